@@ -93,8 +93,9 @@ def test_a_module_that_nothing_imports_is_dead() -> None:
     alive = style.Source("src/nhalf/a.py", "def f():\n    from nhalf.study import b\n")
     imported = style.Source("src/nhalf/study/b.py", "import nhalf.a\n")
     plugin = style.Source("src/nhalf/present/panels/c.py", "x = 1\n")
+    by_subject = style.Source("src/nhalf/present/panels/pairs/e.py", "x = 1\n")
     dead = style.Source("src/nhalf/study/d.py", "import nhalf.a\n")
-    found = list(style.no_dead_module([alive, imported, plugin, dead]))
+    found = list(style.no_dead_module([alive, imported, plugin, by_subject, dead]))
     assert [complaint.path for complaint in found] == ["src/nhalf/study/d.py"]
 
 
@@ -107,7 +108,7 @@ def test_a_header_that_nothing_includes_is_dead() -> None:
 
 
 def test_a_few_files_may_be_long() -> None:
-    sources = [style.Source(f"src/nhalf/{name}.py", "x = 1\n" * 301) for name in "abcdef"]
+    sources = [style.Source(f"src/nhalf/{name}.py", "x = 1\n" * (style.LONG_FILE_LINES + 1)) for name in "abcdef"]
     assert list(style.few_long_files(sources[:5])) == []
     assert len(list(style.few_long_files(sources))) == 6
 

@@ -25,6 +25,7 @@ from nhalf.decide.explore import per_node
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine
 from nhalf.machines.change import change
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.simulate.subject import site_of
 
@@ -117,7 +118,7 @@ def verdict(content: Mapping[str, Any], share: float = SHARE) -> dict[str, Any]:
     """What the choice from a share of the cells costs beside the best of all algorithms."""
     _, name, changes = MACHINES[content["machine"]]
     changed = change(machine(name), changes)
-    parts, site = parts_of(changed), site_of(changed, max(content["ranks"]))
+    parts, site = parts_of(Messages(changed)), site_of(changed, max(content["ranks"]))
     shares = (per_node(p, len(site.hosts), site.cores_per_host) for p in content["ranks"])
     grid = Grid(
         tuple(content["ranks"]), tuple(content["bytes"]), parts.rendezvous_bytes, tuple(shares)

@@ -35,7 +35,7 @@ def _row(test: Test) -> str:
         words += f", `{test.axes}`"
     if test.transport != "mpi":
         words += f" over `{test.transport}`"
-    return f"| `{test.name}` | {words} | {test.said} |"
+    return f"| `{test.name}` | {words} | {test.note} |"
 
 
 if __name__ == "__main__":

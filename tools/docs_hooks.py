@@ -65,10 +65,11 @@ def panels() -> str:
 def launchers() -> str:
     """Every launcher."""
     from nhalf.sites.launchers import OWN
-    from nhalf.sites.launchers import launchers as known
+    from nhalf.sites.launchers import launchers as launchers_by_name
 
     own = f"- `{OWN}`: the launcher that came with each library, which is the usual one"
-    return "\n".join([own, *(f"- `{name}`: {one.what}" for name, one in sorted(known().items()))])
+    named = sorted(launchers_by_name().items())
+    return "\n".join([own, *(f"- `{name}`: {launcher.description}" for name, launcher in named)])
 
 
 def importers() -> str:
@@ -77,7 +78,7 @@ def importers() -> str:
     from nhalf.exchange.importers import Importer
 
     found = load("nhalf.exchange.importers", Importer).items()
-    return "\n".join(f"- `{name}`: {importer.what}" for name, importer in found)
+    return "\n".join(f"- `{name}`: {importer.description}" for name, importer in found)
 
 
 def coverage() -> str:
@@ -92,7 +93,7 @@ def advices() -> str:
     from nhalf.statistics.advice import ADVICES
 
     head = ["| advice | what it means | how it is found | what to do |", "|---|---|---|---|"]
-    rows = [f"| `{a.name}` | {a.what} | {a.detected} | {a.remedy} |" for a in ADVICES]
+    rows = [f"| `{a.name}` | {a.meaning} | {a.detected} | {a.remedy} |" for a in ADVICES]
     return "\n".join(head + rows)
 
 

@@ -173,7 +173,7 @@ def draw(of: Simulation, run: Path) -> None:
     """The panels of a simulation, in docs/gallery."""
     from nhalf.facts.facts import Facts
     from nhalf.present.report.images import picture
-    from nhalf.present.report.page import sections
+    from nhalf.present.report.sections import sections
     from nhalf.store.run import Run
 
     for section in sections(Facts.of([Run.open(run)])):

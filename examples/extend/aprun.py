@@ -11,7 +11,7 @@ from nhalf.mpi.job import Job, Launcher
 class Aprun(Launcher):
     """Starts ranks through ALPS, inside an allocation."""
 
-    what: ClassVar[str] = "aprun of Cray's ALPS"
+    description: ClassVar[str] = "aprun of Cray's ALPS"
 
     def tokens(self, job: Job) -> list[str]:
         """`aprun -n N -cc cpu COMMAND`."""

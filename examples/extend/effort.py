@@ -9,7 +9,7 @@ from nhalf.facts.facts import Facts
 from nhalf.present.panels import Panel, Table
 
 
-class Effort(Panel):
+class Effort(Panel[Facts]):
     """Samples of each pattern, over all libraries and sizes."""
 
     title = "Effort"

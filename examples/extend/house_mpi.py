@@ -22,7 +22,7 @@ class HouseMpi(Vendor):
     """House MPI, whose mpiexec places ranks itself."""
 
     title: ClassVar[str] = "House MPI"
-    what: ClassVar[str] = "mpiexec of House MPI"
+    description: ClassVar[str] = "mpiexec of House MPI"
     launcher: ClassVar[str] = "house"
     compiler_variable: ClassVar[str] = "HOUSE_CXX"
 
@@ -48,7 +48,7 @@ class HouseMpi(Vendor):
 class HouseTuner(Tuner):
     """A broadcast for all sizes and numbers of ranks."""
 
-    what: ClassVar[str] = f"House MPI: the variable {BROADCAST}"
+    description: ClassVar[str] = f"House MPI: the variable {BROADCAST}"
     forms: ClassVar[dict[str, str]] = {"variables": "house.env"}
 
     def algorithms(self, operation: str) -> list[str]:

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 NOTICED_S = 0.1
 
 
-class LongWait(Finder):
+class LongWait(Finder[Facts]):
     """One sentence, or none."""
 
     def find(self, facts: Facts) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ PHASES = {"Q": Phase.WAITING, "H": Phase.WAITING, "W": Phase.WAITING, "F": Phase
 class Pbs(BatchSystem):
     """PBS, with the history of jobs switched on."""
 
-    what: ClassVar[str] = "qsub of PBS"
+    description: ClassVar[str] = "qsub of PBS"
     title: ClassVar[str] = "PBS"
 
     def is_here(self) -> bool:

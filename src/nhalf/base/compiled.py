@@ -48,16 +48,16 @@ class Program:
 
 
 @contextmanager
-def compiling_told_to(say: Callable[[str], None]) -> Iterator[None]:
-    """In this context, `say` gets one line before a program is compiled and one after."""
-    _listeners.append(say)
+def reporting_compilation(report: Callable[[str], None]) -> Iterator[None]:
+    """In this context, `report` gets one line before a program is compiled and one after."""
+    _listeners.append(report)
     try:
         yield
     finally:
         _listeners.pop()
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     if _listeners:
         _listeners[-1](text)
 
@@ -88,10 +88,10 @@ def compiled(program: Program) -> Path:
         make_folder(folder)
         with _locked(folder / "lock"):
             if not target.is_file():
-                _tell(f"compiling {program.title}, once; this can take minutes")
+                _report(f"compiling {program.title}, once; this can take minutes")
                 began_s = time.monotonic()
                 _compile(program, command, target)
-                _tell(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
+                _report(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
     except OSError as error:
         raise MissingError(
             f"{program.title} cannot be kept in {folder}: {error.strerror or error}",
@@ -136,14 +136,14 @@ def _compile(program: Program, command: list[str], target: Path) -> None:
 def _first_error(text: str) -> str:
     """The first error line of a compiler's output."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if "error" in line.lower() or "not found" in line]
-    return (telling or lines or [""])[0][:300]
+    error_lines = [line for line in lines if "error" in line.lower() or "not found" in line]
+    return (error_lines or lines or [""])[0][:300]
 
 
 def _digest(program: Program, include: Path) -> str:
     """A short digest of everything the compiled program depends on."""
     digest = hashlib.sha256()
-    for path in sorted(one for one in include.rglob("*") if one.is_file()):
+    for path in sorted(path for path in include.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(include)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())
     settings = [f"{name}={value}" for name, value in sorted(program.variables.items())]

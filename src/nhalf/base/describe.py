@@ -25,7 +25,7 @@ def describe(
     `environment` is added to the current one. Each program is run once per process. Raises
     MissingError, with the program's own message, if it fails or prints no description.
     """
-    description, reason = _asked(tuple(command), tuple(sorted((environment or {}).items())))
+    description, reason = _description(tuple(command), tuple(sorted((environment or {}).items())))
     if reason:
         raise MissingError(reason, REMEDY)
     return description
@@ -33,11 +33,11 @@ def describe(
 
 def why_not_described(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Why a program does not describe itself, '' if it does."""
-    return _asked(tuple(command), tuple(sorted((environment or {}).items())))[1]
+    return _description(tuple(command), tuple(sorted((environment or {}).items())))[1]
 
 
 @functools.cache
-def _asked(
+def _description(
     command: tuple[str, ...], variables: tuple[tuple[str, str], ...]
 ) -> tuple[dict[str, Any], str]:
     """The description of a program, and the reason if there is none, else ''."""
@@ -47,7 +47,7 @@ def _asked(
         return {}, f"{name} --describe: {outcome.reason}"
     for line in outcome.stdout.splitlines():
         with suppress(ValueError):
-            found = json.loads(line)
-            if isinstance(found, dict) and "patterns" in found:
-                return found, ""
+            description = json.loads(line)
+            if isinstance(description, dict) and "patterns" in description:
+                return description, ""
     return {}, f"{name} --describe does not answer with a description"

@@ -59,27 +59,28 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM arrived, for example from the batch system."""
 
 
-def library_named(name: str, known: Iterable[str]) -> str:
+def library_named(name: str, libraries: Iterable[str]) -> str:
     """The library with this name, or the newest whose name starts with it ('openmpi', 'openmpi-5').
 
     Libraries with a setting (`openmpi-5.0.11+NAME`) need the full name. Raises InputError if none
     matches.
     """
-    names = sorted(known)
+    names = sorted(libraries)
     if name in names:
         return name
-    starting = [one for one in names if re.match(f"{re.escape(name)}[-.]", one) and "+" not in one]
-    if not name or not starting:
+    beginning = re.compile(f"{re.escape(name)}[-.]")
+    matches = [library for library in names if beginning.match(library) and "+" not in library]
+    if not name or not matches:
         raise unknown("library", name, filter(None, names))
-    return max(starting, key=lambda one: [int(number) for number in re.findall(r"\d+", one)])
+    return max(matches, key=lambda library: [int(part) for part in re.findall(r"\d+", library)])
 
 
-def unknown(kind: str, name: str, known: Iterable[str], listed_by: str = "") -> InputError:
+def unknown(kind: str, name: str, known_names: Iterable[str], listed_by: str = "") -> InputError:
     """The error for an unknown name; its remedy has the closest known names, or all of them.
 
     Names too many to read are left to the command that lists them (`listed_by`).
     """
-    names = sorted(known)
+    names = sorted(known_names)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         remedy = "did you mean " + " or ".join(close) + "?"

@@ -26,23 +26,26 @@ READABLE = 0o755
 
 @dataclass(frozen=True)
 class Kind:
-    """One of the two folders: its name in messages, its variable, and where it is without."""
+    """One of the two folders: its name in messages, its variable, and its default below home."""
 
     title: str
     variable: str
     below_home: str
 
     def place(self) -> Path:
-        """Where it is, whoever it belongs to; it need not exist. Raises MissingError."""
-        given = Path(os.environ.get(self.variable, ""))
+        """The folder's path, whoever owns it; it need not exist. Raises MissingError."""
+        base = Path(os.environ.get(self.variable, ""))
         # The XDG specification asks to ignore values that are not absolute.
-        if given.is_absolute():
-            return given / "nhalf"
+        if base.is_absolute():
+            return base / "nhalf"
         home = _home()
         return home / self.below_home / "nhalf" if home else self._without_home()
 
     def own(self) -> Path:
-        """The same, if only this user and root could have written there. Raises MissingError."""
+        """The folder's path, if only this user and root could have written there.
+
+        Raises MissingError.
+        """
         folder = self.place()
         _need_own(folder, f"set {self.variable} to a folder that only you can write to")
         return folder
@@ -83,18 +86,18 @@ def mpi_folder() -> Path:
 
 
 def make_folder(folder: Path) -> Path:
-    """Make a folder below one of these, and those above it that are missing; returns it.
+    """Make a folder below the data or cache folder, with its missing parents; returns it.
 
     Others may read it, but not in a shared place. Raises OSError, and MissingError if somebody else
     could have written there.
     """
     need_own(folder)
-    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
-    for one in reversed(missing):
-        is_shared_place = one.parent.stat().st_mode & stat.S_IWOTH
+    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    for path in reversed(missing):
+        is_shared_place = path.parent.stat().st_mode & stat.S_IWOTH
         with suppress(FileExistsError):
-            os.mkdir(one, PRIVATE if is_shared_place else READABLE)
-        need_own(one)
+            os.mkdir(path, PRIVATE if is_shared_place else READABLE)
+        need_own(path)
     need_own(folder)
     return folder
 
@@ -129,7 +132,7 @@ def _home() -> Path | None:
 
 
 def _is_home(home: str) -> bool:
-    """Whether it is a home of this user: there, or at least possible.
+    """Whether a folder is a home of this user: it exists, or could be created.
 
     `sudo` may keep the home of the user who called it, where root should leave nothing behind;
     engines give `/` to a user whom the container does not know.

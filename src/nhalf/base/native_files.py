@@ -17,10 +17,10 @@ def native_folder() -> Path:
 
     Raises MissingError if it is not there.
     """
-    given = os.environ.get(VARIABLE)
+    override = os.environ.get(VARIABLE)
     folder = (
-        Path(os.path.realpath(os.path.expanduser(given)))
-        if given
+        Path(os.path.realpath(os.path.expanduser(override)))
+        if override
         else Path(__file__).parents[1] / "_native"
     )
     if not os.path.isdir(folder):

@@ -4,6 +4,9 @@
 Built-in plug-ins are found by their folder, those of installed packages by their entry points:
 the group for `nhalf.sites.launchers` is `nhalf.launchers`, and so on (a folder whose group has
 another name defines `ENTRY_POINTS`). Entry points are looked up only when a kind is loaded.
+
+A folder that defines `BY_SUBJECT = True` may hold its files in sub-folders, one level deep; the
+name of a plug-in is that of its module all the same.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import importlib
 import inspect
 import keyword
 import pkgutil
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,9 +30,22 @@ Kind = TypeVar("Kind")
 
 def names(package: str) -> list[str]:
     """The names of the modules in a package, dashes for underscores, without importing them."""
-    path = importlib.import_module(package).__path__
-    found = [m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")]
-    return sorted(name.rstrip("_").replace("_", "-") for name in found)
+    return sorted(map(_plugin_name, _modules(package)))
+
+
+def _plugin_name(module: str) -> str:
+    """The plug-in's name for a dotted module."""
+    return module.rpartition(".")[2].rstrip("_").replace("_", "-")
+
+
+def _modules(package: str) -> list[str]:
+    """The dotted names of the modules that hold the built-in plug-ins of a package."""
+    folder = importlib.import_module(package)
+    modules = [m for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")]
+    if not getattr(folder, "BY_SUBJECT", False):
+        return [f"{package}.{m.name}" for m in modules]
+    subjects = (_modules(f"{package}.{m.name}") for m in modules if m.ispkg)
+    return [f"{package}.{m.name}" for m in modules if not m.ispkg] + list(chain(*subjects))
 
 
 def module_name(name: str) -> str:
@@ -51,17 +68,21 @@ def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
     error and is never skipped silently.
     """
     loaded: dict[str, type[Kind]] = {}
-    for name in names(package):
-        module = importlib.import_module(f"{package}.{module_name(name)}")
-        loaded[name] = _only_class(module, kind, module.__name__)
+    for path in sorted(_modules(package), key=_plugin_name):
+        name = _plugin_name(path)
+        if name in loaded:
+            raise MissingError(
+                f"{path} has the name of {loaded[name].__module__}", "rename one of them"
+            )
+        loaded[name] = _only_class(importlib.import_module(path), kind, path)
     for point in sorted(_entry_points().select(group=group(package))):
-        whose = f"{_package_of(point)} ({point.group}: {point.name} = {point.value})"
+        origin = f"{_package_of(point)} ({point.group}: {point.name} = {point.value})"
         if point.name in loaded:
             raise MissingError(
-                f"{whose} has the name of another one, of {loaded[point.name].__module__}",
+                f"{origin} has the name of another one, of {loaded[point.name].__module__}",
                 f"remove one of them, such as with pip uninstall {_package_of(point)}",
             )
-        loaded[point.name] = _class_of(point, kind, whose)
+        loaded[point.name] = _class_of(point, kind, origin)
     return loaded
 
 
@@ -78,27 +99,27 @@ def _package_of(point: EntryPoint) -> str:
     return point.dist.name if point.dist else "a package without a name"
 
 
-def _class_of(point: EntryPoint, kind: type[Kind], whose: str) -> type[Kind]:
+def _class_of(point: EntryPoint, kind: type[Kind], origin: str) -> type[Kind]:
     """The class that an entry point refers to. Raises MissingError."""
     try:
-        found = point.load()
+        target = point.load()
     except Exception as error:  # a third-party module may raise anything on import
         raise MissingError(
-            f"{whose} cannot be loaded: {type(error).__name__}: {error}",
+            f"{origin} cannot be loaded: {type(error).__name__}: {error}",
             f"fix it, or remove it with pip uninstall {_package_of(point)}",
         ) from error
-    if isinstance(found, ModuleType):
-        return _only_class(found, kind, whose)
-    if not _is_concrete(found, kind):
+    if isinstance(target, ModuleType):
+        return _only_class(target, kind, origin)
+    if not _is_concrete(target, kind):
         raise MissingError(
-            f"{whose} is no class of kind {kind.__name__} with all its methods",
+            f"{origin} is no class of kind {kind.__name__} with all its methods",
             "an entry point names such a class, or a module that defines exactly one",
         )
-    chosen: type[Kind] = found
+    chosen: type[Kind] = target
     return chosen
 
 
-def _only_class(module: ModuleType, kind: type[Kind], whose: str) -> type[Kind]:
+def _only_class(module: ModuleType, kind: type[Kind], origin: str) -> type[Kind]:
     """The one class of a kind that a module defines. Raises MissingError for none or several."""
     own = [
         item
@@ -107,7 +128,7 @@ def _only_class(module: ModuleType, kind: type[Kind], whose: str) -> type[Kind]:
     ]
     if len(own) != 1:
         raise MissingError(
-            f"{whose} defines {len(own)} classes of kind {kind.__name__}",
+            f"{origin} defines {len(own)} classes of kind {kind.__name__}",
             "a plug-in defines exactly one",
         )
     chosen: type[Kind] = own[0]

@@ -29,18 +29,18 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        """It exited by itself with status 0."""
+        """Whether the program exited by itself with status 0."""
         return self.exit_code == 0
 
     @property
     def reason(self) -> str:
-        """One line on why it failed, with the first line of its output."""
+        """Why the program failed, in one line, with the first line of its output."""
         text = self.stopped
         if not text:
             code = self.exit_code or 0
             text = f"died of signal {-code}" if code < 0 else f"exit code {code}"
-        said = next((line.strip() for line in _lines(self.stderr, self.stdout)), "")
-        return f"{text}: {said[:200]}" if said else text
+        first_line = next((line.strip() for line in _lines(self.stderr, self.stdout)), "")
+        return f"{text}: {first_line[:200]}" if first_line else text
 
 
 def run(
@@ -56,12 +56,12 @@ def run(
     """
     try:
         # A file, because a pipe blocks after 64 KiB if the program does not read.
-        with tempfile.TemporaryFile() as given:
-            given.write(text.encode())
-            given.seek(0)
+        with tempfile.TemporaryFile() as stdin_file:
+            stdin_file.write(text.encode())
+            stdin_file.seek(0)
             process = subprocess.Popen(
                 list(command),
-                stdin=given if text else subprocess.DEVNULL,
+                stdin=stdin_file if text else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={**os.environ, **(environment or {})},
@@ -116,12 +116,12 @@ class _Outputs:
 
     @property
     def ended(self) -> bool:
-        """All writers have closed the streams."""
+        """Whether all writers have closed the streams."""
         return not self._open
 
     @property
     def size_bytes(self) -> int:
-        """Both streams together."""
+        """Bytes read from both streams together."""
         return len(self.stdout) + len(self.stderr)
 
 
@@ -131,23 +131,23 @@ def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
     deadline_s = time.monotonic() + timeout_s
     stopped = ""
     while not stopped:
-        left_s = deadline_s - time.monotonic()
+        remaining_s = deadline_s - time.monotonic()
         # Checked before reading, so that output written just before the exit is still read.
         is_over = process.poll() is not None
-        came = not outputs.ended and outputs.read(min(left_s, POLL_S))
+        has_output = not outputs.ended and outputs.read(min(remaining_s, POLL_S))
         if outputs.ended:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.0, left_s))
+                process.wait(max(0.0, remaining_s))
         # A child may keep the streams open after the program exits: what has arrived is enough.
-        if is_over and not came:
+        if is_over and not has_output:
             break
         if outputs.size_bytes > OUTPUT_BYTES_MAX:
             stopped = "says more than a megabyte"
-        elif left_s <= 0:
+        elif remaining_s <= 0:
             stopped = f"no end within {timeout_s:g} s"
     exit_code = None if stopped else process.returncode
     stdout, stderr = (
-        bytes(one).decode(errors="replace") for one in (outputs.stdout, outputs.stderr)
+        bytes(stream).decode(errors="replace") for stream in (outputs.stdout, outputs.stderr)
     )
     return Outcome(exit_code, stdout, stderr, stopped)
 

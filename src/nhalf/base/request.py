@@ -44,11 +44,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Word:
-    """A positional field; with `rest`, it takes all remaining arguments."""
+    """A positional field; with `takes_remaining`, it takes all remaining arguments."""
 
     help: str
     metavar: str = ""
-    rest: bool = False
+    takes_remaining: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ class Request:
     heading: ClassVar[str] = "Options"
     given: frozenset[str] = frozenset()
 
-    def __init_subclass__(cls, heading: str = "", **others: Any) -> None:
+    def __init_subclass__(cls, heading: str = "", **options: Any) -> None:
         """`heading` applies to the fields that the class itself declares."""
-        super().__init_subclass__(**others)
+        super().__init_subclass__(**options)
         if heading:
             cls.heading = heading
 
@@ -70,7 +70,7 @@ class Parameter:
     """A field on the command line: its values are of `kind`, several if `many`."""
 
     name: str
-    said: Option | Word
+    declaration: Option | Word
     kind: type
     many: bool
     required: bool
@@ -78,41 +78,41 @@ class Parameter:
     heading: str
 
     @property
-    def spelled(self) -> str:
-        """How it is written: `--host-file`, `RUN`."""
-        if isinstance(self.said, Word):
-            return self.said.metavar or self.name.upper()
-        return self.said.name or "--" + self.name.rstrip("_").replace("_", "-")
+    def spelling(self) -> str:
+        """How the parameter is written on the command line: `--host-file`, `RUN`."""
+        if isinstance(self.declaration, Word):
+            return self.declaration.metavar or self.name.upper()
+        return self.declaration.name or "--" + self.name.rstrip("_").replace("_", "-")
 
 
 def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
     """All fields that can be given for a request: its own first, then those of its bases."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    found: dict[str, Parameter] = {}
+    parameters_by_name: dict[str, Parameter] = {}
     for owner in kind.__mro__:
         for name in inspect.get_annotations(owner):
-            said = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
-            if name in found or not isinstance(said, Option | Word):
+            declaration = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
+            if name in parameters_by_name or not isinstance(declaration, Option | Word):
                 continue
-            heading = getattr(said, "heading", "") or getattr(owner, "heading", "")
-            found[name] = _parameter(fields[name], hints[name], said, heading)
-    return tuple(found.values())
+            heading = getattr(declaration, "heading", "") or getattr(owner, "heading", "")
+            parameters_by_name[name] = _parameter(fields[name], hints[name], declaration, heading)
+    return tuple(parameters_by_name.values())
 
 
 def _parameter(
-    field: dataclasses.Field[Any], hint: Any, said: Option | Word, heading: str
+    field: dataclasses.Field[Any], hint: Any, declaration: Option | Word, heading: str
 ) -> Parameter:
     kind, many = _kind(typing.get_args(hint)[0])
     required = field.default is dataclasses.MISSING
     default = None if required else field.default
-    return Parameter(field.name, said, kind, many, required, default, heading)
+    return Parameter(field.name, declaration, kind, many, required, default, heading)
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
     """The type of one value, and whether there may be several."""
     if isinstance(hint, types.UnionType):  # with None
-        (hint,) = (one for one in typing.get_args(hint) if one is not types.NoneType)
+        (hint,) = (member for member in typing.get_args(hint) if member is not types.NoneType)
     if typing.get_origin(hint) is tuple:
         return typing.get_args(hint)[0], True
     return hint, False
@@ -121,12 +121,13 @@ def _kind(hint: Any) -> tuple[type, bool]:
 def as_words(request: Request, names: Collection[str]) -> list[str]:
     """The options with these names as command-line words, one each."""
     words: list[str] = []
-    for one in parameters(type(request)):
-        if one.name not in names or isinstance(one.said, Word):
+    for parameter in parameters(type(request)):
+        spelling = parameter.spelling
+        if parameter.name not in names or isinstance(parameter.declaration, Word):
             continue
-        value = getattr(request, one.name)
-        if one.kind is bool:
-            words.append(one.spelled if value else one.spelled.replace("--", "--no-", 1))
+        value = getattr(request, parameter.name)
+        if parameter.kind is bool:
+            words.append(spelling if value else spelling.replace("--", "--no-", 1))
         else:
-            words += [f"{one.spelled}={each}" for each in (value if one.many else [value])]
+            words += [f"{spelling}={item}" for item in (value if parameter.many else [value])]
     return words

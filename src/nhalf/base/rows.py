@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The type of one row of a table: values by the names of their columns."""
+"""The type of one row of a table: values by column name."""
 
 from __future__ import annotations
 

@@ -14,19 +14,19 @@ from collections import deque
 from pathlib import Path
 
 LINKS_MAX = 40
-"""As many symbolic links the kernel follows in one path."""
+"""The kernel follows at most this many symbolic links in one path."""
 
 
 def why_not_own(path: Path) -> str:
     """Why somebody else could have put something at this path or below, '' if nobody could.
 
-    The path need not exist; what is missing, this user would make. Looks at every folder on the
-    way and follows links as the kernel does. What it finds stays true: where anybody may make
-    files, only an entry of this user or of root will do, behind the sticky bit, and others can
-    neither rename nor replace that.
+    The path need not exist; this user would make what is missing. Checks every folder on the
+    way and follows links as the kernel does. The result stays true: where anybody may make
+    files, only an entry of this user or of root is accepted, behind the sticky bit, and others
+    can neither rename nor replace that.
 
-    A group may write where it is no shared place: homes that belong to a group of the user's own
-    are usual. Who owns a folder further up is trusted, too.
+    A group may write unless the place is shared: homes that belong to a group of the user's own
+    are usual. The owner of a folder further up is trusted as well.
     """
     try:
         return _walk(path)
@@ -35,7 +35,7 @@ def why_not_own(path: Path) -> str:
 
 
 def _walk(path: Path) -> str:
-    """`why_not_own`, of a path that exists. Raises OSError if it does not."""
+    """The answer of `why_not_own` for a path that exists; raises OSError if it does not."""
     at, missing, links = "/", deque(os.path.join(os.getcwd(), path).split("/")), 0
     is_closed = False
     above = entry = os.lstat(at)
@@ -91,10 +91,10 @@ def _is_own(status: os.stat_result) -> bool:
 
 @functools.cache
 def _unknown_owners() -> frozenset[int]:
-    """The number that root's files have in a user namespace that does not know root.
+    """The user number of root's files in a user namespace that does not map root.
 
-    So it is in containers that run without any privilege, as Apptainer's. Files of strangers look
-    the same there, so this number says nothing in a shared place.
+    Containers without privileges, such as Apptainer's, have such a namespace. Files of other
+    users have the same number there, so it proves nothing in a shared place.
     """
     try:
         ranges = Path("/proc/self/uid_map").read_text().splitlines()

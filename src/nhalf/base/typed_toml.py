@@ -44,9 +44,9 @@ def typed(
     try:
         return msgspec.convert(content, form)
     except msgspec.ValidationError as error:
-        what, _, said = str(error).partition(" - at `$.")
-        where = f"{said.rstrip('`')}: " if said else ""
-        raise InputError(f"{path}: {where}{what}") from error
+        message, _, location = str(error).partition(" - at `$.")
+        where = f"{location.rstrip('`')}: " if location else ""
+        raise InputError(f"{path}: {where}{message}") from error
 
 
 def _check_keys(
@@ -54,5 +54,5 @@ def _check_keys(
 ) -> None:
     for key in content:
         if key not in form.__struct_fields__:
-            complaint = unknown("key", key, form.__struct_fields__)
-            raise InputError(f"{path}: {place}{key}: {complaint.message}", complaint.remedy)
+            error = unknown("key", key, form.__struct_fields__)
+            raise InputError(f"{path}: {place}{key}: {error.message}", error.remedy)

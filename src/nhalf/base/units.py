@@ -84,7 +84,7 @@ def parse_share(text: str) -> float:
 
 
 def format_size(size_bytes: float) -> str:
-    """'4 KiB' where the size is a whole multiple, otherwise '4100 B' or '1.5 MiB'."""
+    """'4 KiB' if the size is an integer multiple, otherwise '4100 B' or '1.5 MiB'."""
     if not math.isfinite(size_bytes):
         return "∞"
     for suffix, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
@@ -112,16 +112,6 @@ def format_rate(rate_Bps: float) -> str:
         if rate_Bps >= factor * 0.9995:
             return f"{_short(rate_Bps / factor)} {suffix}"
     return f"{_short(rate_Bps)} B/s"
-
-
-def format_duration(duration_s: float) -> str:
-    """'8 s', '1 min 20 s' or '2 h 5 min': durations at human scale."""
-    seconds = max(0, round(duration_s))
-    if seconds < 60:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60} s"
-    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
 
 
 def _short(value: float) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""srun outside an allocation: the command starts again inside one."""
+"""Start the command again inside an allocation, where srun is used outside one."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from nhalf.measure.apps import AppRequest
     from nhalf.store.run import Run
 
-    Allocating = RunRequest | AppRequest
-    """What may need an allocation."""
+    AllocatingRequest = RunRequest | AppRequest
+    """Requests that may need an allocation."""
 
-HOSTS_TAKEN = 4
-"""This many hosts are taken where nobody says how many: a cluster is shared."""
+DEFAULT_HOSTS = 4
+"""Number of hosts if the user does not specify it: a cluster is shared."""
 SRUN = "srun"
 
 
-def allocate(request: Allocating) -> None:
+def allocate(request: AllocatingRequest) -> None:
     """Become salloc with this very command, where srun is requested outside an allocation.
 
-    One allocation for the whole run: no launch waits in the queue, all have the same hosts, and
+    The whole run has one allocation: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does
     nothing in any other case; raises MissingError if there is no Slurm.
     """
     if os.environ.get("SLURM_JOB_ID"):
         return
     run = _resumed(request)
-    if (request.launcher or _said(run, "launcher")) != SRUN:
+    if (request.launcher or _planned(run, "launcher")) != SRUN:
         return
     if shutil.which("salloc") is None:
         raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")
-    hosts = _named(request) or (_hosts_of(run) if run else _hosts(request))
+    hosts = _requested_hosts(request) or (_remaining_hosts(run) if run else _default_hosts(request))
     words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execvp("salloc", [*words, sys.executable, "-P", "-m", "nhalf", *sys.argv[1:]])
 
 
-def _resumed(request: Allocating) -> Run | None:
-    """The run that goes on, None if one begins."""
+def _resumed(request: AllocatingRequest) -> Run | None:
+    """The run that is resumed; None for a new run."""
     if request.resume is None:
         return None
     from nhalf.store.run import Run
@@ -53,47 +53,47 @@ def _resumed(request: Allocating) -> Run | None:
     return Run.open(request.resume)
 
 
-def _said(run: Run | None, name: str) -> str:
-    """What the plan of a run says, '' if there is none."""
+def _planned(run: Run | None, name: str) -> str:
+    """The value of an option in the plan of a run, '' without a run."""
     return str(run.plan.get(name, "")) if run else ""
 
 
-def _named(request: Allocating) -> list[str]:
-    """The hosts that the user names now."""
-    return _these(request.hosts, request.host_file_path, frozenset())
+def _requested_hosts(request: AllocatingRequest) -> list[str]:
+    """Options of salloc for the hosts that the user names now; empty without any."""
+    return _nodes_option(request.hosts, request.host_file_path, frozenset())
 
 
-def _these(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:
+def _nodes_option(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:
     from nhalf.sites.site import find_site
 
     names = [host.name for host in find_site(hosts, host_file, SRUN).hosts]
-    left = [name for name in names if name not in dead]
-    return [f"--nodes={len(left)}", f"--nodelist={','.join(left)}"] if left else []
+    alive = [name for name in names if name not in dead]
+    return [f"--nodes={len(alive)}", f"--nodelist={','.join(alive)}"] if alive else []
 
 
-def _hosts_of(run: Run) -> list[str]:
-    """As many hosts as a run began with, without those that it lost: Slurm may not know yet."""
+def _remaining_hosts(run: Run) -> list[str]:
+    """Options for as many hosts as a run began with, without those that it lost.
+
+    Slurm may not know yet that they are lost.
+    """
     lost = frozenset(event["host"] for event in run.events() if event["event"] == "host")
-    named = _these(_said(run, "hosts"), _said(run, "host_file"), lost)
-    if named:
-        return named
-    idle = sum(name not in lost for name in _idle())
-    nodes = min(int(_said(run, "hosts_found") or 1), max(idle, 1))
+    nodes_option = _nodes_option(_planned(run, "hosts"), _planned(run, "host_file"), lost)
+    if nodes_option:
+        return nodes_option
+    idle = sum(name not in lost for name in _idle_names())
+    nodes = min(int(_planned(run, "hosts_found") or 1), max(idle, 1))
     return [f"--nodes={nodes}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
 
 
-def _hosts(request: Allocating) -> list[str]:
-    """As many hosts as the placements need, a few where they do not say."""
-    from nhalf.machines.layout import parse_layout
-    from nhalf.measure.plan.planning import words
-
-    layouts = [layout for text in words(request.placement) if (layout := parse_layout(text))]
+def _default_hosts(request: AllocatingRequest) -> list[str]:
+    """Options for as many hosts as the placements need, or for a few if they do not say."""
+    layouts = [placement.layout for placement in request.placements if placement.layout]
     if layouts:
         return [f"--nodes={max(layout.hosts for layout in layouts)}"]
-    return [f"--nodes={min(HOSTS_TAKEN, len(_idle()))}"]
+    return [f"--nodes={min(DEFAULT_HOSTS, len(_idle_names()))}"]
 
 
-def _idle() -> list[str]:
+def _idle_names() -> list[str]:
     from nhalf.sites.allocation import idle_hosts
 
     return [host.name for host in idle_hosts().hosts]

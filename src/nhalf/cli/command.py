@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a type of request to a command: its options, grouped in its help, and its call."""
+"""Build a command from a type of request: its options, grouped in its help, and its call."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from click.core import ParameterSource
 
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
-from nhalf.cli.examples import parted, write_examples
+from nhalf.cli.examples import split_examples, write_examples
 from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
 
-Act = Callable[[Any], int | None]
-"""What a command does with its request; returns the exit code, none for 0."""
+Action = Callable[[Any], int | None]
+"""The function that executes a request; returns the exit code, None for 0."""
 
 
 SCHEMA_VERSION = 1
-"""Of all JSON that verbs print (docs/schemas): raised where a member changes or goes."""
+"""Version of all JSON that verbs print (docs/schemas): raised if a member changes or is removed."""
 ARGUMENTS, HELP = "Arguments", "Help"
 LAST = (OUTPUT, AS_JOB, HELP)
 """The headings that come last, in this order."""
@@ -37,32 +37,32 @@ class Command(click.Command):
     examples: tuple[str, ...] = ()
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Usage, what it does, then one section for each heading."""
+        """Write usage and description, then one section for each heading."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         if self.examples:
             write_examples(formatter, self.examples)
         sections: dict[str, list[tuple[str, str]]] = {}
-        for one in self.get_params(ctx):
-            record = one.get_help_record(ctx)
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
             if record is not None:
-                sections.setdefault(heading_of(one), []).append(record)
+                sections.setdefault(heading_of(parameter), []).append(record)
         for heading in in_order(sections):
             with formatter.section(heading):
                 formatter.write_dl(sections[heading])
 
 
 def heading_of(parameter: click.Parameter) -> str:
-    """Under which heading a parameter stands in help."""
+    """The heading of a parameter in help."""
     return getattr(parameter, "heading", HELP)
 
 
 def in_order(headings: Iterable[str]) -> list[str]:
-    """Headings as help has them: as they come, but for those that come last."""
+    """Headings in the order of help: as they come, except for those of `LAST`."""
     return sorted(headings, key=lambda name: 1 + LAST.index(name) if name in LAST else 0)
 
 
-class Choice(click.Option):
+class RequestOption(click.Option):
     """An option of a request."""
 
     heading = ""
@@ -70,116 +70,125 @@ class Choice(click.Option):
     is_share = False
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Former spellings are understood, and shown nowhere."""
+        """Accept former spellings as well, which are shown nowhere."""
         shown = self.opts
         self.opts = [*shown, *self.former]
         super().add_to_parser(parser, ctx)
         self.opts = shown
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """A share is shown as it is written: 3%."""
+        """Show the default of a share as a percentage: 3%."""
         extra = super().get_help_extra(ctx)
         if self.is_share and "default" in extra:
             extra["default"] = f"{100 * float(extra['default']):g}%"
         return extra
 
 
-class Place(click.Argument):
-    """A word of a request; it is explained, too."""
+class RequestArgument(click.Argument):
+    """A positional argument of a request, with an explanation."""
 
     heading = ARGUMENTS
     help: str | None = None
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Its name and its explanation."""
+        """The argument's name and explanation."""
         extra = "  [required]" if self.required else ""
         return self.make_metavar(ctx), f"{self.help}{extra}"
 
     def make_metavar(self, ctx: click.Context | None = None) -> str:
-        """Its name, in brackets where it may be left out."""
+        """The argument's name, in brackets if it is optional."""
         name = self.metavar or str(self.name).upper()
         several = "..." if self.nargs == -1 and not name.endswith(("...", "…")) else ""
         name = name.strip("[]") + several
         return name if self.required else f"[{name}]"
 
 
-def command(name: str, act: Act) -> Command:
-    """The command that makes a request of its words and acts on it."""
-    (hint,) = (kind for key, kind in typing.get_type_hints(act).items() if key != "return")
-    known = parameters(hint)
-    rest = any(isinstance(one.said, Word) and one.said.rest for one in known)
-    said, examples = parted(inspect.cleandoc(act.__doc__ or ""))
-    made = Command(
-        name,
-        params=[_parameter(one) for one in _words_first(known)],
-        help=said,
-        callback=partial(_called, hint, act),
-        context_settings={"allow_interspersed_args": not rest},
+def command(name: str, action: Action) -> Command:
+    """The command that builds a request from its command line and executes it."""
+    (hint,) = (kind for key, kind in typing.get_type_hints(action).items() if key != "return")
+    request_parameters = parameters(hint)
+    takes_rest = any(
+        isinstance(parameter.declaration, Word) and parameter.declaration.takes_remaining
+        for parameter in request_parameters
     )
-    made.examples = examples
-    return made
+    description, examples = split_examples(inspect.cleandoc(action.__doc__ or ""))
+    built = Command(
+        name,
+        params=[_parameter(parameter) for parameter in _words_first(request_parameters)],
+        help=description,
+        callback=partial(_run_action, hint, action),
+        context_settings={"allow_interspersed_args": not takes_rest},
+    )
+    built.examples = examples
+    return built
 
 
-def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
-    return sorted(known, key=lambda one: isinstance(one.said, Option))
+def _words_first(request_parameters: Iterable[Parameter]) -> list[Parameter]:
+    return sorted(
+        request_parameters, key=lambda parameter: isinstance(parameter.declaration, Option)
+    )
 
 
-def _called(kind: type[Request], act: Act, /, **values: Any) -> int | None:
-    """Act on the request of these values; what stands on the command line is given."""
+def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | None:
+    """Execute the request with these values; those on the command line are explicit."""
     from nhalf.present.terminal.output import printed_as
 
     context = click.get_current_context()
-    given = frozenset(
+    explicit = frozenset(
         name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     )
-    request = kind(**values, given=given)
+    request = kind(**values, given=explicit)
     with printed_as(getattr(request, "format", "table"), schema_of(context.command_path)):
-        return act(request)
+        return action(request)
 
 
 def schema_of(command_path: str) -> str:
-    """Which schema the JSON of 'nhalf machines list' follows: 'machines-list/1'."""
+    """Name of the schema of a command's JSON: 'machines-list/1' for 'nhalf machines list'."""
     return "-".join(command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
 
 
-def _parameter(one: Parameter) -> click.Parameter:
-    return _place(one, one.said) if isinstance(one.said, Word) else _choice(one, one.said)
+def _parameter(parameter: Parameter) -> click.Parameter:
+    declaration = parameter.declaration
+    if isinstance(declaration, Word):
+        return _argument(parameter, declaration)
+    return _option(parameter, declaration)
 
 
-def _place(one: Parameter, said: Word) -> Place:
-    made = Place(
-        [one.name],
-        type=_type(one),
-        nargs=-1 if one.many else 1,
-        required=one.required,
-        metavar=said.metavar or None,
-        shell_complete=_completed(one),
-        **_default(one),
+def _argument(parameter: Parameter, word: Word) -> RequestArgument:
+    argument = RequestArgument(
+        [parameter.name],
+        type=_type(parameter),
+        nargs=-1 if parameter.many else 1,
+        required=parameter.required,
+        metavar=word.metavar or None,
+        shell_complete=_completion(parameter),
+        **_default(parameter),
     )
-    made.help = said.help
-    return made
+    argument.help = word.help
+    return argument
 
 
-def _choice(one: Parameter, said: Option) -> Choice:
-    is_flag = one.kind is bool
-    spelled = one.spelled
-    if is_flag and one.default:
+def _option(parameter: Parameter, option: Option) -> RequestOption:
+    is_flag = parameter.kind is bool
+    spelled = parameter.spelling
+    if is_flag and parameter.default:
         spelled = f"{spelled}/{spelled.replace('--', '--no-', 1)}"
-    made = Choice(
-        [spelled, one.name],
-        type=None if is_flag else _type(one),
+    built = RequestOption(
+        [spelled, parameter.name],
+        type=None if is_flag else _type(parameter),
         is_flag=is_flag,
-        multiple=one.many,
-        required=one.required,
-        help=said.help,
-        metavar=_metavar(one, said),
-        envvar=said.variable or None,
-        shell_complete=_completed(one),
-        show_default=one.default not in ("", None, (), False),
-        **_default(one),
+        multiple=parameter.many,
+        required=parameter.required,
+        help=option.help,
+        metavar=_metavar(parameter, option),
+        envvar=option.variable or None,
+        shell_complete=_completion(parameter),
+        show_default=parameter.default not in ("", None, (), False),
+        **_default(parameter),
     )
-    made.heading, made.former, made.is_share = one.heading, said.former, said.is_share
-    return made
+    built.heading = parameter.heading
+    built.former, built.is_share = option.former, option.is_share
+    return built
 
 
 def _share(value: str | float) -> float:
@@ -187,20 +196,19 @@ def _share(value: str | float) -> float:
     return parse_share(value) if isinstance(value, str) else value
 
 
-def _metavar(one: Parameter, said: Option) -> str | None:
-    """What stands for the value in help; None for a flag."""
-    if said.metavar or one.kind is bool:
-        return said.metavar or None
-    return "PERCENT" if said.is_share else METAVARS[one.kind]
+def _metavar(parameter: Parameter, option: Option) -> str | None:
+    """The placeholder of the value in help; None for a flag."""
+    if option.metavar or parameter.kind is bool:
+        return option.metavar or None
+    return "PERCENT" if option.is_share else METAVARS[parameter.kind]
 
 
-def _completed(one: Parameter) -> Any:
-    """The completions offered to the shell for a word; None leaves them to its type."""
-    if one.name not in COMPLETED:
+def _completion(parameter: Parameter) -> Any:
+    """The completions offered to the shell for a parameter; None leaves them to its type."""
+    words = COMPLETIONS.get(parameter.name)
+    if words is None:
         return None
-    return lambda context, parameter, begun: [
-        word for word in COMPLETED[one.name]() if word.startswith(begun)
-    ]
+    return lambda context, parameter, prefix: [word for word in words() if word.startswith(prefix)]
 
 
 def _machines() -> Iterable[str]:
@@ -215,26 +223,27 @@ def _studies() -> Iterable[str]:
     return catalogue.names()
 
 
-COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
+COMPLETIONS: dict[str, Callable[[], Iterable[str]]] = {
     "machine": _machines,
     "study": _studies,
     "format": lambda: FORMATS,
     "shell": lambda: ("bash", "zsh", "fish"),
 }
-"""Parameters by name, and the words they may be."""
+"""Functions that list the possible values, by the names of parameters."""
 
 
-def _default(one: Parameter) -> dict[str, Any]:
-    """None of its own where there has to be a value, or where several are none."""
-    return {} if one.required or one.many else {"default": one.default}
+def _default(parameter: Parameter) -> dict[str, Any]:
+    """The default as a keyword argument; none if a value is required or may be repeated."""
+    return {} if parameter.required or parameter.many else {"default": parameter.default}
 
 
-def _type(one: Parameter) -> Any:
+def _type(parameter: Parameter) -> Any:
     """The parser of one value."""
-    if one.kind is int and isinstance(one.said, Option) and one.said.least is not None:
-        return click.IntRange(min=one.said.least)
-    if isinstance(one.said, Option) and one.said.is_share:
+    option = parameter.declaration if isinstance(parameter.declaration, Option) else None
+    if parameter.kind is int and option and option.least is not None:
+        return click.IntRange(min=option.least)
+    if option and option.is_share:
         return _share
-    if one.kind is Path:
+    if parameter.kind is Path:
         return click.Path(path_type=Path)
-    return one.kind
+    return parameter.kind

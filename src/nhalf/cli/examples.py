@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of a help: the last paragraph of a docstring, if it is of commands."""
+"""Examples in help texts: the last paragraph of a docstring, if it consists of commands."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import click
 EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")
 
 
-def parted(text: str) -> tuple[str, tuple[str, ...]]:
-    """What a docstring says, and the commands in its last paragraph, if it is of commands."""
-    said, _, last = text.rstrip().rpartition("\n\n")
-    lines = tuple(last.splitlines())
-    is_examples = bool(said) and all(EXAMPLE.match(line) for line in lines)
-    return (said, lines) if is_examples else (text, ())
+def split_examples(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split a docstring into its description and the commands of its last paragraph."""
+    description, _, last_paragraph = text.rstrip().rpartition("\n\n")
+    lines = tuple(last_paragraph.splitlines())
+    is_examples = bool(description) and all(EXAMPLE.match(line) for line in lines)
+    return (description, lines) if is_examples else (text, ())
 
 
 def write_examples(formatter: click.HelpFormatter, examples: Iterable[str]) -> None:
-    """The section of a help that has them, a line each, never wrapped."""
+    """Write the section of examples of a help text, one line each, never wrapped."""
     with formatter.section("Examples"):
         for line in examples:
             formatter.write(f"{'':{formatter.current_indent}}{line}\n")

@@ -24,8 +24,8 @@ TITLE = re.compile(r'^"""(.*?)(?:"""|$)', re.MULTILINE)
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class Listed(click.Group):
-    """A group whose help has a whole line for each command, in their own order."""
+class OrderedGroup(click.Group):
+    """A group whose help has one full line for each command, in their own order."""
 
     title = "Commands"
     examples: tuple[str, ...] = ()
@@ -35,11 +35,11 @@ class Listed(click.Group):
         return list(self.commands)
 
     def summary(self, name: str) -> str:
-        """What a command does, in a line."""
+        """The first line of a command's help."""
         return (self.commands[name].help or "").split("\n")[0]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Examples, the commands, and the options last, as in the help of a command."""
+        """Write examples, commands, and the options last, as in the help of a command."""
         from nhalf.cli.examples import write_examples
 
         if self.examples:
@@ -47,13 +47,13 @@ class Listed(click.Group):
         super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One line per command."""
+        """Write one line per command."""
         with formatter.section(self.title):
             formatter.write_dl([(name, self.summary(name)) for name in self.list_commands(ctx)])
 
 
-class VerbGroup(Listed):
-    """Knows its verbs from the folder; a module defines `command`, or `COMMANDS` by name."""
+class VerbGroup(OrderedGroup):
+    """The group of the verbs' modules, which define `command`, or `COMMANDS` by name."""
 
     title = "Verbs"
     examples = (
@@ -77,21 +77,21 @@ class VerbGroup(Listed):
     def summary(self, name: str) -> str:
         """The first line of the docstring of a verb's `command` function, or of its module.
 
-        Read as text: to import or to parse all verbs takes as long as everything else.
+        It is read as text: to import or to parse all verbs takes as long as everything else.
         """
         path = Path(__file__).parent / "verbs" / f"{plugins.module_name(name)}.py"
         text = path.read_text("utf-8")
-        found = SUMMARY.search(text) or TITLE.search(text)
-        return found[1] if found else ""
+        match = SUMMARY.search(text) or TITLE.search(text)
+        return match[1] if match else ""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; interruptions pass click as errors, since it would end without a word."""
+        """Run the verb; interruptions pass click as errors, since it would exit silently."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted") from error
         except BrokenPipeError:
-            # The reader of our output went away, as `| head` does: nothing is wrong.
+            # The reader of our output is gone, as after `| head`: no error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 
@@ -99,16 +99,16 @@ class VerbGroup(Listed):
 def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
     from nhalf.cli.command import command
-    from nhalf.cli.examples import parted
+    from nhalf.cli.examples import split_examples
 
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     if not hasattr(module, "COMMANDS"):
         return command(name, module.command)
-    below = [command(name, act) for name, act in module.COMMANDS.items()]
-    said, examples = parted(module.__doc__ or "")
-    made = Listed(name, below, help=said, no_args_is_help=True)
-    made.examples = examples
-    return made
+    below = [command(name, action) for name, action in module.COMMANDS.items()]
+    description, examples = split_examples(module.__doc__ or "")
+    group = OrderedGroup(name, below, help=description, no_args_is_help=True)
+    group.examples = examples
+    return group
 
 
 def command_line() -> VerbGroup:
@@ -130,7 +130,7 @@ def command_line() -> VerbGroup:
     )
 
 
-def _show_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _show_version(context: click.Context, parameter: click.Parameter, show: bool) -> None:
+    if show:
         sys.stdout.write(f"nhalf {__version__}\n")
         context.exit()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf run --submit` on the terminal: hand the run over, follow it, tell what came out."""
+"""`nhalf run --submit` on the terminal: submit the run, follow it and collect its results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import Interrupted
 
 if TYPE_CHECKING:
-    from nhalf.jobs.follow import Look
+    from nhalf.jobs.follow import JobStatus
     from nhalf.jobs.job import Job
     from nhalf.jobs.request import RunRequest
     from nhalf.measure.loop.ending import Outcome
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> Outcome | None:
-    """Submit the run and follow it to its end; None if nobody wants to wait for it."""
+    """Submit the run and follow it to its end; None if the request does not wait for it."""
     from nhalf.jobs.submit import submitted
 
     job = submitted(request)
@@ -25,13 +25,13 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> Outcome | No
         hosts = "1 host" if job.record.nodes == 1 else f"{job.record.nodes} hosts"
         _say(f"job {job.record.job}  {hosts}  {job.run}")
     if request.no_wait:
-        _tell(job, as_json=json)
+        _print_job(job, as_json=json)
         return None
     return _followed(job, silent=silent)
 
 
-def _tell(job: Job, *, as_json: bool) -> None:
-    """Where a job is that nobody waits for."""
+def _print_job(job: Job, *, as_json: bool) -> None:
+    """Print the identifier and the folder of a job that is not waited for."""
     from nhalf.present.terminal.output import emit_json
 
     if as_json:
@@ -44,33 +44,35 @@ def _followed(job: Job, *, silent: bool) -> Outcome:
     """Wait for the job; an interruption leaves it alone."""
     from nhalf.jobs.collect import collected
     from nhalf.jobs.follow import follow
-    from nhalf.jobs.job import going_on
+    from nhalf.jobs.job import resume_command
     from nhalf.measure.loop.progress import Progress
 
-    look: Look | None = None
+    status: JobStatus | None = None
     try:
         with Progress(quiet=silent) as progress:
-            said = ""
-            for look in follow(job.system, job.record.job, job.run, job.record.ends):
-                said = _show(look, progress, said, talks=not (silent or sys.stderr.isatty()))
+            shown_state = ""
+            for status in follow(job.system, job.record.job, job.run, job.record.ends):
+                shown_state = _show(
+                    status, progress, shown_state, talks=not (silent or sys.stderr.isatty())
+                )
     except KeyboardInterrupt:
         raise Interrupted(
             f"job {job.record.job} goes on by itself",
-            f"look again with: {going_on(job.run)}; or cancel it with: "
+            f"look again with: {resume_command(job.run)}; or cancel it with: "
             f"{job.system.cancelling(job.record.job)}",
         ) from None
-    assert look is not None
-    return collected(job, look)
+    assert status is not None
+    return collected(job, status)
 
 
-def _show(look: Look, progress: Progress, said: str, *, talks: bool) -> str:
-    """Show how it stands: a bar on terminals, elsewhere a line where the state is another."""
-    state = str(look.state or "forgotten")
-    if talks and state != said:
+def _show(status: JobStatus, progress: Progress, shown_state: str, *, talks: bool) -> str:
+    """Show the job's state: a bar on terminals, elsewhere a line whenever the state changes."""
+    state = str(status.state or "forgotten")
+    if talks and state != shown_state:
         _say(state)
-    if look.planned:
-        progress.reached(look.points, look.planned)
-    progress.say(f"{state}  {look.doing}" if look.doing else state)
+    if status.planned:
+        progress.reached(status.points, status.planned)
+    progress.say(f"{state}  {status.doing}" if status.doing else state)
     return state
 
 

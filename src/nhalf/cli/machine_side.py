@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 
-def side(text: str) -> tuple[Machine, str]:
+def machine_and_library(text: str) -> tuple[Machine, str]:
     """The machine of MACHINE, FILE or RUN, or of one of these with :LIBRARY, and the library.
 
     Models are fitted to a run. Raises InputError for what is none of them.
@@ -29,7 +29,7 @@ def side(text: str) -> tuple[Machine, str]:
 
 
 def calibrated_machine(text: str) -> Machine:
-    """A machine by name or file, or that which a run measured; its times are those measured."""
+    """A machine by name or file, or the machine of a run, calibrated to the measured times."""
     from nhalf.decide.calibrate import calibrated
     from nhalf.facts.facts import Facts
     from nhalf.store.run import DESCRIPTION, Run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several verbs have in common."""
+"""Options shared by several verbs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from nhalf.base.request import Option, Request
 
 OUTPUT = "Output"
 PREDICTED_CORES = 64
-"""What `cores` means in --ranks of a prediction: nobody asks about those of the machine at hand."""
+"""Value of `cores` in --ranks of a prediction, which is not about the machine at hand."""
 FORMATS = ("table", "csv", "json", "markdown")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Json(Request, heading=OUTPUT):
-    """What every verb has that reports."""
+class JsonOption(Request, heading=OUTPUT):
+    """The option of all verbs that report something."""
 
     json: Annotated[bool, Option("Print one JSON object.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tables(Json, heading=OUTPUT):
-    """What every verb has that prints tables; `--json` is short for `--format json`."""
+class TableOptions(JsonOption, heading=OUTPUT):
+    """Options of verbs that print tables; `--json` is short for `--format json`."""
 
     format: Annotated[
         str, Option("Output format: table, csv, json or markdown.", metavar="FORMAT")
@@ -33,7 +33,7 @@ class Tables(Json, heading=OUTPUT):
     json: Annotated[bool, Option("Same as --format json: print one JSON object.")] = False
 
     def __post_init__(self) -> None:
-        """Both ways to ask for JSON mean the same. Raises InputError for an unknown format."""
+        """Set `json` for `--format json`. Raises InputError for an unknown format."""
         if self.format not in FORMATS:
             raise unknown("format", self.format, FORMATS)
         if self.format == "json":
@@ -41,28 +41,28 @@ class Tables(Json, heading=OUTPUT):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quiet(Tables, heading=OUTPUT):
-    """Of verbs that measure."""
+class QuietOption(TableOptions, heading=OUTPUT):
+    """Options of verbs that measure."""
 
     quiet: Annotated[bool, Option("Show neither progress nor summary.")] = False
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody reads along."""
+        """Whether progress and summary are suppressed."""
         return self.quiet or self.json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured(Quiet, heading=OUTPUT):
-    """Of verbs that make a run."""
+class RunOptions(QuietOption, heading=OUTPUT):
+    """Options of verbs that create a run."""
 
     out: Annotated[Path | None, Option("Run directory to create.")] = None
     report: Annotated[bool, Option("Also write the HTML report.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changed(Request, heading="What if"):
-    """Of verbs that take a machine as it could be."""
+class ChangeOptions(Request, heading="What if"):
+    """Options of verbs that take a machine with hypothetical changes."""
 
     set_: Annotated[
         tuple[str, ...],
@@ -71,8 +71,8 @@ class Changed(Request, heading="What if"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfTraces(Request, heading="Of a traced program"):
-    """Of the verb that predicts traced programs."""
+class TraceOptions(Request, heading="Of a traced program"):
+    """Options of the verb that predicts traced programs."""
 
     traced_on: Annotated[
         str, Option("Machine of the trace (file or run), to print the prediction error there.")
@@ -91,8 +91,8 @@ class OfTraces(Request, heading="Of a traced program"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prefixes(Request, heading="Where"):
-    """Of verbs that look for MPI libraries."""
+class PrefixOptions(Request, heading="Where"):
+    """Options of verbs that search for MPI libraries."""
 
     mpi_prefix: Annotated[
         tuple[Path, ...],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base.errors import FailedError, Interrupted, Terminated
 
 if TYPE_CHECKING:
-    from nhalf.cli.options import Measured
+    from nhalf.cli.options import RunOptions
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def measured(prepared: Prepared, progress: Progress) -> Outcome:
-    """Measure; an interruption says how to go on."""
+    """Measure; an interruption reports how to resume."""
     from nhalf.measure.loop.session import measure
 
-    tell_launcher(prepared.site.launcher)
+    print_launcher_warning(prepared.site.launcher)
     try:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
@@ -32,7 +32,7 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
         ) from None
 
 
-def tell_launcher(name: str) -> None:
+def print_launcher_warning(name: str) -> None:
     """Print the warning of a launcher, if it has one, before ranks are started with it."""
     from nhalf.sites.launchers import notice
 
@@ -40,23 +40,23 @@ def tell_launcher(name: str) -> None:
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
-def finish(outcome: Outcome, request: Measured, style: str = "") -> None:
-    """Tell what came out, write the report where wanted; a failed verification is an error."""
+def finish(outcome: Outcome, request: RunOptions, style: str = "") -> None:
+    """Print the outcome and write the requested report; a failed verification is an error."""
     from nhalf.facts.facts import Facts
 
     facts = Facts.of([outcome.run])
-    _tell(outcome, facts, request, style)
+    _print_outcome(outcome, facts, request, style)
     _check_hosts(outcome)
     _check_verified(facts)
 
 
-def _tell(outcome: Outcome, facts: Facts, request: Measured, style: str) -> None:
-    """The report where it is wanted, then one of JSON, tables in a style, tables, and nothing."""
-    written = None
+def _print_outcome(outcome: Outcome, facts: Facts, request: RunOptions, style: str) -> None:
+    """Write the requested report, then print JSON, tables in a style, tables, or nothing."""
+    report_path = None
     if request.report:
         from nhalf.present.report import write_report
 
-        written = write_report(facts, outcome.run.path / "report.html")
+        report_path = write_report(facts, outcome.run.path / "report.html")
     if request.is_silent or style:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
@@ -73,21 +73,21 @@ def _tell(outcome: Outcome, facts: Facts, request: Measured, style: str) -> None
     elif not request.quiet:
         from nhalf.present.terminal.summary import show_outcome
 
-        show_outcome(outcome, facts, written)
+        show_outcome(outcome, facts, report_path)
 
 
 def _check_hosts(outcome: Outcome) -> None:
     """Raises FailedError if hosts were lost."""
     if outcome.lost:
-        said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
+        losses = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
         raise FailedError(
-            f"lost while measuring: {said}; every finished point is kept",
+            f"lost while measuring: {losses}; every finished point is kept",
             f"go on with the others: {outcome.run.resuming}",
         )
 
 
 def _check_verified(facts: Facts) -> None:
-    """Raises FailedError if data came out wrong."""
+    """Raises FailedError if received data were wrong."""
     wrong = facts.summary.filter(~facts.summary["verified"])
     if wrong.height:
         first = wrong.row(0, named=True)
@@ -99,7 +99,7 @@ def _check_verified(facts: Facts) -> None:
 
 
 def run_json(run: Run, facts: Facts) -> dict[str, Any]:
-    """What `run --json` and `show --json` print of a run."""
+    """The JSON object of a run, as `run --json` and `show --json` print it."""
     from nhalf.results import as_json
     from nhalf.store.axes import parse_axes
 

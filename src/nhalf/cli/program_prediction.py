@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What `nhalf predict` was asked of traces: as typed; `given` are the options that were."""
+    """A request about traces, as typed; `explicit` are the options on the command line."""
 
     paths: Sequence[str]
     machine: str
@@ -31,7 +31,7 @@ class TraceRequest:
     simgrid: bool
     algorithms: Path | None
     changes: Sequence[str]
-    given: Collection[str]
+    explicit: Collection[str]
 
 
 OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
@@ -39,71 +39,75 @@ OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     """Print the predicted run time with its error; raises InputError for options of patterns."""
-    from nhalf.cli.machine_side import side
+    from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.program.launches import predict_launches
-    from nhalf.decide.program.predict import Asked
+    from nhalf.decide.program.predict import Target
     from nhalf.facts.program.program import Program
     from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
     from nhalf.mpi.decision_table import read_table
     from nhalf.present.program.prediction import prediction_lines
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    others = sorted(OF_PATTERNS.intersection(request.given))
-    if others:
-        raise InputError(f"{request.paths[0]} is a trace and has no {others[0]}", "leave it out")
+    misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
+    if misplaced:
+        raise InputError(f"{request.paths[0]} is a trace and has no {misplaced[0]}", "leave it out")
     if request.simgrid and request.algorithms is not None:
         raise InputError("--simgrid has algorithms of its own", "leave out one of both")
-    machine, library = side(request.machine)
-    traced_on, traced_library = side(request.traced_on) if request.traced_on else (None, "")
-    asked = Asked(
-        change(machine, request.changes),
-        request.mpi or library,
+    machine, library = machine_and_library(request.machine)
+    traced_on, traced_library = (
+        machine_and_library(request.traced_on) if request.traced_on else (None, "")
+    )
+    target = Target(
+        Messages(change(machine, request.changes), request.mpi or library),
         request.placement,
         _computing(request, machine, traced_on),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
-    programs = [Program.open(Path(each)) for each in request.paths]
+    programs = [Program.open(Path(path)) for path in request.paths]
+    traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
-    found = predict_launches(programs, asked, traced_on, traced_library)
+        traced_messages = Messages(traced_on, traced_library)
+    prediction = predict_launches(programs, target, traced_messages)
     if as_json:
-        emit_json(found.as_json())
+        emit_json(prediction.as_json())
     else:
-        for line in prediction_lines(found):
+        for line in prediction_lines(prediction):
             stdout_console().print(line, markup=False, soft_wrap=True)
 
 
 def _library_of(program: Program, machine: Machine) -> str:
-    """The machine's library that the program ran with.
+    """The machine's library that the program ran with, '' if the machine has at most one.
 
-    '' if the machine knows one at most. Raises InputError if it is none or several of them.
+    Raises InputError if none or several of its libraries match.
     """
-    from nhalf.machines.curve import message_libraries
+    from nhalf.machines.message import Messages
     from nhalf.mpi.vendors import libraries_in
 
-    known = message_libraries(machine)
-    found = libraries_in(program.library, known)
-    if len(known) > 1 and len(found) != 1:
+    libraries = Messages(machine).libraries
+    matches = libraries_in(program.library, libraries)
+    if len(libraries) > 1 and len(matches) != 1:
         raise InputError(
             f"{program.path} ran with {program.library or 'an unknown library'}: which of the "
             f"libraries of {machine.name} is that?",
-            "name one with --traced-on MACHINE:LIBRARY: " + ", ".join(known),
+            "name one with --traced-on MACHINE:LIBRARY: " + ", ".join(libraries),
         )
-    return found[0] if found else ""
+    return matches[0] if matches else ""
 
 
 def _computing(
     request: TraceRequest, machine: Machine, traced_on: Machine | None
 ) -> ComputingRatio:
-    """As typed, else by the cores of both machines where both are known, else as it was."""
+    """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
     from nhalf.machines.computing import ComputingRatio, computing_ratio
 
-    known = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
-    if known is None or "computing_factor" in request.given:
+    ratio = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
+    if ratio is None or "computing_factor" in request.explicit:
         factor = _factor(request.computing_factor)
         return ComputingRatio(factor, {"as given": factor})
-    return known
+    return ratio
 
 
 def _factor(text: str) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf predict` of rates: the effective bandwidth, and what permutations get through."""
+"""`nhalf predict` of rates: effective bandwidth, and throughput of permutations."""
 
 from __future__ import annotations
 
@@ -12,81 +12,81 @@ from nhalf.machines.layout import Layout
 from nhalf.machines.machine import Machine
 
 MEAN_SIZE = "10K"
-"""The mean size of the study that defined the traffic (Qian 2004)."""
+"""Mean message size of the study that defined the traffic (Qian 2004)."""
 NOT_OF_RATES = {"simulate", "out", "report", "extrapolate"}
 
 
 @dataclass(frozen=True)
 class RateRequest:
-    """What `nhalf predict` was asked, as typed; `given` are the options that were."""
+    """A request for rates, as typed; `explicit` are the options on the command line."""
 
-    what: str
+    subject: str
     machine: str
     mpi: str
     ranks: str
     sizes: str
     placement: str
     changes: Sequence[str]
-    given: Set[str]
+    explicit: Set[str]
 
-    def on(self) -> tuple[Machine, str]:
-        """The machine as it is asked for, and the library."""
-        from nhalf.cli.machine_side import side
+    def target(self) -> tuple[Machine, str]:
+        """The machine with the requested changes, and the library."""
+        from nhalf.cli.machine_side import machine_and_library
         from nhalf.machines.change import change
 
-        machine, library = side(self.machine)
+        machine, library = machine_and_library(self.machine)
         return change(machine, self.changes), self.mpi or library
 
 
 def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
-    """One prediction for each number of ranks; raises InputError for options it does not have."""
+    """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
     from nhalf.decide.b_eff import predict_b_eff
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.present.terminal.b_eff_prediction import show
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    others = sorted(request.given & (NOT_OF_RATES | {"sizes", "placement"}))
-    if others:
-        raise InputError(f"b_eff has its own lengths and no {others[0]}", "leave it out")
-    machine, library = request.on()
-    found = [
+    misplaced = sorted(request.explicit & (NOT_OF_RATES | {"sizes", "placement"}))
+    if misplaced:
+        raise InputError(f"b_eff has its own lengths and no {misplaced[0]}", "leave it out")
+    machine, library = request.target()
+    predictions = [
         predict_b_eff(machine, ranks, library)
         for ranks in parse_ranks(request.ranks, PREDICTED_CORES)
     ]
     if as_json:
-        emit_json({"predictions": [each.as_json() for each in found]})
+        emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
     else:
-        show(stdout_console(), found)
+        show(stdout_console(), predictions)
 
 
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
-    """One prediction for each layout and size; raises InputError for options it does not have."""
+    """Predict traffic for each layout and size; raises InputError for options it does not have."""
     from nhalf.decide.permutations import rules_of
     from nhalf.decide.traffic import predict_traffic
     from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.traffic_prediction import show
 
-    others = sorted(request.given & NOT_OF_RATES)
-    if others:
-        raise InputError(f"traffic has rates and no {others[0]}", "leave it out")
-    machine, library = request.on()
-    sizes = parse_sizes(request.sizes if "sizes" in request.given else MEAN_SIZE).size_bytes
-    rule = request.what.partition("/")[2]
-    found = [
+    misplaced = sorted(request.explicit & NOT_OF_RATES)
+    if misplaced:
+        raise InputError(f"traffic has rates and no {misplaced[0]}", "leave it out")
+    machine, library = request.target()
+    sizes = parse_sizes(request.sizes if "sizes" in request.explicit else MEAN_SIZE).size_bytes
+    rule = request.subject.partition("/")[2]
+    predictions = [
         predict_traffic(machine, rules_of(rule, layout.ranks), layout, size, library)
         for layout in _layouts(request, machine)
         for size in sizes
     ]
     if as_json:
-        emit_json({"predictions": [each.as_json() for each in found]})
+        emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
         return
-    for each in found:
-        show(stdout_console(), each)
+    for prediction in predictions:
+        show(stdout_console(), prediction)
 
 
 def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
-    """As typed, or each number of ranks with the nodes filled one after the other."""
+    """The layout as typed, or each number of ranks with the nodes filled one after the other."""
     from nhalf.machines.layout import parse_layout
     from nhalf.measure.plan.axes import parse_ranks
 
@@ -94,19 +94,20 @@ def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
         layout = parse_layout(request.placement)
         if layout is None:
             raise InputError(f"{request.placement} is no layout", "write hosts x ranks: 4x8")
-        if "ranks" in request.given and request.ranks != str(layout.ranks):
+        if "ranks" in request.explicit and request.ranks != str(layout.ranks):
             raise InputError(
                 f"{request.placement} is {layout.ranks} ranks, not {request.ranks}",
                 "leave out --ranks",
             )
         return [layout]
     per_node = machine.node.ranks if machine.node else 0
-    found = []
+    layouts = []
     for ranks in parse_ranks(request.ranks, PREDICTED_CORES):
-        here = min(per_node or ranks, ranks)
-        if ranks % here:
+        ranks_per_host = min(per_node or ranks, ranks)
+        if ranks % ranks_per_host:
             raise InputError(
-                f"{ranks} ranks do not fill nodes of {here}", "say how they lie: --placement 4x8"
+                f"{ranks} ranks do not fill nodes of {ranks_per_host}",
+                "say how they lie: --placement 4x8",
             )
-        found.append(Layout(ranks // here, here))
-    return found
+        layouts.append(Layout(ranks // ranks_per_host, ranks_per_host))
+    return layouts

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def facts_of(places: Iterable[str | Path]) -> Facts:
-    """The facts of runs together, each named as RUN or as RUN:LIBRARY.
+    """The joint facts of several runs, each named as RUN or as RUN:LIBRARY.
 
-    Raises InputError for what is no run, and for a library that one does not have.
+    Raises InputError for a path that is no run, and for a library that its run does not have.
     """
     from nhalf.facts.facts import Facts
 
-    named = [run_and_library(place) for place in places]
-    return Facts.of([run for run, _ in named], [library for _, library in named])
+    sides = [run_and_library(place) for place in places]
+    return Facts.of([run for run, _ in sides], [library for _, library in sides])
 
 
 def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     """The run of RUN or RUN:LIBRARY, and the library, which `mpi` may name instead.
 
-    Raises InputError for what is no run, and if the library is named in both ways.
+    Raises InputError for a path that is no run, and if the library is named in both ways.
     """
     from nhalf.store.run import Run
 

@@ -19,15 +19,16 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
+from nhalf.machines.message import Messages
 from nhalf.machines.shared import ends
-from nhalf.machines.together import Pairs, Together
+from nhalf.machines.together import ConcurrentMessages, Pairs
 from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.results.b_eff.average import RANDOM, geometric_mean
 
-RINGS, RANDOM = 6, 30
 LONGEST_BYTES = (4 << 20, 32 << 20)
 """A 128th of the memory of a process with 0.5 to 4 GB."""
 NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
-"""Of the figures, as published points have them in their axis `figure`."""
+"""The figures, as published points name them in their axis `figure`."""
 
 
 @dataclass(frozen=True)
@@ -42,37 +43,44 @@ class EffectiveBandwidth:
     reasons: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf predict beff --json` prints."""
+        """The output of `nhalf predict beff --json`."""
         rows = [
             {
                 "figure": name,
-                "rate_Bps": found.middle_Bps,
-                "rate_Bps_interval": [found.low, found.high],
+                "rate_Bps": rate.middle_Bps,
+                "rate_Bps_interval": [rate.low, rate.high],
                 "published_Bps": self.published_Bps.get(name),
             }
-            for name, found in self.figures.items()
+            for name, rate in self.figures.items()
         ]
         whole = {"pattern": "b_eff", "machine": self.machine, "ranks": self.ranks}
         return {**whole, "nodes": self.nodes, "rows": rows, "notes": list(self.reasons)}
 
 
 def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwidth:
-    """The figures of this many ranks, which fill one node after the other.
+    """Predict the figures for a number of ranks that fill one node after the other.
 
-    Raises InputError for less than 2 ranks, and for more than the machine holds.
+    Raises InputError for fewer than 2 ranks, and for more than the machine holds.
     """
     per_node = _ranks_per_node(machine, ranks)
     draws = Draws()
     longest = draws.of((float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1])))
-    together = Together(machine, draws, per_node, mpi, cold=True)
+    library_messages = Messages(machine, mpi)
+    together = ConcurrentMessages(library_messages, draws, per_node, cold=True)
     sizes = _lengths(longest)
-    found: dict[str, list[Floats]] = {"rings": [], "random": []}
+    rates: dict[str, list[Floats]] = {"rings": [], "random": []}
     for kind, rings in patterns(ranks):
         pairs = messages(rings)
-        found[kind].append(len(pairs) * sizes / together.time_s(pairs, sizes))
-    whole = {kind: _geometric([rate.mean(axis=1) for rate in each]) for kind, each in found.items()}
-    last = {kind: _geometric([rate[:, -1] for rate in each]) for kind, each in found.items()}
-    warm = Together(machine, draws, per_node, mpi)
+        rates[kind].append(len(pairs) * sizes / together.time_s(pairs, sizes))
+    whole = {
+        kind: geometric_mean([rate.mean(axis=1) for rate in pattern_rates])
+        for kind, pattern_rates in rates.items()
+    }
+    last = {
+        kind: geometric_mean([rate[:, -1] for rate in pattern_rates])
+        for kind, pattern_rates in rates.items()
+    }
+    warm = ConcurrentMessages(library_messages, draws, per_node)
     alone = longest / warm.time_s([(0, 1)], longest[:, None])[:, 0]
     figures = (
         np.sqrt(whole["rings"] * whole["random"]),
@@ -84,7 +92,7 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
         machine.name,
         ranks,
         -(-ranks // per_node),
-        {name: PredictedRate.of(each) for name, each in zip(NAMES, figures, strict=True)},
+        {name: PredictedRate.of(rate_Bps) for name, rate_Bps in zip(NAMES, figures, strict=True)},
         _published(machine.points, ranks),
         tuple(_reasons(machine)),
     )
@@ -106,7 +114,7 @@ def _ranks_per_node(machine: Machine, ranks: int) -> int:
 
 def _lengths(longest: Floats) -> Floats:
     """The 21 lengths of every draw."""
-    return np.array([b_eff_lengths(round(each)) for each in longest], dtype=np.float64)
+    return np.array([b_eff_lengths(round(length)) for length in longest], dtype=np.float64)
 
 
 def patterns(ranks: int) -> Iterator[tuple[str, list[list[int]]]]:
@@ -130,18 +138,13 @@ def _rings(ranks: int, target: int) -> list[list[int]]:
 
 
 def messages(rings: Sequence[Sequence[int]]) -> Pairs:
-    """The messages of rings: members send to both neighbours, in a ring of two to the other."""
+    """The messages of rings: members send to both neighbours, in a ring of two to the only one."""
     return [
         (rank, ring[(place + step) % len(ring)])
         for ring in rings
         for place, rank in enumerate(ring)
         for step in ((1, -1) if len(ring) > 2 else (1,))
     ]
-
-
-def _geometric(rates: Sequence[Floats]) -> Floats:
-    found: Floats = np.exp(np.mean(np.log(rates), axis=0))
-    return found
 
 
 def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]:
@@ -165,8 +168,8 @@ def range_reasons(machine: Machine) -> Iterator[str]:
     yield "bytes of shorter ones take 1.02 to 1.92 times as long as those, if no curve says so"
     yield "nothing is in a cache: where the curve does not show it, 2/3 of the rate or all of it"
     yield "links to which messages come from several sides get 0.59 of their rate through, or all"
-    for each in machine.ranges:
-        yield f"{each.of}: {each.why}"
+    for value_range in machine.ranges:
+        yield f"{value_range.of}: {value_range.why}"
     for shared in machine.shared:
         amounts = (shared.one_way_Bps, shared.both_ways_Bps, shared.both_ways_ratio)
         if any(amount and len(set(ends(amount))) > 1 for amount in amounts):

@@ -105,9 +105,14 @@ class Choice:
         self._fitted: dict[str, Correction] = {}
 
     @classmethod
-    def of(cls, operation: str, known: Sequence[Algorithm], parts: Parts, grid: Grid) -> Choice:
-        """With the costs of the algorithms, and of the library's own one, on a machine."""
-        costs = {NATIVE: TREE, **{each.name: each.cost or TREE for each in known}}
+    def of(
+        cls, operation: str, algorithms: Sequence[Algorithm], parts: Parts, grid: Grid
+    ) -> Choice:
+        """Start from the costs of the algorithms, and of the library's own one, on a machine."""
+        costs = {
+            NATIVE: TREE,
+            **{algorithm.name: algorithm.cost or TREE for algorithm in algorithms},
+        }
         return cls(grid, {name: _cost(operation, cost, parts) for name, cost in costs.items()})
 
     def learn(self, cells: Mapping[Cell, float]) -> None:
@@ -121,7 +126,7 @@ class Choice:
 
         A measured cell has its own time, and no deviation.
         """
-        return self._known(algorithm, self._correction(algorithm))
+        return self._times_and_spread(algorithm, self._correction(algorithm))
 
     def time_s(self, algorithm: str, ranks: int, size_bytes: int) -> float:
         """Seconds within the grid, at its points or between them."""
@@ -136,7 +141,7 @@ class Choice:
     def measured_of(self, algorithm: str) -> dict[tuple[int, int], float]:
         """Measured seconds of an algorithm by number of ranks and size."""
         ranks, sizes = self.grid.ranks, self.grid.size_bytes
-        return {(ranks[i], sizes[j]): s for (i, j), s in self._own(algorithm).items()}
+        return {(ranks[i], sizes[j]): s for (i, j), s in self._measured(algorithm).items()}
 
     def best(self) -> list[list[str]]:
         """The algorithm that seems fastest, by number of ranks and size."""
@@ -152,30 +157,33 @@ class Choice:
         if not self.measured_s:
             return [(name, *self.grid.middle()) for name in self.prior_s][:count]
         names = list(self.prior_s)
-        known = [self.predict(name) for name in names]
-        log_s = np.log(np.stack([time_s for time_s, _ in known]))
-        deviation = np.stack([spread for _, spread in known])
-        found: list[Cell] = []
+        predictions = [self.predict(name) for name in names]
+        log_s = np.log(np.stack([time_s for time_s, _ in predictions]))
+        deviation = np.stack([spread for _, spread in predictions])
+        cells: list[Cell] = []
         for _ in range(count):
             gain = _gain(log_s, deviation)
             place = int(gain.argmax())
             if gain.flat[place] <= 0:
                 break
             a, i, j = (int(x) for x in np.unravel_index(place, gain.shape))
-            found.append((names[a], i, j))
-            deviation[a] = self._after(names[a], [c for c in found if c[0] == names[a]])
-        return found
+            cells.append((names[a], i, j))
+            deviation[a] = self._deviation_after(names[a], [c for c in cells if c[0] == names[a]])
+        return cells
 
-    def _after(self, algorithm: str, asked: Sequence[Cell]) -> Floats:
+    def _deviation_after(self, algorithm: str, new_cells: Sequence[Cell]) -> Floats:
         """The deviation (k, m) of an algorithm once some more cells of it were measured."""
         fitted = self._correction(algorithm)
-        time_s, _ = self._known(algorithm, fitted)
-        with_asked = {**self._own(algorithm), **{(i, j): time_s[i, j] for _, i, j in asked}}
-        places, values = self._data(algorithm, with_asked)
+        time_s, _ = self._times_and_spread(algorithm, fitted)
+        with_new_cells = {
+            **self._measured(algorithm),
+            **{(i, j): time_s[i, j] for _, i, j in new_cells},
+        }
+        places, values = self._data(algorithm, with_new_cells)
         imagined = replace(fitted, place=places, value=values)
-        return self._spread(imagined, with_asked)
+        return self._spread(imagined, with_new_cells)
 
-    def _own(self, algorithm: str) -> dict[tuple[int, int], float]:
+    def _measured(self, algorithm: str) -> dict[tuple[int, int], float]:
         return {cell[1:]: s for cell, s in self.measured_s.items() if cell[0] == algorithm}
 
     def _data(
@@ -190,42 +198,41 @@ class Choice:
 
     def _correction(self, algorithm: str) -> Correction:
         if algorithm not in self._fitted:
-            data = self._data(algorithm, self._own(algorithm))
+            data = self._data(algorithm, self._measured(algorithm))
             self._fitted[algorithm] = Correction.fit(*data, SCALES, (PRIOR.nugget, 0.1), PRIOR)
         return self._fitted[algorithm]
 
-    def _known(self, algorithm: str, fitted: Correction) -> tuple[Floats, Floats]:
-        own = self._own(algorithm)
+    def _times_and_spread(self, algorithm: str, fitted: Correction) -> tuple[Floats, Floats]:
+        measured_s_by_cell = self._measured(algorithm)
         prior = self.prior_s[algorithm]
         mean, _ = fitted.predict(self.grid.places())
         time_s: Floats = prior * np.exp(mean.reshape(prior.shape))
-        for cell, measured_s in own.items():
+        for cell, measured_s in measured_s_by_cell.items():
             time_s[cell] = measured_s
-        return time_s, self._spread(fitted, own)
+        return time_s, self._spread(fitted, measured_s_by_cell)
 
-    def _spread(self, fitted: Correction, own: Mapping[tuple[int, int], float]) -> Floats:
+    def _spread(self, fitted: Correction, measured_s: Mapping[tuple[int, int], float]) -> Floats:
         _, deviation = fitted.predict(self.grid.places())
-        found: Floats = deviation.reshape(len(self.grid.ranks), len(self.grid.size_bytes))
-        for cell in own:
-            found[cell] = 0.0
-        return found
+        spread: Floats = deviation.reshape(len(self.grid.ranks), len(self.grid.size_bytes))
+        for cell in measured_s:
+            spread[cell] = 0.0
+        return spread
 
 
 def _cost(operation: str, cost: Expression, parts: Parts) -> Cost:
     """The composed cost; if a formula gives zero or less, that of one message."""
 
     def time_s(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
-        found = cost.value(ranks, cost_bytes(operation, ranks, size_bytes), parts.functions)
+        composed_s = cost.value(ranks, cost_bytes(operation, ranks, size_bytes), parts.functions)
         message = parts.functions["T"](size_bytes.astype(np.float64))
-        positive: Floats = np.where(found > 0, found, np.maximum(message, TIME_MIN_S))
+        positive: Floats = np.where(composed_s > 0, composed_s, np.maximum(message, TIME_MIN_S))
         return positive
 
     return time_s
 
 
 def _gain(log_s: Floats, deviation: Floats) -> Floats:
-    """The expected gain from measuring each algorithm in each cell, share of time; (algorithms, k,
-    m).
+    """The expected gain (algorithms, k, m) from measuring algorithms in cells, share of time.
 
     For the one that seems best: how much slower than the second it may be. For the others: how
     much faster than the best.
@@ -247,8 +254,8 @@ def _beyond(z: Floats) -> Floats:
     """The probability of the normal distribution above z."""
     from scipy.special import ndtr
 
-    found: Floats = ndtr(-z)
-    return found
+    probability: Floats = ndtr(-z)
+    return probability
 
 
 Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]
@@ -261,9 +268,9 @@ def explore(choice: Choice, measure: Measure, cells_max: int, batch: int = 0) ->
     `batch` 0 takes a tenth of the remaining number each time.
     """
     while len(choice.measured_s) < cells_max:
-        left = cells_max - len(choice.measured_s)
-        cells = choice.next_cells(min(left, batch or max(4, left // 10)))
-        found = measure(cells) if cells else {}
-        if not found:
+        remaining = cells_max - len(choice.measured_s)
+        cells = choice.next_cells(min(remaining, batch or max(4, remaining // 10)))
+        times_s = measure(cells) if cells else {}
+        if not times_s:
             return
-        choice.learn(found)
+        choice.learn(times_s)

@@ -70,7 +70,7 @@ class SizeRatio:
 
 @dataclass(frozen=True)
 class CurveRatio:
-    """One pattern of one library (or pair of libraries) over all sizes that both measured."""
+    """One pattern of one library (or pair of libraries) over all sizes measured on both sides."""
 
     point: dict[str, Any]
     mpi_a: str
@@ -137,15 +137,15 @@ def compare(
     curves: list[CurveRatio] = []
     missing: list[dict[str, Any]] = []
     for mpi_a, mpi_b in pairs:
-        left = a.filter(pl.col("mpi") == mpi_a)
-        right = b.filter(pl.col("mpi") == mpi_b)
-        for point, joined in _curves(left, right):
+        a_rows = a.filter(pl.col("mpi") == mpi_a)
+        b_rows = b.filter(pl.col("mpi") == mpi_b)
+        for point, joined in _curves(a_rows, b_rows):
             missing += _missing(point, (mpi_a, mpi_b), joined)
-            both = joined.drop_nulls(["a_s", "b_s"]).filter(
+            paired = joined.drop_nulls(["a_s", "b_s"]).filter(
                 (pl.col("a_s") > 0) & (pl.col("b_s") > 0)
             )
-            if not both.is_empty():
-                curves.append(_compare_curve(point, (mpi_a, mpi_b), both, threshold, confidence))
+            if not paired.is_empty():
+                curves.append(_compare_curve(point, (mpi_a, mpi_b), paired, threshold, confidence))
     if not curves:
         raise InputError(
             f"{names[0]} and {names[1]} have no launch of a common pattern and size",
@@ -156,11 +156,11 @@ def compare(
 
 
 def pair_libraries(a: pl.DataFrame, b: pl.DataFrame) -> list[tuple[str, str]]:
-    """Equal names in A and B; where there is none, and each has one library, these two."""
-    left, right = (sorted(frame["mpi"].unique().to_list()) for frame in (a, b))
-    common = [(name, name) for name in left if name in right]
-    if not common and len(left) == len(right) == 1:
-        return [(left[0], right[0])]
+    """Pair equal names in A and B; if there is none and each has one library, pair these two."""
+    a_names, b_names = (sorted(frame["mpi"].unique().to_list()) for frame in (a, b))
+    common = [(name, name) for name in a_names if name in b_names]
+    if not common and len(a_names) == len(b_names) == 1:
+        return [(a_names[0], b_names[0])]
     return common
 
 
@@ -192,11 +192,13 @@ def _missing(
         "no launch in common": pl.col("a") & pl.col("b") & ~pl.col("both"),
         "a time of 0": pl.col("both") & pl.col("zero"),
     }
-    found = {why: sizes.filter(flag)["bytes"].sort().to_list() for why, flag in reasons.items()}
+    sizes_by_reason = {
+        why: sizes.filter(flag)["bytes"].sort().to_list() for why, flag in reasons.items()
+    }
     name = libraries[0] if libraries[0] == libraries[1] else ",".join(libraries)
     return [
         {**point, "mpi": name, "reason": why, "bytes": size_bytes}
-        for why, size_bytes in found.items()
+        for why, size_bytes in sizes_by_reason.items()
         if size_bytes
     ]
 
@@ -215,13 +217,15 @@ def _compare_curve(
     curve = Ratio(*(math.exp(x) for x in level))
     a_s, b_s = (launch_intervals(matrix.T)[0] for matrix in (a, b))
     ratios = [Ratio(*(math.exp(x) for x in row)) for row in zip(*by_size, strict=True)]
-    found = [
+    size_ratios = [
         SizeRatio(int(size), float(a_s[i]), float(b_s[i]), ratios[i], ratios[i].verdict(threshold))
         for i, size in enumerate(sizes)
     ]
-    doubts: list[Verdict] = [s.verdict for s in found if s.verdict in ("slower", "faster")]
-    verdict = _together([curve.verdict(threshold), *doubts])
-    return CurveRatio(point, *libraries, len(a), curve, verdict, found)
+    differences: list[Verdict] = [
+        s.verdict for s in size_ratios if s.verdict in ("slower", "faster")
+    ]
+    verdict = _together([curve.verdict(threshold), *differences])
+    return CurveRatio(point, *libraries, len(a), curve, verdict, size_ratios)
 
 
 def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
@@ -250,7 +254,7 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _curve_json(curve: CurveRatio) -> dict[str, Any]:
-    """One curve as JSON."""
+    """A curve in the output of `nhalf compare --json`."""
     return {
         **curve.point,
         "mpi": curve.mpi,

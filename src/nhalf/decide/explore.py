@@ -16,8 +16,9 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.choice import Cell, Choice, Grid, explore
 from nhalf.machines.algorithms import Algorithm
-from nhalf.machines.layout import both_ways, parse_layout
+from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
@@ -35,12 +36,12 @@ class Simulated:
         self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
     ) -> None:
         self.operation, self.machine, self.grid, self.progress = operation, machine, grid, progress
-        self.how = Simulation(ranks=grid.ranks[-1], mpi=mpi)
+        self.simulation = Simulation(ranks=grid.ranks[-1], mpi=mpi)
         self.site = site_of(machine, grid.ranks[-1], mpi)
-        room = len(self.site.hosts) * self.site.cores_per_host
-        if grid.ranks[-1] > room:
+        ranks_max = len(self.site.hosts) * self.site.cores_per_host
+        if grid.ranks[-1] > ranks_max:
             raise InputError(
-                f"{machine.name} holds {room} ranks and not {grid.ranks[-1]}",
+                f"{machine.name} holds {ranks_max} ranks and not {grid.ranks[-1]}",
                 "ask for fewer, or give it a larger network with --set network.topology=…",
             )
 
@@ -48,7 +49,7 @@ class Simulated:
         """Seconds of each cell; raises MissingError without the simulator."""
         with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
             blocks = list(self._blocks(cells))
-            prepared = begin(self.machine, self.how, "", blocks, Path(folder, "run"))
+            prepared = begin(self.machine, self.simulation, "", blocks, Path(folder, "run"))
             run = measure(prepared, self.progress).run
             rows = summarise(run.measurements()).select("algorithm", "ranks", "bytes", "median_s")
         times = {(row[0], row[1], row[2]): row[3] for row in rows.iter_rows()}
@@ -59,12 +60,12 @@ class Simulated:
     def _blocks(self, cells: Sequence[Cell]) -> list[Block]:
         """A block for each algorithm and number of ranks, with its sizes."""
         frame = pl.DataFrame(cells, schema=["algorithm", "row", "column"], orient="row")
-        found = []
+        blocks = []
         for (name, row), part in frame.group_by("algorithm", "row", maintain_order=True):
             ranks = self.grid.ranks[row]
-            layout = both_ways(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
+            layout = contrasting_layouts(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
             sizes = sorted({self.grid.size_bytes[column] for column in part["column"]})
-            found.append(
+            blocks.append(
                 Block(
                     patterns=[self.operation],
                     ranks=[ranks],
@@ -73,12 +74,12 @@ class Simulated:
                     placements=[layout],
                 )
             )
-        return found
+        return blocks
 
 
 def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
     """The number of ranks per node, spread over as many nodes as divide them evenly."""
-    layout = parse_layout(both_ways(ranks, hosts, cores_per_host)[-1])
+    layout = parse_layout(contrasting_layouts(ranks, hosts, cores_per_host)[-1])
     return layout.per_host if layout else 1
 
 
@@ -86,13 +87,13 @@ def simulated_choice(
     operation: str,
     machine: Machine,
     grid: Grid,
-    known: Sequence[Algorithm],
+    algorithms: Sequence[Algorithm],
     share: float,
     progress: Progress,
     mpi: str = "",
 ) -> Choice:
     """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
-    parts = parts_of(machine, mpi)
+    parts = parts_of(Messages(machine, mpi))
     simulated = Simulated(operation, machine, grid, progress, mpi)
     hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
     grid = replace(
@@ -100,7 +101,7 @@ def simulated_choice(
         rendezvous_bytes=parts.rendezvous_bytes,
         per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
     )
-    choice = Choice.of(operation, known, parts, grid)
+    choice = Choice.of(operation, algorithms, parts, grid)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     explore(choice, simulated.measure, round(share * cells))
     return choice

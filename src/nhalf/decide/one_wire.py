@@ -36,15 +36,15 @@ MESSAGES = {
     },
     "bcast": dict.fromkeys(("linear", "chain", "binary", "binomial", "k-nomial"), "(p - 1)"),
 }
-"""By operation and algorithm: those of dissemination as the study counts them; of a tournament its
-losers, and its champion's flag that all hear. The library's barrier is that of MPICH 1 (its source,
-intra_fns.c): every two ranks of a hypercube meet, and each rank beyond it meets its partner before
-and after. Each meeting is taken as two messages, both answered."""
+"""Number of messages by operation and algorithm: dissemination as the study counts it; a tournament
+has a message of each loser, and the champion's flag that all receive. The library's barrier is that
+of MPICH 1 (its source, intra_fns.c): every two ranks of a hypercube meet, and each rank beyond it
+meets its partner before and after. Each meeting counts as two messages, both answered."""
 
 
 def shares_a_wire(machine: Machine) -> bool:
     """Whether all nodes of a machine share one wire."""
-    return any(each.what == "medium" for each in machine.shared)
+    return any(resource.what == "medium" for resource in machine.shared)
 
 
 def on_one_wire(operation: str) -> dict[str, Algorithm]:
@@ -58,15 +58,17 @@ def on_one_wire(operation: str) -> dict[str, Algorithm]:
 
 def waiting_at_adapters(machine: Machine, parts: Parts) -> Parts:
     """Parts in which each message waits for those of the other ranks of full nodes."""
-    waits = [each.per_message_s for each in machine.shared if each.per_message_s is not None]
+    waits = [
+        resource.per_message_s for resource in machine.shared if resource.per_message_s is not None
+    ]
     if not waits or machine.node is None:
         return parts
-    others = 2 * machine.node.ranks - 1
-    waiting_s = others * middle(waits[0])
+    other_messages = 2 * machine.node.ranks - 1
+    waiting_s = other_messages * middle(waits[0])
     alone = parts.functions["T"]
 
     def time_s(size_bytes: Floats) -> Floats:
         return alone(size_bytes) + waiting_s
 
-    sources = (*parts.sources, f"each message waits for {others} at its adapter")
+    sources = (*parts.sources, f"each message waits for {other_messages} at its adapter")
     return replace(parts, functions={**parts.functions, "T": time_s}, sources=sources)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""To whom each rank sends in traffic, as native/patterns/bases/traffic/bit_permutations.hpp has it.
+"""Destinations of ranks in traffic, as in native/patterns/bases/traffic/bit_permutations.hpp.
 
 The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,
 L. Ni, Interconnection Networks: an Engineering Approach, Morgan Kaufmann 2003.
@@ -56,18 +56,18 @@ RULES: dict[str, Callable[[int, int], int]] = {
     "butterfly-all": _butterfly_all,
     "baseline-all": _baseline_all,
 }
-"""Where a rank of this many bits sends; of butterfly, cube and baseline the highest stage, or all
-stages one after the other, of which those of cube are complement."""
+"""Destination by rank and number of bits; butterfly, cube and baseline have the highest stage, or
+all stages one after the other; all stages of cube are `complement`."""
 ALL = "-all"
 STAGED = {"butterfly": 2, "baseline": 2, "cube": 1, "butterfly-all": 2, "baseline-all": 2}
-"""The least number of bits of those that have stages."""
+"""The least number of bits of rules with stages."""
 
 
 def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
-    """Who sends to whom; a rank that is its own destination sends nothing.
+    """Pairs of source and destination; a rank that is its own destination sends nothing.
 
-    The largest power of two of ranks takes part. Raises InputError for a rule that is not known,
-    and where nobody has anybody to send to.
+    The largest power of two of ranks takes part. Raises InputError for an unknown rule, and if no
+    rank sends.
     """
     if rule not in RULES:
         raise unknown("permutation", rule, RULES)
@@ -78,8 +78,8 @@ def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
 
 def _pairs(rule: str, ranks: int) -> list[tuple[int, int]]:
     bits = ranks.bit_length() - 1
-    found = [(rank, RULES[rule](rank, bits)) for rank in range(1 << bits)]
-    return [(rank, to) for rank, to in found if rank != to]
+    pairs = [(rank, RULES[rule](rank, bits)) for rank in range(1 << bits)]
+    return [(rank, to) for rank, to in pairs if rank != to]
 
 
 def _sends(rule: str, ranks: int) -> bool:
@@ -87,10 +87,10 @@ def _sends(rule: str, ranks: int) -> bool:
 
 
 def rules_of(rule: str, ranks: int) -> list[str]:
-    """The one that is asked for; without any all by which some of these ranks send to others."""
+    """The requested rule; if none is, every rule by which some of these ranks send."""
     if rule:
         return [rule]
-    found = [each for each in RULES if _sends(each, ranks)]
-    if not found:
+    rules = [name for name in RULES if _sends(name, ranks)]
+    if not rules:
         raise InputError(f"no permutation of {ranks} ranks sends anything", "ask for more --ranks")
-    return found
+    return rules

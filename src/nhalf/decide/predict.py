@@ -23,11 +23,12 @@ from nhalf.decide.choice import Choice
 from nhalf.decide.ways import UNSIZED, Seconds, Way, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 
 
 @dataclass(frozen=True)
 class Crossover:
-    """With `ranks` ranks, a different algorithm is the fastest from `size_bytes` on."""
+    """A change of the fastest algorithm: on `ranks` ranks, from `size_bytes` on."""
 
     ranks: int
     size_bytes: int
@@ -39,7 +40,7 @@ class Crossover:
 class Prediction:
     """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN if none is known.
 
-    `missing` says why ways lack a time somewhere; `extrapolated` (ways, ranks, sizes) marks times
+    `missing` says why ways lack a time in a cell; `extrapolated` (ways, ranks, sizes) marks times
     beyond the measured or published range.
     """
 
@@ -55,7 +56,7 @@ class Prediction:
 
     @property
     def notes(self) -> list[str]:
-        """Caveats about the times."""
+        """Sentences on missing and extrapolated times."""
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
         return [*self.missing, *([words] if count else [])]
@@ -91,12 +92,12 @@ class Prediction:
             ],
             "crossovers": [
                 {
-                    "ranks": each.ranks,
-                    "bytes": each.size_bytes,
-                    "before": each.before,
-                    "after": each.after,
+                    "ranks": crossover.ranks,
+                    "bytes": crossover.size_bytes,
+                    "before": crossover.before,
+                    "after": crossover.after,
                 }
-                for each in self.crossovers
+                for crossover in self.crossovers
             ],
             "sources": {way.algorithm: way.source for way in self.ways},
             "notes": self.notes,
@@ -104,30 +105,29 @@ class Prediction:
 
 
 def predict(
-    what: str,
+    pattern_or_algorithm: str,
     machine: Machine,
     ranks: Sequence[int],
     sizes: Sequence[int],
-    known: Mapping[str, Sequence[Algorithm]],
+    algorithms: Mapping[str, Sequence[Algorithm]],
     *,
     mpi: str = "",
     extrapolate: bool = False,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
-    `known` are the algorithms by operation. Raises InputError for an unknown pattern, and if no
+    `algorithms` are by operation. Raises InputError for an unknown pattern, and if no
     cell can be predicted.
     """
-    pattern, _, algorithm = what.partition("/")
-    ways = known_ways(pattern, machine, known, mpi, extrapolate)
-    return predicted(what, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    pattern, _, algorithm = pattern_or_algorithm.partition("/")
+    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate)
+    return predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
 
 
 def predicted(
-    what: str, machine: str, ranks: Sequence[int], sizes: Sequence[int], ways: Sequence[Way]
+    pattern: str, machine: str, ranks: Sequence[int], sizes: Sequence[int], ways: Sequence[Way]
 ) -> Prediction:
     """The times of some ways in every cell; raises InputError if a cell has none."""
-    pattern = what.partition("/")[0]
     sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
     ranks = sorted(set(ranks))
     if ranks[0] < 2:
@@ -144,24 +144,26 @@ def predicted(
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
     beyond = [[[not way.knows(p, n) for n in sizes] for p in ranks] for way in ways]
     cells = tuple(ranks), tuple(sizes), tuple(ways), time_s
-    found = Prediction(pattern, machine, *cells, (), tuple(reasons), np.array(beyond))
-    return replace(found, crossovers=tuple(_crossovers(found)))
+    prediction = Prediction(pattern, machine, *cells, (), tuple(reasons), np.array(beyond))
+    return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 
 
-def corrected(what: str, machine: str, choice: Choice) -> Prediction:
+def corrected(pattern_or_algorithm: str, machine: str, choice: Choice) -> Prediction:
     """The times of a choice fitted to measured cells, on its own grid."""
-    pattern, _, algorithm = what.partition("/")
+    pattern, _, algorithm = pattern_or_algorithm.partition("/")
 
     def timed(name: str) -> Seconds:
-        known = dict(choice.measured_of(name))
-        return lambda ranks, size: known.get((ranks, size)) or choice.time_s(name, ranks, size)
+        measured_s = dict(choice.measured_of(name))
+        return lambda ranks, size: measured_s.get((ranks, size)) or choice.time_s(name, ranks, size)
 
     cells = len(choice.costs) * len(choice.grid.ranks) * len(choice.grid.size_bytes)
     share = len(choice.measured_s) / cells
     source = f"composed, corrected by {100 * share:.3g} % of the cells"
     ways = [Way(name, timed(name), source) for name in choice.costs]
     grid = choice.grid
-    return predicted(what, machine, grid.ranks, grid.size_bytes, _chosen(ways, pattern, algorithm))
+    return predicted(
+        pattern, machine, grid.ranks, grid.size_bytes, _chosen(ways, pattern, algorithm)
+    )
 
 
 def _chosen(ways: list[Way], pattern: str, algorithm: str) -> list[Way]:
@@ -180,7 +182,7 @@ def _check_known(
     time_s: Floats,
     reasons: Sequence[str],
 ) -> None:
-    """Raises InputError if nothing is known of a cell."""
+    """Raises InputError if a cell has no time."""
     nothing = np.argwhere(np.isnan(time_s).all(axis=0))
     if nothing.size:
         i, j = nothing[0]
@@ -191,19 +193,19 @@ def _check_known(
         )
 
 
-def _crossovers(found: Prediction) -> Iterator[Crossover]:
-    """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
+def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
+    """The sizes where the fastest algorithm changes, to the byte, by number of ranks.
 
-    Between two sizes that were asked for, one change is looked for; where one of both algorithms
-    is unknown in between, none is reported.
+    Between two requested sizes one change is sought; none is reported if the time of either
+    algorithm is unknown in between.
     """
-    by_name = {way.algorithm: way.time_s for way in found.ways}
-    for p, names in zip(found.ranks, found.best(), strict=True):
+    by_name = {way.algorithm: way.time_s for way in prediction.ways}
+    for p, names in zip(prediction.ranks, prediction.best(), strict=True):
         for j in range(len(names) - 1):
             before, after = names[j], names[j + 1]
             if before == after:
                 continue
-            at = found.size_bytes[j], found.size_bytes[j + 1]
+            at = prediction.size_bytes[j], prediction.size_bytes[j + 1]
             with contextlib.suppress(InputError):
                 size = _change(by_name[before], by_name[after], p, *at)
                 yield Crossover(p, size, before, after)

@@ -8,10 +8,10 @@ moderated over all cells (Smyth 2004).
 
 - An algorithm leaves a cell's race if it is slower than the cell's best (t-test at 5 %). That
 decides only where more launches are spent, not what is written.
-- An algorithm *wins* a cell where it is faster than the library's own choice, by so much at least,
+- An algorithm *wins* a cell where it is faster than the library's own choice by a minimum share,
   and the one-sided t-test against no gain holds at a level that Holm's procedure (Scand. J. Stat.
-  6, 1979) keeps over all pairs of cells and algorithms in the race: an entry that is no gain at all
-  is written with at most that chance, anywhere. Which algorithms race at all must be decided by
+  6, 1979) keeps over all pairs of cells and algorithms in the race: the probability that any entry
+  without a gain is written is at most that level. Which algorithms race at all must be decided by
   other launches than these.
 - Among winners of about the same time, that of the neighbouring size is taken, for few switches.
 """
@@ -35,7 +35,7 @@ ALIKE = math.log(1.02)
 SCOUT_FACTOR = 1.5
 """After one launch, those within this factor of a cell's best continue."""
 FALSE_RATE = 0.025
-"""One-sided, so that the interval of 95 % of what is written excludes no gain."""
+"""One-sided rate, so that the 95 % interval of every written gain excludes no gain."""
 TRIMMED = 0.2
 """The share of launches trimmed at either end: some are disturbed as a whole."""
 
@@ -51,15 +51,15 @@ class Cell(NamedTuple):
 Launches = Mapping[tuple[str, int], float]
 """The median time of each launch, seconds, by run and number."""
 Times = Mapping[Cell, Mapping[str, Launches]]
-"""By cell and algorithm; NATIVE is the library's own choice."""
+"""Launches by cell and algorithm; NATIVE is the library's own choice."""
 
 
 @dataclass(frozen=True)
 class Gain:
     """An algorithm against another one in a cell; logarithms of the ratio of times, 0 is equal.
 
-    `probability` is that of such a gain, or a larger one, where there is none; it is NaN, as the
-    ends of the interval (95 %, of this pair alone), where launches are too few.
+    `probability` is that of such a gain, or a larger one, by chance; it is NaN, like the ends of
+    the interval (95 %, of this pair alone), if launches are too few.
     """
 
     cell: Cell
@@ -92,8 +92,8 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
             logs.append(np.log([base[key] / launches[key] for key in common]))
     if not pairs:
         return []
-    numbers = [len(one) for one in logs]
-    parts = np.array([trimmed(one) for one in logs])
+    numbers = [len(launch_logs) for launch_logs in logs]
+    parts = np.array([trimmed(launch_logs) for launch_logs in logs])
     mean, count = parts[:, 0], parts[:, 2]
     variance, degrees = moderate(parts[:, 1], count - 1)
     deviation = np.sqrt(variance / count)
@@ -111,7 +111,7 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
 
 
 def holm(chances: Sequence[float], false_rate: float = FALSE_RATE) -> list[bool]:
-    """Which of some tests hold together at a rate of any false one; NaN never holds."""
+    """Whether each test holds, so that any false one has at most this rate; NaN never holds."""
     order = sorted(range(len(chances)), key=lambda i: (math.isnan(chances[i]), chances[i]))
     holds = [False] * len(chances)
     for place, i in enumerate(order):
@@ -122,11 +122,13 @@ def holm(chances: Sequence[float], false_rate: float = FALSE_RATE) -> list[bool]
 
 
 def winners(
-    found: Sequence[Gain], least_share: float, false_rate: float = FALSE_RATE
+    candidates: Sequence[Gain], least_share: float, false_rate: float = FALSE_RATE
 ) -> dict[Cell, list[Gain]]:
     """The winning algorithms by cell, the fastest first, with those about as fast."""
     won: dict[Cell, list[Gain]] = {}
-    for gain, holds in zip(found, holm([g.probability for g in found], false_rate), strict=True):
+    for gain, holds in zip(
+        candidates, holm([g.probability for g in candidates], false_rate), strict=True
+    ):
         if holds and gain.share >= least_share:
             won.setdefault(gain.cell, []).append(gain)
     for cell, algorithms in won.items():
@@ -157,33 +159,33 @@ def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
     hopeless = {(g.cell, g.algorithm) for g in gains(times) if g.high < least}
     racing = {}
     for cell, algorithms in times.items():
-        left = [
+        names = [
             name
             for name in algorithms
             if name != NATIVE and (cell, name) not in out and (cell, name) not in hopeless
         ]
-        if left:
-            racing[cell] = left
+        if names:
+            racing[cell] = names
     return racing
 
 
 def scouted(times: Times, factor: float = SCOUT_FACTOR) -> dict[Cell, list[str]]:
-    """After a first launch: the algorithms of each cell that are within a factor of its best."""
-    found = {}
+    """The algorithms of each cell that are within a factor of its best after a first launch."""
+    near_best = {}
     for cell, algorithms in times.items():
         centre = {name: _centre(launches) for name, launches in algorithms.items() if launches}
         best_s = min(centre.values(), default=math.inf)
         near = [n for n, value in centre.items() if n != NATIVE and value <= factor * best_s]
         if near:
-            found[cell] = sorted(near, key=centre.__getitem__)
-    return found
+            near_best[cell] = sorted(near, key=centre.__getitem__)
+    return near_best
 
 
 def fewest_switches(sizes: Sequence[Mapping[str, float]]) -> list[str]:
-    """One name for each of some sizes in order, of those allowed there, with few switches.
+    """One name for each size in order, of those allowed there, with few switches.
 
-    `sizes` are the gains by name of those that may be taken at each size; ties of the number of
-    switches go to the larger sum of gains. An empty one leaves it to the library's own choice.
+    `sizes` are the gains by allowed name at each size; ties of the number of switches go to the
+    larger sum of gains. An empty mapping leaves the size to the library's own choice.
     """
     chosen: list[str] = []
     start = 0
@@ -194,24 +196,26 @@ def fewest_switches(sizes: Sequence[Mapping[str, float]]) -> list[str]:
             common &= set(sizes[end]) or {NATIVE}
             end += 1
         span = sizes[start:end]
-        name = max(sorted(common), key=lambda one: sum(size.get(one, 0.0) for size in span))
+        name = max(
+            sorted(common), key=lambda candidate: sum(size.get(candidate, 0.0) for size in span)
+        )
         chosen += [name] * (end - start)
         start = end
     return chosen
 
 
 def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], float]]]:
-    """Launches of several runs together."""
-    found: dict[Cell, dict[str, dict[tuple[str, int], float]]] = {}
-    for one in times:
-        for cell, algorithms in one.items():
+    """Merge the launches of several runs."""
+    merged: dict[Cell, dict[str, dict[tuple[str, int], float]]] = {}
+    for run_times in times:
+        for cell, algorithms in run_times.items():
             for name, launches in algorithms.items():
-                found.setdefault(cell, {}).setdefault(name, {}).update(launches)
-    return found
+                merged.setdefault(cell, {}).setdefault(name, {}).update(launches)
+    return merged
 
 
 def trimmed(logs: Floats) -> tuple[float, float, int]:
-    """Mean without the outermost fifth at either end, its variance times the number that is left.
+    """Mean without the outermost fifth at either end, its variance times the remaining number.
 
     The variance is that of Yuen's test (Biometrika 61, 1974), from the winsorised values, so that
     a launch which was disturbed as a whole counts as the next best one does.
@@ -219,13 +223,13 @@ def trimmed(logs: Floats) -> tuple[float, float, int]:
     ordered = np.sort(logs)
     count = len(ordered)
     cut = int(TRIMMED * count)
-    left = count - 2 * cut
-    if left < 2:
-        return float(ordered.mean()), 0.0, left
+    remaining = count - 2 * cut
+    if remaining < 2:
+        return float(ordered.mean()), 0.0, remaining
     inner = ordered[cut : count - cut]
     winsorised = np.clip(ordered, inner[0], inner[-1])
-    variance = float(winsorised.var(ddof=1)) * (count - 1) / (left - 1)
-    return float(inner.mean()), variance, left
+    variance = float(winsorised.var(ddof=1)) * (count - 1) / (remaining - 1)
+    return float(inner.mean()), variance, remaining
 
 
 def _centre(launches: Launches) -> float:
@@ -234,5 +238,5 @@ def _centre(launches: Launches) -> float:
 
 
 def _chance_of_loss(gain: Gain) -> float:
-    """Of such a loss, or a larger one, where there is none; 1 if launches are too few."""
+    """The probability of such a loss, or a larger one, by chance; 1 if launches are too few."""
     return 1.0 if math.isnan(gain.probability) else 1 - gain.probability

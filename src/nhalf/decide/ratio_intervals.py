@@ -16,13 +16,13 @@ CONFIDENCE = 0.99
 def ratio_intervals(
     logs: Floats, confidence: float = CONFIDENCE
 ) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
-    """Centre, low and high of the level, and the same (sizes,) for each size; all are logarithms.
+    """Centre, low and high of the level, and (sizes,) of each size; all are logarithms.
 
     `logs` (launches, sizes) are logarithms of ratios, NaN if a launch lacks a size. Intervals
     are NaN for fewer than two launches. A width of zero is correct without noise.
     """
     complete = ~np.isnan(logs).any(axis=0)
-    level = _level(logs[:, complete]) if complete.any() else np.zeros(len(logs))
+    level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
     launches = len(level)
     level_variance = float(np.var(level, ddof=1)) / launches if launches > 1 else math.nan
     reach = _quantile(np.array(launches - 1.0), (1 + confidence) / 2) * math.sqrt(level_variance)
@@ -48,27 +48,33 @@ def _size_intervals(
         own = variance / count
         total = own + level_variance
         parts = np.nan_to_num(own**2 / freedom) + level_variance**2 / max(len(level) - 1, 1)
-        joined = np.where(total > 0, total**2 / parts, len(level) - 1.0)
-        sure = 1 - (1 - confidence) / 2 / logs.shape[1]
-        reach = _quantile(joined, sure) * np.sqrt(total)
+        joined_degrees = np.where(total > 0, total**2 / parts, len(level) - 1.0)
+        probability = 1 - (1 - confidence) / 2 / logs.shape[1]
+        reach = _quantile(joined_degrees, probability) * np.sqrt(total)
     centre = np.nanmedian(logs, axis=0)
     low, high = np.minimum(mean - reach, centre), np.maximum(mean + reach, centre)
     few = count < 2
     return centre, np.where(few, np.nan, low), np.where(few, np.nan, high)
 
 
-def _level(logs: Floats) -> Floats:
-    """Interquartile mean over sizes of each launch: robust, and nearly as precise as the mean."""
-    quarter = logs.shape[1] // 4
-    middle: Floats = np.sort(logs, axis=1)[:, quarter : logs.shape[1] - quarter].mean(axis=1)
-    return middle
+def interquartile_mean(values: Floats) -> Floats:
+    """The mean of the middle half of the values, over the last axis.
+
+    As a level over sizes it is robust, and nearly as precise as the mean.
+    """
+    count = values.shape[-1]
+    quarter = count // 4
+    mean: Floats = np.sort(values, axis=-1)[..., quarter : count - quarter].mean(axis=-1)
+    return mean
 
 
 def _quantile(degrees: Floats, probability: float) -> Floats:
     from scipy.special import stdtrit
 
-    found: Floats = np.where(degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan)
-    return found
+    quantile: Floats = np.where(
+        degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan
+    )
+    return quantile
 
 
 def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float]:

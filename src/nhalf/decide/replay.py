@@ -24,7 +24,7 @@ TIMEOUT_S = 120.0
 
 @dataclass(frozen=True)
 class Replayed:
-    """One measured size and the same simulated; seconds, `error` relative to the measured time.
+    """The measured and the simulated time of one size; seconds, `error` relative to the measured.
 
     `model_s` is the time from the fitted segments alone.
     """
@@ -37,7 +37,7 @@ class Replayed:
 
     @property
     def error(self) -> float:
-        """Of the simulation."""
+        """The relative error of the simulated time."""
         return self.simulated_s / self.measured_s - 1
 
 
@@ -51,15 +51,15 @@ class Replay:
 
     @property
     def median_error(self) -> float:
-        """Absolute, over all sizes."""
-        errors = sorted(abs(one.error) for one in self.sizes)
+        """The median of the absolute errors over all sizes."""
+        errors = sorted(abs(size.error) for size in self.sizes)
         middle = len(errors) // 2
         return errors[middle] if len(errors) % 2 else sum(errors[middle - 1 : middle + 1]) / 2
 
     @property
     def worst(self) -> Replayed:
         """The size with the largest error."""
-        return max(self.sizes, key=lambda one: abs(one.error))
+        return max(self.sizes, key=lambda size: abs(size.error))
 
 
 def replay(facts: Facts, mpi: str = "") -> list[Replay]:
@@ -69,7 +69,7 @@ def replay(facts: Facts, mpi: str = "") -> list[Replay]:
     """
     fitted = {_key(model): model for model in facts.machine.models}
     machine = calibrated(facts)
-    found = []
+    replays = []
     for model in machine.models:
         if model.pattern != PINGPONG or model.axes or mpi not in ("", model.mpi, model.transport):
             continue
@@ -86,14 +86,14 @@ def replay(facts: Facts, mpi: str = "") -> list[Replay]:
             )
             for row, time_s in zip(points, simulated, strict=True)
         )
-        found.append(Replay(carrier(model.mpi, model.transport), model.placement, sizes))
-    if not found:
+        replays.append(Replay(carrier(model.mpi, model.transport), model.placement, sizes))
+    if not replays:
         run = ", ".join(facts.environments)
         raise InputError(
             f"{run} has no ping-pong{' of ' + mpi if mpi else ''} to replay",
             "measure one: nhalf run --pattern pingpong",
         )
-    return found
+    return replays
 
 
 def _simulated(machine: Machine, model: FittedModel, sizes: Sequence[int]) -> list[float]:

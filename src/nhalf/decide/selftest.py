@@ -48,7 +48,7 @@ class Check:
     """One published figure with its promised range."""
 
     name: str
-    what: str
+    claim: str
     value: float
     low: float
     high: float
@@ -71,11 +71,11 @@ class SelfTest:
 
     @property
     def held(self) -> bool:
-        """Whether every promise held."""
+        """Whether every figure lies in its promised range."""
         return all(check.held for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf selftest --json` prints."""
+        """The output of `nhalf selftest --json`."""
         return {
             "held": self.held,
             "runs": self.runs,
@@ -86,7 +86,7 @@ class SelfTest:
             "checks": [
                 {
                     "name": check.name,
-                    "what": check.what,
+                    "what": check.claim,
                     "value": check.value,
                     "promised": [check.low, check.high],
                     "trials": check.trials,
@@ -111,14 +111,14 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     worlds += [(machine.slower(float(factor)), fewer) for factor in DETECTED]
     worlds += [(machine.unlike_launches(), runs), (machine.lasting_states(), fewer)]
     usual, steady, *slower, unlike, lasting = simulate_worlds(worlds, seed)
-    what = "95 % interval covers the value of the next run"
-    checks = [_coverage("coverage", f"{what} (5 % noise, two states)", usual, LAUNCHES, COVERAGE)]
+    claim = "95 % interval covers the value of the next run"
+    checks = [_coverage("coverage", f"{claim} (5 % noise, two states)", usual, LAUNCHES, COVERAGE)]
     for launches in FEWER_LAUNCHES:
-        name, words = f"coverage_{launches}", f"{what} (the same, {launches} launches)"
+        name, words = f"coverage_{launches}", f"{claim} (the same, {launches} launches)"
         checks.append(_coverage(name, words, usual, launches, COVERAGE_OF_FEW))
     for launches in (*FEWER_LAUNCHES, LAUNCHES):
         name, words = f"coverage_unlike_{launches}", f"{launches} launches that differ by 5 %"
-        checks.append(_coverage(name, f"{what} ({words})", unlike, launches, COVERAGE_OF_FEW))
+        checks.append(_coverage(name, f"{claim} ({words})", unlike, launches, COVERAGE_OF_FEW))
     checks.append(_false_alarms(usual))
     for (factor, least), world in zip(DETECTED.items(), slower, strict=True):
         checks.append(_detection(factor, least, usual, world))
@@ -128,11 +128,11 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
 
 
 def _coverage(
-    name: str, what: str, world: Simulated, launches: int, promised: tuple[float, float]
+    name: str, claim: str, world: Simulated, launches: int, promised: tuple[float, float]
 ) -> Check:
-    """How often the 95 % interval contains the next run's value, over all sizes and runs."""
+    """The coverage of the 95 % interval for the next run's value, over all sizes and runs."""
     inside = _covered(world.summaries[launches])
-    return Check(name, what, float(inside.mean()), *promised, len(inside))
+    return Check(name, claim, float(inside.mean()), *promised, len(inside))
 
 
 def _covered(summary: pl.DataFrame) -> NDArray[np.bool_]:
@@ -145,7 +145,7 @@ def _covered(summary: pl.DataFrame) -> NDArray[np.bool_]:
 
 
 def _of_lasting_states(world: Simulated) -> dict[str, float]:
-    """What a state that lasts for launches and that no flag shows does to the intervals.
+    """The effect on intervals of a state that lasts for launches and that no flag shows.
 
     No interval can be promised for these: runs that never met the other state cannot know it.
     """
@@ -159,23 +159,25 @@ def _of_lasting_states(world: Simulated) -> dict[str, float]:
 
 
 def _false_alarms(world: Simulated) -> Check:
-    """How often equal machines are found to differ, anywhere on the curve; consecutive runs."""
+    """The rate at which equal machines are reported to differ, anywhere on the curve."""
     pairs = zip(world.medians, [*world.medians[1:], world.medians[0]], strict=True)
     alarms = [compare(a, b).regressed for a, b in pairs]
-    what = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"
-    return Check("false_alarms", what, float(np.mean(alarms)), 0.0, FALSE_ALARMS, len(alarms))
+    claim = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"
+    return Check("false_alarms", claim, float(np.mean(alarms)), 0.0, FALSE_ALARMS, len(alarms))
 
 
 def _detection(factor: str, least: float, usual: Simulated, slower: Simulated) -> Check:
-    """How often a machine that is slower by a factor is called slower."""
+    """The rate at which a machine that is slower by a factor is called slower."""
     pairs = list(zip(usual.medians, slower.medians, strict=False))
-    found = [compare(a, b).verdict == "slower" for a, b in pairs]
-    what = f"compare finds a slow-down of {factor}x"
-    return Check(f"detected_{factor}", what, float(np.mean(found)), least, 1.0, len(found))
+    detections = [compare(a, b).verdict == "slower" for a, b in pairs]
+    claim = f"compare finds a slow-down of {factor}x"
+    return Check(
+        f"detected_{factor}", claim, float(np.mean(detections)), least, 1.0, len(detections)
+    )
 
 
 def _advice_alarms(steady: Simulated) -> list[Check]:
-    """How often advice is raised on plain lognormal noise, per point."""
+    """The rate of warnings per point on plain lognormal noise."""
     advice = steady.summary["advice"]
     return [
         Check(

@@ -26,7 +26,7 @@ SIZES = (0, *(2**k for k in range(15)), 24, 48, 96, 192, 1536, 3072, 6144, 12288
 LAUNCHES = 5
 
 FEWER_LAUNCHES = (2, 3)
-"""What the same runs report if they end after this many launches."""
+"""Each run is also evaluated after this many launches."""
 
 RUNS_AT_ONCE = 20
 
@@ -49,26 +49,26 @@ class SimulatedMachine:
     launch_noise: float = 0.0
 
     def slower(self, factor: float) -> SimulatedMachine:
-        """The same machine with all times longer by a factor."""
+        """This machine with all times longer by a factor."""
         times = {name: getattr(self, name) * factor for name in ("o_s", "o_r", "g", "L", "G")}
         return SimulatedMachine(**{**vars(self), **times})
 
     def steady(self) -> SimulatedMachine:
-        """The same machine with noise, but without a second state."""
+        """This machine with noise, but without a second state."""
         return SimulatedMachine(**{**vars(self), "state_fraction": 0.0})
 
     def unlike_launches(self) -> SimulatedMachine:
-        """The same machine, steady within a launch, with 5 % between launches."""
+        """This machine without a second state, with 5 % between launches."""
         parts = {"noise": 0.02, "state_fraction": 0.0, "launch_noise": 0.05}
         return SimulatedMachine(**{**vars(self), **parts})
 
     def lasting_states(self) -> SimulatedMachine:
-        """The same machine, whose states last for whole launches; nothing shows them."""
+        """This machine with states that last for whole launches; no flag shows them."""
         parts = {"noise": 0.02, "launch_noise": 0.02, "state_dwell": 1e9}
         return SimulatedMachine(**{**vars(self), **parts})
 
     def options(self) -> str:
-        """In the probe's format: key=value,..."""
+        """The parameters in the probe's format: key=value,..."""
         return ",".join(f"{name}={value!r}" for name, value in vars(self).items())
 
     def median_s(self, size_bytes: Floats) -> Floats:
@@ -102,7 +102,7 @@ class Simulated:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Of whole runs."""
+        """The summary of whole runs."""
         return self.summaries[LAUNCHES]
 
 
@@ -129,8 +129,8 @@ def simulate_worlds(
                 ]
             )
             first += runs
-        done = [[job.result() for job in jobs] for jobs in batches]
-    return [_joined(parts) for parts in done]
+        results = [[job.result() for job in jobs] for jobs in batches]
+    return [_joined(parts) for parts in results]
 
 
 def _joined(parts: Sequence[Simulated]) -> Simulated:
@@ -150,7 +150,7 @@ def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> 
 
 
 def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> pl.DataFrame:
-    """Measurements of whole runs; each launch begins another sequence of random numbers."""
+    """Measurements of whole runs; each launch begins a different sequence of random numbers."""
     lines: list[str] = []
     places: list[tuple[str, int, int]] = []
     for run in runs:
@@ -176,7 +176,7 @@ def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> p
 
 def _ask(probe: str, machine: SimulatedMachine, lines: Sequence[str]) -> list[dict[str, Any]]:
     """The probe's answers to the points, in their order."""
-    done = subprocess.run(
+    process = subprocess.run(
         [probe, "--options", machine.options()],
         input="\n".join(lines).encode() + b"\n",
         capture_output=True,
@@ -184,12 +184,12 @@ def _ask(probe: str, machine: SimulatedMachine, lines: Sequence[str]) -> list[di
         check=False,
     )
     decoder = msgspec.json.Decoder()
-    answers = [decoder.decode(line) for line in done.stdout.splitlines()]
+    answers = [decoder.decode(line) for line in process.stdout.splitlines()]
     points = [answer for answer in answers if answer.get("nhalf") == "point"]
-    if done.returncode != 0 or len(points) != len(lines):
-        said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+    if process.returncode != 0 or len(points) != len(lines):
+        message = process.stderr.decode(errors="replace").strip().split("\n")[-1]
         raise FailedError(
-            f"the model probe answered {len(points)} of {len(lines)} points: {said}",
+            f"the model probe answered {len(points)} of {len(lines)} points: {message}",
             "build it again",
         )
     return points

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Permutations without pauses, predicted: what goes through between nodes and within them.
+"""Predicted throughput of permutations without pauses, between nodes and within them.
 
-Ranks send message after message of the mean size and wait for nobody; what they share is divided
-by max-min fairness. Unpublished values are drawn from their range, so that rates are intervals.
+Ranks send message after message of the mean size without waiting; shared resources are divided by
+max-min fairness. Unpublished values are drawn from their range, so that rates are intervals.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from nhalf.decide.permutations import ALL, destinations
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
-from nhalf.machines.steady import Steady
-from nhalf.machines.together import Together
+from nhalf.machines.message import Messages
+from nhalf.machines.steady import SteadyFlows
+from nhalf.machines.together import ConcurrentMessages
 
 RANKS_MAX = 512
 DRAWS = 200
@@ -29,7 +30,7 @@ PLACES = {"other-node": "off-node", "same-node": "on-node"}
 
 @dataclass(frozen=True)
 class PermutationRate:
-    """What all senders of a permutation move together, between nodes or within them."""
+    """The joint rate of all senders of a permutation, between nodes or within them."""
 
     to: str
     place: str
@@ -54,16 +55,16 @@ class PredictedTraffic:
         return f"{self.layout.hosts}x{self.layout.per_host}{CYCLIC if self.layout.cyclic else ''}"
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf predict traffic --json` prints."""
+        """The output of `nhalf predict traffic --json`."""
         rows = [
             {
-                "figure": f"{each.to} {PLACES[each.place]}",
-                "senders": each.senders,
-                "rate_Bps": each.rate.middle_Bps,
-                "rate_Bps_interval": [each.rate.low, each.rate.high],
-                "published_Bps": each.published_Bps,
+                "figure": f"{row.to} {PLACES[row.place]}",
+                "senders": row.senders,
+                "rate_Bps": row.rate.middle_Bps,
+                "rate_Bps_interval": [row.rate.low, row.rate.high],
+                "published_Bps": row.published_Bps,
             }
-            for each in self.rows
+            for row in self.rows
         ]
         whole = {"pattern": "traffic", "machine": self.machine, "ranks": self.layout.ranks}
         where = {"nodes": self.layout.hosts, "placement": self.placement, "bytes": self.size_bytes}
@@ -73,31 +74,32 @@ class PredictedTraffic:
 def predict_traffic(
     machine: Machine, rules: Sequence[str], layout: Layout, size_bytes: int, mpi: str = ""
 ) -> PredictedTraffic:
-    """What goes through where all ranks send by each of these rules, messages of this mean size.
+    """Predict the throughput if all ranks send by each of these rules, messages of this mean size.
 
     Raises InputError for more ranks than RANKS_MAX or the machine has, messages without bytes, and
-    rules by which nobody sends.
+    rules by which no rank sends.
     """
     _check(machine, layout, size_bytes)
-    together = Together(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
+    messages = Messages(machine, mpi)
+    together = ConcurrentMessages(messages, Draws(DRAWS), layout.per_host, cold=True)
     rows = [row for to in rules for row in _rows(together, to, layout, size_bytes)]
     reasons = tuple(range_reasons(machine))
     return PredictedTraffic(machine.name, layout, size_bytes, tuple(rows), reasons)
 
 
 def _rows(
-    together: Together, to: str, layout: Layout, size_bytes: int
+    together: ConcurrentMessages, to: str, layout: Layout, size_bytes: int
 ) -> Iterator[PermutationRate]:
-    """Of one permutation that between nodes and that within them, as far as there is either."""
+    """The rates of one permutation between nodes and within them, as far as it has any."""
     pairs = destinations(to, layout.ranks)
     placed = [(_place(layout, a), _place(layout, b)) for a, b in pairs]
-    rates_Bps = Steady(together, placed, float(size_bytes)).rates_Bps()
-    away = np.array([together.is_away(pair) for pair in placed])
+    rates_Bps = SteadyFlows(together, placed, float(size_bytes)).rates_Bps()
+    away = np.array([together.crosses_nodes(pair) for pair in placed])
     published = published_Bps(together.machine, to, layout.ranks)
-    for place, which in (("other-node", away), ("same-node", ~away)):
-        if which.any():
-            rate = PredictedRate.of(rates_Bps[:, which].sum(axis=1))
-            yield PermutationRate(to, place, int(which.sum()), rate, published.get(place))
+    for place, mask in (("other-node", away), ("same-node", ~away)):
+        if mask.any():
+            rate = PredictedRate.of(rates_Bps[:, mask].sum(axis=1))
+            yield PermutationRate(to, place, int(mask.sum()), rate, published.get(place))
 
 
 def _place(layout: Layout, rank: int) -> int:
@@ -125,12 +127,12 @@ def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
 
 
 def published_Bps(machine: Machine, to: str, ranks: int) -> dict[str, float]:
-    """By place, what a record has of a permutation; of stages that of the highest, or of all."""
-    wanted = ("traffic", ranks, f"to={to.removesuffix(ALL)}")
+    """Published rates of a permutation by place; with stages that of the highest, or of all."""
+    key = ("traffic", ranks, f"to={to.removesuffix(ALL)}")
     marks = ("all stages composed",) if to.endswith(ALL) else ("", "the highest stage")
     return {
         point.placement: point.rate_Bps
         for point in machine.points
-        if (point.pattern, point.ranks, point.axes) == wanted and point.rate_Bps is not None
+        if (point.pattern, point.ranks, point.axes) == key and point.rate_Bps is not None
         if point.what in marks
     }

@@ -19,6 +19,7 @@ from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import Parts, parts_of
 from nhalf.machines.spread import over_nodes
 from nhalf.mpi.decision_table import NATIVE
@@ -53,13 +54,13 @@ class Extent:
     largest_bytes: int | None
 
     def holds(self, ranks: int, size_bytes: int) -> bool:
-        """Whether it covers these."""
+        """Whether the range covers this number of ranks and this size."""
         return ranks <= (self.ranks_max or ranks) and size_bytes <= (
             size_bytes if self.largest_bytes is None else self.largest_bytes
         )
 
     def check(self, ranks: int, size_bytes: int) -> None:
-        """Raises InputError for values that it does not cover."""
+        """Raises InputError for values outside the range."""
         if ranks > (self.ranks_max or ranks):
             reason = f"the machine has room for {self.ranks_max} ranks, not for {ranks}"
             raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
@@ -72,18 +73,18 @@ class Extent:
 
 def known_ways(
     pattern: str,
-    machine: Machine,
-    known: Mapping[str, Sequence[Algorithm]],
-    mpi: str,
+    messages: Messages,
+    algorithms: Mapping[str, Sequence[Algorithm]],
     extrapolate: bool,
 ) -> list[Way]:
-    """Every way with a known time, the library's own first; `mpi` may be short ('openmpi').
+    """Every way with a known time on the machine of messages, the library's own first.
 
-    Of a machine that was measured within a node and between nodes, times between nodes count.
-    Raises InputError for a library or pattern that the machine does not know, and if it knows the
-    pattern of several libraries and none is named.
+    If a machine was measured within a node and between nodes, times between nodes count. Raises
+    InputError for a library or pattern without data on the machine, and if several libraries have
+    the pattern and none is named.
     """
-    mpi, machine = _full_name(mpi, machine), over_nodes(machine)
+    messages = over_nodes(_with_full_name(messages))
+    machine, mpi = messages.machine, messages.mpi
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
@@ -94,7 +95,11 @@ def known_ways(
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
     _check_one_library(machine, pattern, [*fitted.values(), *curves.values()])
     wire = shares_a_wire(machine)
-    composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}
+    composed = {
+        algorithm.name: algorithm
+        for algorithm in algorithms.get(pattern, ())
+        if algorithm.cost is not None
+    }
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
     extent = Extent(machine.ranks_max, machine.largest_bytes)
@@ -102,26 +107,37 @@ def known_ways(
         _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
         for name in dict.fromkeys([*fitted, *curves])
     ]
-    rest = [each for name, each in composed.items() if name not in fitted and name not in curves]
-    if rest:
-        parts = parts_of(machine, mpi)
+    unmodelled = [
+        algorithm
+        for name, algorithm in composed.items()
+        if name not in fitted and name not in curves
+    ]
+    if unmodelled:
+        parts = parts_of(messages)
         if pattern in UNSIZED:
             parts = waiting_at_adapters(machine, parts)
         if wire:
             parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
-        ways += _composed(pattern, rest, parts, extent, extrapolate)
+        ways += _composed(pattern, unmodelled, parts, extent, extrapolate)
     if not ways:
-        there = {model.pattern for model in machine.patterns} | set(known)
-        there |= {curve.pattern for curve in machine.models}
-        raise unknown(f"pattern of {machine.name}", pattern, there)
+        patterns = {model.pattern for model in machine.patterns} | set(algorithms)
+        patterns |= {curve.pattern for curve in machine.models}
+        raise unknown(f"pattern of {machine.name}", pattern, patterns)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
 
 
 def _check_one_library(
-    machine: Machine, pattern: str, found: Iterable[Sequence[PatternModel | FittedModel]]
+    machine: Machine, pattern: str, model_groups: Iterable[Sequence[PatternModel | FittedModel]]
 ) -> None:
     """Raises InputError if the models of a pattern are of several libraries."""
-    names = sorted({carrier(one.mpi, one.transport) for each in found for one in each if one.mpi})
+    names = sorted(
+        {
+            carrier(model.mpi, model.transport)
+            for group in model_groups
+            for model in group
+            if model.mpi
+        }
+    )
     if len(names) > 1:
         raise InputError(
             f"{machine.name} has {pattern} of several libraries",
@@ -129,12 +145,17 @@ def _check_one_library(
         )
 
 
-def _full_name(mpi: str, machine: Machine) -> str:
-    """The library's name in the machine file; '' for ''."""
+def _with_full_name(messages: Messages) -> Messages:
+    """The messages with the library's name in the machine file, if one is named.
+
+    It may have models of patterns only.
+    """
+    machine, mpi = messages.machine, messages.mpi
     if not mpi:
-        return ""
+        return messages
     names = {carrier(curve.mpi, curve.transport) for curve in machine.models}
-    return library_named(mpi, names | {model.mpi for model in machine.patterns if model.mpi})
+    full_name = library_named(mpi, names | {model.mpi for model in machine.patterns if model.mpi})
+    return messages if full_name == mpi else Messages(machine, full_name)
 
 
 def _modelled(
@@ -146,7 +167,7 @@ def _modelled(
 ) -> Way:
     """A way with published or fitted times.
 
-    What was measured at a number of ranks counts there; of models those of completion times.
+    A curve measured at a number of ranks takes precedence there; completion times do over others.
     """
     models = sorted(models, key=lambda model: model.timing != COMPLETION)
 
@@ -159,8 +180,8 @@ def _modelled(
 
     def knows(ranks: int, size_bytes: int) -> bool:
         covered = any(model.covers(size_bytes, ranks) for model in models)
-        known = covered or curve_of(ranks, size_bytes) is not None
-        return known and extent.holds(ranks, size_bytes)
+        is_modelled = covered or curve_of(ranks, size_bytes) is not None
+        return is_modelled and extent.holds(ranks, size_bytes)
 
     def time_s(ranks: int, size_bytes: int) -> float:
         if not extrapolate:
@@ -194,12 +215,12 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
 
 
 def _composed(
-    operation: str, known: Sequence[Algorithm], parts: Parts, extent: Extent, extrapolate: bool
+    operation: str, algorithms: Sequence[Algorithm], parts: Parts, extent: Extent, extrapolate: bool
 ) -> list[Way]:
     """Ways whose cost is composed of the machine's parts.
 
-    If enough is known about messages, each is simulated, which is exact for any number of ranks;
-    otherwise the algorithm's own expression is used.
+    If overheads of messages are known, each message is simulated, which is exact for any number of
+    ranks; otherwise the algorithm's own expression is used.
     """
     extent = Extent(extent.ranks_max, parts.largest_bytes)
     composer = None if parts.overheads_s is None else Composer(parts)
@@ -220,13 +241,15 @@ def _composed(
 
         return time_s
 
-    how = f"composed: each message followed, up to {RANKS_MAX} ranks; about "
+    how = "composed: "
+    if composer is not None:
+        how += f"each message followed, up to {RANKS_MAX} ranks; about "
     return [
         Way(
-            each.name,
-            timed(each),
-            f"{how if composer else 'composed: '}{each.cost.as_text() if each.cost else ''}",
+            algorithm.name,
+            timed(algorithm),
+            how + (algorithm.cost.as_text() if algorithm.cost else ""),
             extent.holds,
         )
-        for each in known
+        for algorithm in algorithms
     ]

@@ -44,8 +44,8 @@ def _ratios_of(facts: Facts, pattern: str) -> pl.DataFrame:
     points = with_cores(points.filter(axis("words").is_null()), facts).with_columns(way=way)
     keys = [*VARIED_POINT, "launch"]
     standard = points.filter(way=STANDARD[pattern]).select(*keys, standard_s="median_s")
-    others = points.filter(~pl.col("way").is_in([STANDARD[pattern], FALLBACK[pattern]]))
-    return others.join(standard, on=keys, nulls_equal=True).with_columns(
+    variants = points.filter(~pl.col("way").is_in([STANDARD[pattern], FALLBACK[pattern]]))
+    return variants.join(standard, on=keys, nulls_equal=True).with_columns(
         ratio=pl.col("median_s") / pl.col("standard_s")
     )
 
@@ -153,6 +153,6 @@ def short_leads(facts: Facts) -> Iterator[ShortLead]:
 def _beside(pairs: pl.DataFrame) -> Interval | None:
     """The library's time over the short message's, if one of them is significantly faster."""
     ratios = (pairs["median_s"] / pairs["short_s"]).to_list()
-    if beyond(ratios, FASTER) is None and beyond([1 / one for one in ratios], FASTER) is None:
+    if beyond(ratios, FASTER) is None and beyond([1 / ratio for ratio in ratios], FASTER) is None:
         return None
     return ratio_interval(ratios)

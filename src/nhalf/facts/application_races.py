@@ -33,17 +33,17 @@ class Race:
 
     @property
     def reversed(self) -> Race:
-        """The same with first and second exchanged."""
-        turned = {
-            kernel: Interval(1 / one.median, 1 / one.high, 1 / one.low)
-            for kernel, one in self.ratios.items()
+        """The race with first and second exchanged."""
+        inverse = {
+            kernel: Interval(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
+            for kernel, ratio in self.ratios.items()
         }
-        return Race(self.second, self.first, self.place, turned)
+        return Race(self.second, self.first, self.place, inverse)
 
     def wins(self) -> dict[str, Interval]:
         """The kernels in which the second is significantly faster, the largest ratio first."""
-        found = {name: one for name, one in self.ratios.items() if one.low > FASTER}
-        return dict(sorted(found.items(), key=lambda item: -item[1].median))
+        faster_kernels = {name: ratio for name, ratio in self.ratios.items() if ratio.low > FASTER}
+        return dict(sorted(faster_kernels.items(), key=lambda item: -item[1].median))
 
 
 def series_races(facts: Facts) -> Iterator[Race]:
@@ -75,13 +75,17 @@ def growth(facts: Facts) -> Iterator[Race]:
     """
     launches = application_launches(facts).filter(setting="")
     for (run, series), frame in launches.group_by("run", "series", maintain_order=True):
-        found = {}
+        ratio_by_case = {}
         for (kernel,), rows in frame.group_by("kernel", maintain_order=True):
             few, many = rows["workers"].min(), rows["workers"].max()
             if few != many:
-                found[few, many, str(kernel)] = _ratio(rows, "workers", few, many)
-        for few, many in sorted({key[:2] for key in found}):
-            ratios = {key[2]: one for key, one in found.items() if key[:2] == (few, many) and one}
+                ratio_by_case[few, many, str(kernel)] = _ratio(rows, "workers", few, many)
+        for few, many in sorted({key[:2] for key in ratio_by_case}):
+            ratios = {
+                kernel: ratio
+                for (*ends, kernel), ratio in ratio_by_case.items()
+                if ends == [few, many] and ratio
+            }
             if ratios:
                 yield Race(str(few), str(many), {"run": run, "series": series}, ratios)
 
@@ -102,11 +106,11 @@ def _races(launches: pl.DataFrame, entrant: str, place: Sequence[str]) -> Iterat
 
 def _ratio(rows: pl.DataFrame, column: str, first: object, second: object) -> Interval | None:
     """The time with the first value over that with the second; None for less than two launches."""
-    two = [
+    times = [
         rows.filter(pl.col(column) == value).group_by("launch").agg(pl.col("median_s").median())
         for value in (first, second)
     ]
-    both = two[0].join(two[1], on="launch", suffix="_other").sort("launch")
-    if both.height < 2:
+    paired = times[0].join(times[1], on="launch", suffix="_other").sort("launch")
+    if paired.height < 2:
         return None
-    return ratio_interval((both["median_s"] / both["median_s_other"]).to_list())
+    return ratio_interval((paired["median_s"] / paired["median_s_other"]).to_list())

@@ -26,13 +26,14 @@ BYTES_PER_OPERATION = {
     "sp": 30 * DOUBLE_BYTES / 881,
     "lu": 35 * DOUBLE_BYTES / 1985,
 }
-"""By kernel, of operations as the reference counts them, for every point.
+"""Bytes per operation by kernel, with operations as the reference counts them.
 
 CG: a value and its column for an addition and a multiplication. MG: 12 passes of a V-cycle on the
 finest grid, and an eighth of that on each next one. FT: two passes of complex numbers, read and
 written. IS: a key is read, put into its bucket, read there and counted. BT and SP: u, the forcing
-term and r, then u, r and u again; LU: the same of its lower sweep, and its changes, then these, u
-and u again. EP has no arrays; it counts pairs and IS keys, which units do not limit in a known way.
+term and r, then u, r and u again; LU: these arrays in its lower sweep, and its changes, then these,
+u and u again. EP has no arrays; it counts pairs and IS keys, which units do not limit in a known
+way.
 """
 FLOATING = frozenset(BYTES_PER_OPERATION) - {"is"}
 
@@ -50,7 +51,7 @@ class Reached:
 
     @property
     def share(self) -> float:
-        """Of the bound."""
+        """The rate as a share of the bound."""
         return self.rate_per_s / self.bound_per_s
 
 
@@ -60,7 +61,7 @@ def reached(facts: Facts) -> list[Reached]:
     Applications and the node are taken for the same machine, whose first node counts.
     """
     ceilings = _ceilings(facts)
-    found = []
+    reached_rates = []
     for row in applications(facts):
         workers = row["ranks"] * row["threads"]
         kernel = row["kernel"]
@@ -74,9 +75,9 @@ def reached(facts: Facts) -> list[Reached]:
             limits[MEMORY] = rate_Bps / BYTES_PER_OPERATION[kernel]
         if limits:
             limit = min(limits, key=lambda name: limits[name])
-            one = (f"{kernel}.{row['class']}", row["series"], workers, row["mops"] * 1e6)
-            found.append(Reached(*one, limits[limit], limit))
-    return found
+            subject = (f"{kernel}.{row['class']}", row["series"], workers, row["mops"] * 1e6)
+            reached_rates.append(Reached(*subject, limits[limit], limit))
+    return reached_rates
 
 
 def _ceilings(facts: Facts) -> dict[int, tuple[float, float]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLASS = "class"
 ACCESS = "access"
 KEYS = "keys"
-"""Of S-DES: how it reads its arrays is what others call a kernel, and its size."""
+"""Axes of S-DES: how it reads its arrays, which others call a kernel, and its size."""
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")
 NUMBERS = ("mops", "communication_share", "deviation", "computed", "official")
 CURVE = ("run", "app", "kernel", CLASS, "program", "mpi")
@@ -66,7 +66,7 @@ def application_launches(facts: Facts) -> pl.DataFrame:
     programs = _programs(facts)
     own = pl.col("transport").is_in(list(programs)) & (pl.col("median_s") > 0)
     points = with_cores(facts.launches.filter(own), facts)
-    named = [
+    descriptions = [
         {
             "program": programs[row["transport"]]["model"].lower(),
             "kernel": kernel_of(row),
@@ -75,9 +75,9 @@ def application_launches(facts: Facts) -> pl.DataFrame:
         }
         for row in points.iter_rows(named=True)
     ]
-    names = pl.DataFrame(named, schema=dict.fromkeys(NAMED, pl.String))
-    every = pl.concat([points, names], how="horizontal").rename({"ranks": "workers"})
-    return every.select("run", *NAMED, "mpi", "workers", "placement", "launch", "median_s")
+    names = pl.DataFrame(descriptions, schema=dict.fromkeys(NAMED, pl.String))
+    named_points = pl.concat([points, names], how="horizontal").rename({"ranks": "workers"})
+    return named_points.select("run", *NAMED, "mpi", "workers", "placement", "launch", "median_s")
 
 
 def kernel_of(point: Mapping[str, Any]) -> str:
@@ -108,10 +108,10 @@ def series_of(
 
 def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
     """The description of each program, by its transport, as stored in the runs."""
-    found: dict[str, Mapping[str, Any]] = {}
+    programs: dict[str, Mapping[str, Any]] = {}
     for environment in facts.environments.values():
-        found.update(environment.get("programs", {}))
-    return found
+        programs.update(environment.get("programs", {}))
+    return programs
 
 
 def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
@@ -133,14 +133,15 @@ def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[s
 
 
 def _workers(row: Row) -> int:
-    """Ranks or threads that compute."""
+    """Count the ranks or threads that compute."""
     return int(row["ranks"] * row["threads"])
 
 
 def _add_speedup(row: Row, first: Row, most: int) -> None:
     """Relative to the smallest number of workers of the same curve, whose largest is `most`."""
-    begin = _workers(first)
-    known = row["time_s"] and first["time_s"] and (begin == 1 or most > begin)
-    row["speedup"] = first["time_s"] / row["time_s"] * begin if known else None
-    row["efficiency"] = row["speedup"] / _workers(row) if known else None
-    row["speedup_base"] = begin if known else None
+    first_workers = _workers(first)
+    is_timed = row["time_s"] and first["time_s"]
+    has_speedup = is_timed and (first_workers == 1 or most > first_workers)
+    row["speedup"] = first["time_s"] / row["time_s"] * first_workers if has_speedup else None
+    row["efficiency"] = row["speedup"] / _workers(row) if has_speedup else None
+    row["speedup_base"] = first_workers if has_speedup else None

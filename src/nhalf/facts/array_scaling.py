@@ -57,11 +57,11 @@ def _growth(facts: Facts) -> pl.DataFrame:
     points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)
     points = points.filter(pl.col("bytes") == pl.col("bytes").max().over("kernel"))
     keys = [*without(VARIED_POINT, "ranks"), "way", "launch"]
-    one = points.filter(ranks=1).select(*keys, one_s="median_s")
-    most = points.filter(
+    single_rank = points.filter(ranks=1).select(*keys, one_s="median_s")
+    many_ranks = points.filter(
         (pl.col("ranks") > 1) & (pl.col("ranks") == pl.col("ranks").max().over("kernel", "way"))
     )
-    ratios = most.join(one, on=keys, nulls_equal=True).with_columns(
+    ratios = many_ranks.join(single_rank, on=keys, nulls_equal=True).with_columns(
         ratio=pl.col("one_s") / pl.col("median_s")
     )
     return with_series(ratios, facts, on_axis=("ranks", "placement"))

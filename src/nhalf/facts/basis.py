@@ -58,42 +58,42 @@ class Basis:
         """
         if not runs:
             raise InputError("no run was given", "name at least one run directory")
-        named = distinct(runs)
-        wanted: dict[Path, list[str]] = {}
+        run_by_name = distinct(runs)
+        libraries_by_path: dict[Path, list[str]] = {}
         for run, library in zip(runs, mpi or [""] * len(runs), strict=True):
-            wanted.setdefault(run.path, []).append(library)
+            libraries_by_path.setdefault(run.path, []).append(library)
         frames = [
-            _only(run.measurements(), "mpi", *wanted[run.path])
+            _only(run.measurements(), "mpi", *libraries_by_path[run.path])
             .with_columns(run=pl.lit(name))
             .select(*MEASUREMENT_COLUMNS)
-            for name, run in named.items()
+            for name, run in run_by_name.items()
         ]
         return cls(
             measurements=pl.concat(frames),
             titles=short_titles({key: title for run in runs for key, title in run.titles.items()}),
             environments={
                 name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
-                for name, run in named.items()
+                for name, run in run_by_name.items()
             },
-            find_places=lambda: {name: places(run) for name, run in named.items()},
+            find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
         )
 
-    def with_known(self, **known: Any) -> Self:
+    def with_known(self, **facts: Any) -> Self:
         """A copy with some facts given instead of computed: `with_known(summary=frame)`.
 
         No other computed fact is kept, because it may depend on those given.
         """
         copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
-        vars(copy).update(known)
+        vars(copy).update(facts)
         return copy
 
-    def restricted(self, **wanted: str) -> Self:
+    def restricted(self, **values_by_column: str) -> Self:
         """The facts of only the points with these values: `restricted(mpi="mpich-5.0.2")`.
 
         '' selects all. Raises InputError for a value that no point has.
         """
         measurements = self.measurements
-        for column, value in wanted.items():
+        for column, value in values_by_column.items():
             measurements = _only(measurements, column, value)
         return type(self)(measurements, self.titles, self.environments, self.find_places)
 
@@ -111,10 +111,10 @@ class Basis:
 
         These are the launches in the machine state that `summary` reports for their point.
         """
-        every = self.every_launch
+        every_launch = self.every_launch
         if self.stated["counts"].all():
-            return every
-        return self.stated.filter("counts").select(every.columns)
+            return every_launch
+        return self.stated.filter("counts").select(every_launch.columns)
 
     @cached_property
     def stated(self) -> pl.DataFrame:
@@ -127,7 +127,7 @@ class Basis:
 
     @cached_property
     def every_launch(self) -> pl.DataFrame:
-        """As `launches`, in any state."""
+        """One row per point and launch as in `launches`, in any state of the machine."""
         return launch_medians(self.measurements)
 
     @cached_property
@@ -205,7 +205,7 @@ class Basis:
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 
-Known = TypeVar("Known", bound=Basis)
+Known = TypeVar("Known")
 Answer = TypeVar("Answer")
 
 
@@ -223,13 +223,13 @@ def once(function: Callable[[Known], Answer]) -> Callable[[Known], Answer]:
     return kept
 
 
-def _only(measurements: pl.LazyFrame, column: str, *wanted: str) -> pl.LazyFrame:
+def _only(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.LazyFrame:
     """The rows with one of these values; '' selects all."""
-    if not all(wanted):
+    if not all(selected):
         return measurements
-    known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
-    values = [library_named(one, known) if column == "mpi" else one for one in wanted]
+    present = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
+    values = [library_named(value, present) if column == "mpi" else value for value in selected]
     for value in values:
-        if value not in known:
-            raise unknown(column, value, known)
+        if value not in present:
+            raise unknown(column, value, present)
     return measurements.filter(pl.col(column).is_in(values))

@@ -43,9 +43,9 @@ def both_ways(facts: Facts) -> Iterator[BothWays]:
     """One for each library and setting for which sharing can be determined."""
     ratios = _ratios(facts)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
-        found = _largest_class(str(series), str(mpi), frame)
-        if found is not None and (found.shared or found.ratio.high < COSTLY):
-            yield found
+        cost = _largest_class(str(series), str(mpi), frame)
+        if cost is not None and (cost.shared or cost.ratio.high < COSTLY):
+            yield cost
 
 
 def _ratios(facts: Facts) -> pl.DataFrame:

@@ -23,11 +23,11 @@ class Cache:
 
 def caches(environment: Mapping[str, Any]) -> list[Cache]:
     """The caches listed in the environment of a run, smallest first; none for older runs."""
-    said = environment.get("caches")
-    if not isinstance(said, Mapping):
+    size_by_name = environment.get("caches")
+    if not isinstance(size_by_name, Mapping):
         return []
-    found = [Cache(name.removesuffix("_bytes"), int(size)) for name, size in said.items()]
-    return sorted(found, key=lambda cache: cache.size_bytes)
+    levels = [Cache(name.removesuffix("_bytes"), int(size)) for name, size in size_by_name.items()]
+    return sorted(levels, key=lambda cache: cache.size_bytes)
 
 
 def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:

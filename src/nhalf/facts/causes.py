@@ -37,18 +37,18 @@ def _with_causes(
     sides = zip(model.segments, model.segments[1:], strict=False)
     changes = tuple(
         msgspec.structs.replace(change, cause=_cause(model, change, models, environment))
-        if _costs(change, left, right)
+        if _costs(change, before, after)
         else change
-        for change, (left, right) in zip(model.breakpoints, sides, strict=True)
+        for change, (before, after) in zip(model.breakpoints, sides, strict=True)
     )
     return msgspec.structs.replace(model, breakpoints=changes)
 
 
-def _costs(change: Breakpoint, left: Segment, right: Segment) -> bool:
+def _costs(change: Breakpoint, before: Segment, after: Segment) -> bool:
     """Whether time grows there, or grows faster from there on."""
     if change.kind == "jump":
         return change.change_percent > 0
-    return right.r_inf_Bps < left.r_inf_Bps
+    return after.r_inf_Bps < before.r_inf_Bps
 
 
 def _cause(
@@ -61,13 +61,13 @@ def _cause(
     if cache is None:
         return ""
     name = f"{cache.name} cache"
-    other = _with_other_buffers(model, change, models)
-    if other is None:
+    through_buffers = _with_other_buffers(model, change, models)
+    if through_buffers is None:
         return f"{PROTOCOL} or {name}"
     stays = any(
-        one.low_bytes <= change.high_bytes * SAME_PLACE
-        and change.low_bytes <= one.high_bytes * SAME_PLACE
-        for one in other.breakpoints
+        other_change.low_bytes <= change.high_bytes * SAME_PLACE
+        and change.low_bytes <= other_change.high_bytes * SAME_PLACE
+        for other_change in through_buffers.breakpoints
     )
     return PROTOCOL if stays else name
 
@@ -75,12 +75,13 @@ def _cause(
 def _with_other_buffers(
     model: FittedModel, change: Breakpoint, models: Sequence[FittedModel]
 ) -> FittedModel | None:
-    """The same ping-pong through several buffers in turn, if it was measured around a change."""
+    """The ping-pong that cycles through several buffers, if it was measured around a change."""
     if model.pattern != PINGPONG:
         return None
-    for one in models:
-        same = all(getattr(one, name) == getattr(model, name) for name in _SUBJECT)
-        if same and one.pattern == OTHER_BUFFERS:
-            around = one.segments[0].from_bytes <= change.low_bytes
-            return one if around and change.high_bytes <= one.segments[-1].to_bytes else None
+    for candidate in models:
+        is_same_subject = all(getattr(candidate, name) == getattr(model, name) for name in _SUBJECT)
+        if is_same_subject and candidate.pattern == OTHER_BUFFERS:
+            covers_start = candidate.segments[0].from_bytes <= change.low_bytes
+            covers_end = change.high_bytes <= candidate.segments[-1].to_bytes
+            return candidate if covers_start and covers_end else None
     return None

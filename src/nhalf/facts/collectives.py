@@ -33,7 +33,7 @@ def standard(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def usual(points: pl.DataFrame) -> pl.DataFrame:
-    """As `standard`, with every measured algorithm."""
+    """Keep the points under standard conditions, with every measured algorithm."""
     return points.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("axes") == ""))
 
 
@@ -45,15 +45,15 @@ def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     """
     operations = frame.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("median_s") > 0))
     plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
-    others = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
+    variants = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
     keys = [*VARIED_POINT, "launch"]
-    paired = others.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
-    named = paired.with_columns(
+    paired = variants.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
+    compared = paired.with_columns(
         variant=pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String),
         ratio=pl.col("median_s") / pl.col("standard_s"),
         axes=pl.lit(""),
     )
-    return with_series(named, facts)
+    return with_series(compared, facts)
 
 
 def by_ranks(facts: Facts) -> pl.DataFrame:

@@ -81,12 +81,12 @@ class Contest:
 
     def standing(self, sizes: Sequence[int]) -> Standing:
         """The fastest library at the sizes that every library measured."""
-        best, *others = self.ranking(sizes)
-        intervals = {other: self.behind(other, best, sizes) for other in others}
+        best, *rivals = self.ranking(sizes)
+        intervals = {rival: self.behind(rival, best, sizes) for rival in rivals}
         return Standing(
             best,
-            tuple(other for other, interval in intervals.items() if interval is None),
-            tuple((other, interval) for other, interval in intervals.items() if interval),
+            tuple(rival for rival, interval in intervals.items() if interval is None),
+            tuple((rival, interval) for rival, interval in intervals.items() if interval),
         )
 
     def behind(self, slow: str, fast: str, sizes: Sequence[int]) -> Interval | None:
@@ -95,12 +95,12 @@ class Contest:
 
     def quicker(self, mpi: str, size: int) -> tuple[str, int] | None:
         """A library significantly faster than another at a size or the next, and that size."""
-        near = [one for one in self.sizes() if size <= one <= 2 * size]
+        near_sizes = [near for near in self.sizes() if size <= near <= 2 * size]
         rivals = [name for name in self.titles if name != mpi]
-        if not near or not rivals:
+        if not near_sizes or not rivals:
             return None
-        best = min(rivals, key=lambda name: self.time_s(name, near[0]))
-        return (best, near[0]) if self.behind(mpi, best, near[:1]) else None
+        best = min(rivals, key=lambda name: self.time_s(name, near_sizes[0]))
+        return (best, near_sizes[0]) if self.behind(mpi, best, near_sizes[:1]) else None
 
     def time_s(self, mpi: str, size: int) -> float:
         """The reported value of one library at one size."""
@@ -111,16 +111,17 @@ def contests(basis: Basis, pattern: str = MAIN_PATTERN) -> list[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
     points = basis.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
     points = with_cores(points, basis)
-    found = []
+    contested = []
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
             continue
-        named = dict(zip(SETTING, setting, strict=True))
-        where = _where(basis, named)
+        setting_values = dict(zip(SETTING, setting, strict=True))
+        where = _where(basis, setting_values)
         titles = {name: basis.titles.get(name, name) + where for name in libraries}
-        found.append(Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named))
-    return found
+        times = frame.select("mpi", "launch", "bytes", "median_s")
+        contested.append(Contest(times, titles, setting_values))
+    return contested
 
 
 def with_cores(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:

@@ -37,8 +37,8 @@ def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
         pairs, size = frame.row(0, named=True)["pairs"], frame.row(0, named=True)["bytes"]
         costs = [
             LoadCost(str(series), str(mpi), pairs, size, interval)
-            for (series, mpi), one in frame.group_by("series", "mpi", maintain_order=True)
-            if (interval := beyond(one.sort("launch")["ratio"].to_list(), COSTLY)) is not None
+            for (series, mpi), launches in frame.group_by("series", "mpi", maintain_order=True)
+            if (interval := beyond(launches.sort("launch")["ratio"].to_list(), COSTLY)) is not None
         ]
         if costs:
             yield sorted(costs, key=lambda cost: -cost.ratio.median)

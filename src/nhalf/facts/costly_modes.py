@@ -38,7 +38,7 @@ def costly_modes(facts: Facts) -> Iterator[tuple[str, list[ModeCost]]]:
 
 def _worst_class(frame: pl.DataFrame) -> tuple[str, Interval] | None:
     """The size class in which a mode costs most, if significant."""
-    found: list[tuple[str, Interval]] = []
+    costs: list[tuple[str, Interval]] = []
     for name, low, high in CLASSES:
         middles = (
             frame.filter(pl.col("bytes").is_between(low, high))
@@ -47,5 +47,5 @@ def _worst_class(frame: pl.DataFrame) -> tuple[str, Interval] | None:
         )
         interval = beyond(middles["ratio"].to_list(), COSTLY)
         if interval is not None:
-            found.append((name, interval))
-    return max(found, key=lambda item: item[1].median) if found else None
+            costs.append((name, interval))
+    return max(costs, key=lambda item: item[1].median) if costs else None

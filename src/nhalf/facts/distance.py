@@ -31,15 +31,15 @@ def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
     return facts.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
 
 
-def relation(one: Place, other: Place) -> str:
+def relation(first: Place, second: Place) -> str:
     """The relation of two ranks: 'same core', 'same host' ..., as far as is certain."""
-    if one.host != other.host:
+    if first.host != second.host:
         return "different hosts"
-    if not (one.pinned and other.pinned):
+    if not (first.pinned and second.pinned):
         return "same host"
-    if one.cpu == other.cpu:
+    if first.cpu == second.cpu:
         return "same core"
-    return "same memory domain" if one.numa == other.numa else "same host, other memory domain"
+    return "same memory domain" if first.numa == second.numa else "same host, other memory domain"
 
 
 def distances(facts: Facts) -> pl.DataFrame:

@@ -32,18 +32,20 @@ def doubts(basis: Basis) -> list[Doubt]:
     """One entry per kind, in order of appearance."""
     carried = with_series(of_messages(basis), basis).explode("advice").drop_nulls("advice")
     everyone = len(series_names(basis))
-    found = []
+    warnings = []
     for (name,), frame in carried.group_by("advice", maintain_order=True):
-        what, remedy = _words(str(name))
+        meaning, remedy = _words(str(name))
         names = tuple(sorted(frame["series"].unique()))
-        found.append(Doubt(str(name), what, remedy, frame.height, names, len(names) == everyone))
-    return found
+        warnings.append(
+            Doubt(str(name), meaning, remedy, frame.height, names, len(names) == everyone)
+        )
+    return warnings
 
 
 def _words(name: str) -> tuple[str, str]:
     """The text of an advice and its remedy; an unknown one is quoted by name."""
     try:
-        known = advice(name)
+        kind = advice(name)
     except InputError:
         return f"the advice {name!r} was given", ""
-    return known.what, known.remedy
+    return kind.meaning, kind.remedy

@@ -15,7 +15,7 @@ from nhalf.machines.machine import Breakpoint, FittedModel, Segment
 from nhalf.store.keys import RUN_CURVE
 
 CONFIDENCE = 0.99
-"""Of a jump: the fit chose the place where it is largest."""
+"""Confidence required of a jump, since the fit chose the place where it is largest."""
 
 
 def evident_changes(model: FittedModel, basis: Basis) -> list[Breakpoint]:
@@ -26,25 +26,25 @@ def evident_changes(model: FittedModel, basis: Basis) -> list[Breakpoint]:
     sides = zip(model.breakpoints, model.segments, model.segments[1:], strict=False)
     return [
         change
-        for change, left, right in sides
-        if jumps(launches, left, right) or (change.kind == "bend" and bends(left, right))
+        for change, before, after in sides
+        if jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
     ]
 
 
 def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
     """The launch medians of the curve that a model describes."""
-    same = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
-    return launches.filter(pl.col("median_s") > 0, *same)
+    is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
+    return launches.filter(pl.col("median_s") > 0, *is_of_model)
 
 
-def jumps(launches: pl.DataFrame, left: Segment, right: Segment) -> bool:
+def jumps(launches: pl.DataFrame, before: Segment, after: Segment) -> bool:
     """Whether the time rises more, or less, than the sizes before it can explain."""
-    costs, saves = jump_ratios(launches, left, right, CONFIDENCE)
+    costs, saves = jump_ratios(launches, before, after, CONFIDENCE)
     return (costs is not None and costs.low > 1) or (saves is not None and saves.high < 1)
 
 
-def bends(left: Segment, right: Segment) -> bool:
+def bends(before: Segment, after: Segment) -> bool:
     """Whether the rates differ; they do not if one of them has no interval."""
-    if left.r_inf_ci is None or right.r_inf_ci is None:
+    if before.r_inf_ci is None or after.r_inf_ci is None:
         return False
-    return left.r_inf_ci[1] < right.r_inf_ci[0] or right.r_inf_ci[1] < left.r_inf_ci[0]
+    return before.r_inf_ci[1] < after.r_inf_ci[0] or after.r_inf_ci[1] < before.r_inf_ci[0]

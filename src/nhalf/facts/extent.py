@@ -50,7 +50,7 @@ def extent(basis: Basis) -> Extent:
     programs = _programs(basis)
     is_application = not summary.is_empty() and set(summary["transport"]) <= programs
     return Extent(
-        hosts=tuple(sorted({name for one in basis.environments.values() for name in _hosts(one)})),
+        hosts=tuple(sorted(set().union(*map(_hosts, basis.environments.values())))),
         started=_started(basis),
         is_simulated=summary["transport"].is_in(EXACT).all(),
         is_node=set(summary["run"]) == node_runs(basis),
@@ -67,9 +67,9 @@ def extent(basis: Basis) -> Extent:
 
 def _hosts(environment: Mapping[str, Any]) -> list[str]:
     """The hosts on which a run measured; if it names none, the one where it was started."""
-    named = environment.get("site", {}).get("hosts", [])
-    here = [str(environment["host"])] if environment.get("host") else []
-    return [str(name).partition(":")[0] for name in named] or here
+    named_hosts = environment.get("site", {}).get("hosts", [])
+    own_host = [str(environment["host"])] if environment.get("host") else []
+    return [str(name).partition(":")[0] for name in named_hosts] or own_host
 
 
 def _started(basis: Basis) -> datetime | None:
@@ -98,4 +98,4 @@ def _carriers(basis: Basis) -> set[str]:
 
 def _programs(basis: Basis) -> set[str]:
     """The transports that ran applications."""
-    return {name for one in basis.environments.values() for name in one.get("programs", {})}
+    return set().union(*(run.get("programs", {}) for run in basis.environments.values()))

@@ -51,8 +51,8 @@ def beaten(facts: Facts) -> Iterator[Beaten]:
     """Every library that some algorithm beats significantly."""
     launches = with_cores(usual(facts.launches).filter(pl.col("median_s") > 0), facts)
     own = launches.filter(OWN_CHOICE)
-    others = launches.filter(~OWN_CHOICE)
-    paired = others.join(
+    alternatives = launches.filter(~OWN_CHOICE)
+    paired = alternatives.join(
         own.select(*CELL, "launch", own_s="median_s"), on=[*CELL, "launch"], nulls_equal=True
     ).with_columns(ratio=pl.col("own_s") / pl.col("median_s"))
     for (run, mpi), frame in paired.group_by("run", "mpi", maintain_order=True):

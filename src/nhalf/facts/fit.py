@@ -48,22 +48,22 @@ def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedMod
 
 def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
     """The parameters of the LogP family for every library for which they were measured."""
-    return [_loggp(subject, found) for subject, found in each_logp(measurements)]
+    return [_loggp(subject, parameters) for subject, parameters in each_logp(measurements)]
 
 
-def _loggp(subject: dict[str, Any], found: LogP) -> LogGP:
+def _loggp(subject: dict[str, Any], parameters: LogP) -> LogGP:
     members: dict[str, Any] = {}
     for name in (name for name in LogGP.__struct_fields__ if name.endswith("_s")):
-        value: Interval | None = getattr(found, name)
+        value: Interval | None = getattr(parameters, name)
         if value is not None:
             members[name] = value.median
-        if value is not None and found.launches > 1:
+        if value is not None and parameters.launches > 1:
             members[f"{name.removesuffix('_s')}_ci"] = (value.low, value.high)
     return LogGP(
         **subject,
         **members,
-        launches=found.launches,
-        identifiable=found.identifiable,
+        launches=parameters.launches,
+        identifiable=parameters.identifiable,
         sizes=tuple(
             Overheads(
                 size_bytes=size.size_bytes,
@@ -71,7 +71,7 @@ def _loggp(subject: dict[str, Any], found: LogP) -> LogGP:
                 recv_overhead_s=_median_s(size.recv_overhead_s),
                 gap_s=_median_s(size.gap_s),
             )
-            for size in found.sizes
+            for size in parameters.sizes
         ),
     )
 
@@ -114,7 +114,7 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
         return []
     sound = carried_out(sound)
     by_curve = launches.filter(pl.col("median_s") > 0).partition_by(RUN_CURVE, as_dict=True)
-    found: list[tuple[dict[str, Any], Curve]] = []
+    keyed_curves: list[tuple[dict[str, Any], Curve]] = []
     for values, points in sound.sort([*RUN_CURVE, "bytes"]).group_by(
         RUN_CURVE, maintain_order=True
     ):
@@ -123,8 +123,8 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
                 name: "" if value is None else value
                 for name, value in zip(RUN_CURVE, values, strict=True)
             }
-            found.append((key, _curve(points, by_curve.get(values))))
-    return found
+            keyed_curves.append((key, _curve(points, by_curve.get(values))))
+    return keyed_curves
 
 
 def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
@@ -172,22 +172,22 @@ def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
 
 
 def _steps(curve: Curve) -> Steps | None:
-    found = PacketSteps.fit(curve)
-    if found.period_bytes is None or found.offset_bytes is None:
+    packet_steps = PacketSteps.fit(curve)
+    if packet_steps.period_bytes is None or packet_steps.offset_bytes is None:
         return None
     return Steps(
-        offset_bytes=found.offset_bytes,
-        period_bytes=found.period_bytes,
-        height_s=found.height_s,
-        height_ci=found.height_ci,
+        offset_bytes=packet_steps.offset_bytes,
+        period_bytes=packet_steps.period_bytes,
+        height_s=packet_steps.height_s,
+        height_ci=packet_steps.height_ci,
     )
 
 
 def _segment(curve: Curve, piece: Piece) -> Segment:
     intervals = piece_intervals(curve, piece)
-    known: dict[str, Any] = {}
+    interval_members: dict[str, Any] = {}
     if intervals is not None:
-        known = {
+        interval_members = {
             "t0_ci": intervals.t0_s,
             "r_inf_ci": intervals.r_inf_Bps,
             "n_half_ci": intervals.n_half_bytes,
@@ -198,5 +198,5 @@ def _segment(curve: Curve, piece: Piece) -> Segment:
         t0_s=piece.t0_s,
         r_inf_Bps=piece.r_inf_Bps,
         n_half_bytes=piece.n_half_bytes,
-        **known,
+        **interval_members,
     )

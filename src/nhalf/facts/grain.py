@@ -61,13 +61,14 @@ def crossings(facts: Facts) -> Iterator[Crossing]:
     launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)
     by = ["series", "mpi", "ranks"]
     for (series, mpi, ranks), frame in launches.group_by(by, maintain_order=True):
-        found = {str(kind): _interval(rows) for (kind,), rows in frame.group_by("kind")}
-        own = found.pop(NATIVE, None)
+        grain_by_kind = {str(kind): _interval(rows) for (kind,), rows in frame.group_by("kind")}
+        own = grain_by_kind.pop(NATIVE, None)
         if own is None:
             continue
-        others = {kind: one for kind, one in found.items() if one and one.high < own.low}
-        best = min(others, key=lambda kind: others[kind].median, default="")
-        least = others.get(best)
+        intervals = grain_by_kind.items()
+        quicker = {kind: grain for kind, grain in intervals if grain and grain.high < own.low}
+        best = min(quicker, key=lambda kind: quicker[kind].median, default="")
+        least = quicker.get(best)
         yield Crossing(str(series), str(mpi), int(str(ranks)), own, best, least)
 
 
@@ -77,13 +78,13 @@ def _interval(rows: pl.DataFrame) -> Interval | None:
     A launch that was cut short, or disturbed at some grain, may have no crossing.
     """
     keys = [name for name in VARIED_POINT if name != "algorithm"]
-    every = [
+    crossings_s = [
         _crossing_s(launch["grain_s"].to_list(), launch["median_s"].to_list())
         for _, launch in rows.group_by([*keys, "launch"], maintain_order=True)
     ]
-    crossed = [grain_s for grain_s in every if grain_s is not None]
-    known = len(crossed) > max(1, len(every) // 2)
-    return launch_interval(crossed) if known else None
+    crossed_s = [grain_s for grain_s in crossings_s if grain_s is not None]
+    is_usual = len(crossed_s) > max(1, len(crossings_s) // 2)
+    return launch_interval(crossed_s) if is_usual else None
 
 
 def _crossing_s(grains_s: Sequence[float], times_s: Sequence[float]) -> float | None:

@@ -23,16 +23,16 @@ def half_rates(facts: Facts) -> list[Row]:
     points = with_series(plain(facts.sound, facts), facts).filter(
         pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null()
     )
-    found: list[Row] = []
+    rows: list[Row] = []
     curves = points.sort("bytes").group_by("series", "pattern", maintain_order=True)
     for (series, pattern), curve in curves:
         size_bytes = n_half(curve["bytes"].to_list(), curve["rate_Bps"].to_list())
         if not math.isnan(size_bytes):
             half_Bps = float(curve["rate_Bps"].max()) / 2  # type: ignore[arg-type]
-            found.append(
+            rows.append(
                 {
                     **{"series": series, "pattern": pattern},
                     **{"n_half_bytes": size_bytes, "half_Bps": half_Bps},
                 }
             )
-    return found
+    return rows

@@ -52,13 +52,13 @@ class Jump:
         return self.after_s / self.ratio.median
 
 
-def jump_between(launches: pl.DataFrame, left: Segment, right: Segment) -> Jump | None:
+def jump_between(launches: pl.DataFrame, lower: Segment, upper: Segment) -> Jump | None:
     """The jump between two segments of a curve of launch medians, if it lies beyond COSTLY.
 
     `launches` has the columns launch, bytes and median_s (positive).
     """
-    before, after = left.to_bytes, right.from_bytes
-    costs, saves = jump_ratios(launches, left, right)
+    before, after = lower.to_bytes, upper.from_bytes
+    costs, saves = jump_ratios(launches, lower, upper)
     before_s, after_s = _reported_s(launches, before), _reported_s(launches, after)
     if costs is not None and costs.low > COSTLY:
         return Jump(before, after, before_s, after_s, costs)
@@ -68,49 +68,50 @@ def jump_between(launches: pl.DataFrame, left: Segment, right: Segment) -> Jump 
 
 
 def jump_ratios(
-    launches: pl.DataFrame, left: Segment, right: Segment, confidence: float = 0.95
+    launches: pl.DataFrame, lower: Segment, upper: Segment, confidence: float = 0.95
 ) -> tuple[Interval | None, Interval | None]:
     """The jump over the longest expected time, and over the shortest; None below two launches."""
-    longest, shortest = _growths(launches, left, right.from_bytes)
-    costs = _ratio(launches, left, right, longest, confidence)
-    return costs, _ratio(launches, left, right, shortest, confidence)
+    longest, shortest = _growths(launches, lower, upper.from_bytes)
+    costs = _ratio(launches, lower, upper, longest, confidence)
+    return costs, _ratio(launches, lower, upper, shortest, confidence)
 
 
-def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, float]:
+def _growths(launches: pl.DataFrame, segment: Segment, after: int) -> tuple[float, float]:
     """Bounds of the expected time of the next size, relative to a segment's last size: max, min."""
-    before = left.to_bytes
+    before = segment.to_bytes
     most = after / before if before else float("inf")
-    if _sizes(launches, left).len() < SIZES_MIN:
+    if _sizes(launches, segment).len() < SIZES_MIN:
         return most, 1.0
-    growth = min(max(left.time_s(after) / left.time_s(before), 1.0), most)
+    growth = min(max(segment.time_s(after) / segment.time_s(before), 1.0), most)
     return growth, growth
 
 
 def _ratio(
-    launches: pl.DataFrame, left: Segment, right: Segment, growth: float, confidence: float
+    launches: pl.DataFrame, lower: Segment, upper: Segment, growth: float, confidence: float
 ) -> Interval | None:
     """The jump with its interval; from several sizes if they agree with the adjacent ones."""
-    near = _beside(launches, left.to_bytes, right.from_bytes, growth)
-    if len(near) < 2:
+    adjacent_ratios = _beside(launches, lower.to_bytes, upper.from_bytes, growth)
+    if len(adjacent_ratios) < 2:
         return None
-    narrow = ratio_interval(near, confidence)
-    wide = _over_sizes(launches, left, right, growth)
-    if len(wide) < 2:
-        return narrow
-    found = ratio_interval(wide, confidence)
-    seen = _reported_s(launches, right.from_bytes) / _reported_s(launches, left.to_bytes) / growth
-    return found if 1 / COHERENT < found.median / seen < COHERENT else narrow
+    adjacent = ratio_interval(adjacent_ratios, confidence)
+    ratios = _over_sizes(launches, lower, upper, growth)
+    if len(ratios) < 2:
+        return adjacent
+    over_sizes = ratio_interval(ratios, confidence)
+    before_s = _reported_s(launches, lower.to_bytes)
+    observed = _reported_s(launches, upper.from_bytes) / before_s / growth
+    return over_sizes if 1 / COHERENT < over_sizes.median / observed < COHERENT else adjacent
 
 
 def _beside(launches: pl.DataFrame, before: int, after: int, growth: float) -> list[float]:
     """Per launch, the jump from the two adjacent sizes alone."""
-    one = launches.filter(bytes=before).select("launch", before_s="median_s")
-    both = launches.filter(bytes=after).join(one, on="launch").sort("launch")
-    return (both["median_s"] / both["before_s"] / growth).to_list()
+    before_launches = launches.filter(bytes=before).select("launch", before_s="median_s")
+    paired = launches.filter(bytes=after).join(before_launches, on="launch").sort("launch")
+    return (paired["median_s"] / paired["before_s"] / growth).to_list()
 
 
 def _over_sizes(
-    launches: pl.DataFrame, left: Segment, right: Segment, growth: float
+    launches: pl.DataFrame, lower: Segment, upper: Segment, growth: float
 ) -> list[float]:
     """Per launch, the jump from the nearest sizes on both sides, which is robust to one outlier.
 
@@ -118,7 +119,7 @@ def _over_sizes(
     side has too few sizes for a shape.
     """
     sides = []
-    for segment, nearest_last in ((left, True), (right, False)):
+    for segment, nearest_last in ((lower, True), (upper, False)):
         sizes = _sizes(launches, segment).sort(descending=nearest_last)
         if sizes.len() < SIZES_MIN:
             return []
@@ -126,9 +127,9 @@ def _over_sizes(
         chosen = launches.filter(pl.col("bytes").is_in(sizes.head(SIZES_BESIDE).to_list()))
         level = (pl.col("median_s") / modelled).median().alias("level")
         sides.append(chosen.group_by("launch").agg(level))
-    expected_s = left.time_s(left.to_bytes) * growth
+    expected_s = lower.time_s(lower.to_bytes) * growth
     pairs = sides[0].join(sides[1], on="launch", suffix="_right").sort("launch")
-    jump = right.time_s(right.from_bytes) / expected_s
+    jump = upper.time_s(upper.from_bytes) / expected_s
     return (pairs["level_right"] / pairs["level"] * jump).to_list()
 
 

@@ -55,8 +55,8 @@ def against_layers(facts: Facts) -> pl.DataFrame:
     chosen = layers.join(
         quickest.select(*SETTING, "transport"), on=[*SETTING, "transport"], nulls_equal=True
     ).select(*SETTING, "launch", layer="transport", layer_s="median_s")
-    known = points.filter((pl.col("mpi") != "") | _is_layer())
-    joined = known.join(chosen, on=[*SETTING, "launch"], nulls_equal=True)
+    layered = points.filter((pl.col("mpi") != "") | _is_layer())
+    joined = layered.join(chosen, on=[*SETTING, "launch"], nulls_equal=True)
     labels = [library_label(facts, *row) for row in joined.select("transport", "mpi").iter_rows()]
     ratio = pl.col("median_s") / pl.col("layer_s")
     return joined.with_columns(pl.Series("label", labels, dtype=pl.String), ratio=ratio)

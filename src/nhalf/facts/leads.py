@@ -64,27 +64,26 @@ class Lead:
 
     def cliffs(self, mpi: str) -> list[Exemption]:
         """The sizes of the pattern at which a library is far behind another, the worst first."""
-        found = _exceptions(self.pattern, self.contest, self.sizes, mpi)
-        return sorted(
-            (one for one in found if one.ratio.low > COSTLY), key=lambda one: -one.ratio.median
-        )
+        exceptions = _exceptions(self.pattern, self.contest, self.sizes, mpi)
+        far_behind = (exception for exception in exceptions if exception.ratio.low > COSTLY)
+        return sorted(far_behind, key=lambda exception: -exception.ratio.median)
 
 
 @once
 def leads(facts: Facts) -> list[Lead]:
     """The lead in every setting and size class in which one library is significantly ahead."""
     return [
-        found
+        lead
         for _, by_pattern in _settings(facts)
         for name, low, high in CLASSES
-        if (found := _lead(name, by_pattern, low, high)) is not None
+        if (lead := _lead(name, by_pattern, low, high)) is not None
     ]
 
 
 def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]]]:
     """Every setting with its contests by pattern, the main pattern first."""
-    known = plain(facts.sound, facts)["pattern"].unique().to_list()
-    patterns = sorted(known, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
+    measured = plain(facts.sound, facts)["pattern"].unique().to_list()
+    patterns = sorted(measured, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
     settings: list[tuple[dict[str, Any], dict[str, Contest]]] = []
     for pattern in patterns:
         for contest in facts.contests(pattern):
@@ -99,7 +98,7 @@ def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]
     yield from settings
 
 
-def _lead(name: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:
+def _lead(size_class: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:
     """The verdict of the first pattern that has one, and agreement or exceptions of the others."""
     sizes = {pattern: contest.sizes(low, high) for pattern, contest in contests.items()}
     verdicts = {
@@ -110,22 +109,22 @@ def _lead(name: str, contests: dict[str, Contest], low: int, high: int) -> Lead 
     decided = [pattern for pattern, standing in verdicts.items() if standing.behind]
     if not decided:
         return None
-    pattern, *others = decided
+    pattern, *further_patterns = decided
     best = verdicts[pattern].best
     exceptions = [
-        found
-        for other in verdicts
-        if best in contests[other].titles
-        for found in _exceptions(other, contests[other], sizes[other], best)
+        exception
+        for name in verdicts
+        if best in contests[name].titles
+        for exception in _exceptions(name, contests[name], sizes[name], best)
     ]
     return Lead(
-        size_class=name,
+        size_class=size_class,
         pattern=pattern,
         contest=contests[pattern],
         sizes=tuple(sizes[pattern]),
         standing=verdicts[pattern],
-        agreeing=tuple(other for other in others if verdicts[other].best == best),
-        exceptions=tuple(sorted(exceptions, key=lambda one: -one.ratio.median)),
+        agreeing=tuple(name for name in further_patterns if verdicts[name].best == best),
+        exceptions=tuple(sorted(exceptions, key=lambda exception: -exception.ratio.median)),
     )
 
 

@@ -40,18 +40,18 @@ class MachineStates:
 def machine_states(basis: Basis) -> list[MachineStates]:
     """One entry for each run, number of ranks and placement with more than one state."""
     stated = basis.stated.drop_nulls("state_s")
-    found = []
+    machines = []
     for key, part in stated.group_by(PLACES, maintain_order=True):
         counts = part.drop_nans("state_s")["state_s"].value_counts().sort("count", descending=True)
         states = tuple(State(flag_s, count / part.height) for flag_s, count in counts.iter_rows())
         if len(states) < 2:
             continue
-        same = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]
-        points = basis.summary.filter(*same)
+        is_here = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]
+        points = basis.summary.filter(*is_here)
         elsewhere = points.filter(pl.col("state_s") != states[0].flag_s).height
         changed_share = 1 - sum(state.share for state in states)
         run, ranks, placement = (str(key[0]), int(str(key[1])), str(key[2]))
-        found.append(
+        machines.append(
             MachineStates(run, ranks, placement, states, changed_share, points.height, elsewhere)
         )
-    return found
+    return machines

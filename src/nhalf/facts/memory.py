@@ -20,7 +20,7 @@ from nhalf.store.values import value
 KERNELS = ("triad", "add", "scale", "copy")
 ORDINARY, OPENMP, CAST = "ordinary", "openmp", "cast"
 WAYS = (ORDINARY, OPENMP, CAST, "block", "pointer", "for-all")
-"""Ordinary arrays, the same with several threads per rank, and shared ones by `access`."""
+"""Ordinary arrays with one and with several threads per rank; shared ones by `access`."""
 EVEN = "even"
 PATTERNS = tuple(f"{room}-{kernel}" for room in ("memory", "array") for kernel in KERNELS)
 PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
@@ -78,7 +78,7 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
     """The most expensive access of each series, if significant, in its largest arrays."""
     ratios = _ratios(facts)
     for (series,), frame in ratios.group_by("series", maintain_order=True):
-        found: list[AccessCost] = []
+        costs: list[AccessCost] = []
         by = ["kernel", "way", "block", "bytes", "mpi"]
         groups = frame.filter(pl.col("way") != CAST).group_by(by, maintain_order=True)
         for (kernel, way, block, size_bytes, mpi), points in groups:
@@ -87,9 +87,9 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
                 continue
             casts = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes)
             # Blocks do not matter to casts.
-            alike = casts.filter(block=block)
-            cast = alike if alike.height > 1 else casts.filter(block=EVEN)
-            found.append(
+            same_block = casts.filter(block=block)
+            cast = same_block if same_block.height > 1 else casts.filter(block=EVEN)
+            costs.append(
                 AccessCost(
                     str(series),
                     str(mpi),
@@ -101,8 +101,8 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
                     ratio_interval(cast["ratio"].to_list()) if cast.height > 1 else None,
                 )
             )
-        if found:
-            yield max(found, key=lambda cost: cost.ratio.median)
+        if costs:
+            yield max(costs, key=lambda cost: cost.ratio.median)
 
 
 def _ratios(facts: Facts) -> pl.DataFrame:

@@ -37,7 +37,7 @@ def multicasts(basis: Basis) -> pl.DataFrame:
         .then(pl.lit(""))
         .otherwise(", pieces of " + piece + " B")
     )
-    named = points.select(
+    cases = points.select(
         *RUN_SUBJECT,
         "bytes",
         pl.when(parts.is_null())
@@ -50,25 +50,25 @@ def multicasts(basis: Basis) -> pl.DataFrame:
         "median_s",
         *map(value, VALUES),
     )
-    found = (
-        named.drop_nulls(["method", "forwarding", "group"])
+    medians = (
+        cases.drop_nulls(["method", "forwarding", "group"])
         .group_by(*CASE, "method")
         .agg(pl.col("median_s", *VALUES).median())
         .with_columns(host_cpu_share=pl.col("host_cpu_s") / pl.col("median_s"))
         .sort(*CASE, "method")
     )
-    plain = found.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))
+    plain = medians.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))
     return with_series(plain, basis).drop("algorithm", "pattern")
 
 
 def forwardings_of(points: pl.DataFrame) -> list[str]:
     """The descriptions of forwarding, from the host to the adapter."""
-    here = set(points["forwarding"])
-    return [words for name, words in FORWARDINGS.items() if name in here]
+    measured = set(points["forwarding"])
+    return [words for name, words in FORWARDINGS.items() if name in measured]
 
 
 def methods_of(points: pl.DataFrame) -> list[str]:
     """The methods present, in their usual order; those with other numbers of parts last."""
-    here = set(points["method"])
-    known = [name for name in METHODS if name in here]
-    return [*known, *sorted(here.difference(known))]
+    methods = set(points["method"])
+    ordinary = [name for name in METHODS if name in methods]
+    return [*ordinary, *sorted(methods.difference(ordinary))]

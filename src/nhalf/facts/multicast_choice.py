@@ -79,16 +79,16 @@ def _best_by_size(points: pl.DataFrame) -> list[Row]:
         for _, ways in points.sort("bytes").group_by("bytes", maintain_order=True)
         if ways.height > 1
     ]
-    found: list[Row] = []
+    stretches: list[Row] = []
     place = 0
     while place < len(by_size):
         ways = by_size[place]
-        left = by_size[place:]
-        chosen = min(_contenders(ways), key=lambda way: (-_stays(way, left), *_place(way)))
+        remaining = by_size[place:]
+        chosen = min(_contenders(ways), key=lambda way: (-_stays(way, remaining), *_place(way)))
         behind = ways[-1]["median_s"] / chosen["median_s"]
-        found.append({**chosen, "slowest": ways[-1]["method"], "behind": behind})
-        place += _stays(chosen, left)
-    return found
+        stretches.append({**chosen, "slowest": ways[-1]["method"], "behind": behind})
+        place += _stays(chosen, remaining)
+    return stretches
 
 
 def _contenders(ways: list[Row]) -> list[Row]:
@@ -98,14 +98,14 @@ def _contenders(ways: list[Row]) -> list[Row]:
 
 def _stays(way: Row, by_size: list[list[Row]]) -> int:
     """For how many sizes a method is among the fastest."""
-    names = [{one["method"] for one in _contenders(ways)} for ways in by_size]
-    return sum(1 for _ in itertools.takewhile(lambda here: way["method"] in here, names))
+    names = [{contender["method"] for contender in _contenders(ways)} for ways in by_size]
+    return sum(1 for _ in itertools.takewhile(lambda methods: way["method"] in methods, names))
 
 
 def _place(way: Row) -> tuple[float, int]:
     """Order of methods at one size: by time, those that differ only by rounding by METHODS."""
-    known = METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
-    return float(f"{way['median_s']:.9g}"), known
+    order = METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
+    return float(f"{way['median_s']:.9g}"), order
 
 
 def spared(facts: Facts) -> Iterator[Spared]:

@@ -13,7 +13,7 @@ from nhalf.machines.computing import Computing
 from nhalf.machines.processor import Operation
 from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import Hierarchy, hierarchy
-from nhalf.node.neighbours import doubts
+from nhalf.node.neighbours import warnings
 from nhalf.node.plateaus import Step, curve
 from nhalf.node.reading import UNIT, readings
 from nhalf.node.units import operations
@@ -41,9 +41,9 @@ class NodeFacts:
         """Floating-point operations a second of one core: a fused one counts twice; 0 unknown."""
         counts = {"fused_multiply_add": 2, "add": 1, "multiply": 1}
         rates = (
-            counts[one.name] * one.lanes * one.per_cycle
-            for one in self.operations
-            if one.name in counts
+            counts[operation.name] * operation.lanes * operation.per_cycle
+            for operation in self.operations
+            if operation.name in counts
         )
         return self.clock_hz * max(rates, default=0.0)
 
@@ -51,17 +51,18 @@ class NodeFacts:
 @once
 def nodes(facts: Facts) -> list[NodeFacts]:
     """Every node measured by itself; none if only messages were measured."""
-    found = []
-    for run, ones in readings(facts.measurements).items():
-        levels = hierarchy(ones)
+    node_facts = []
+    for run, run_readings in readings(facts.measurements).items():
+        levels = hierarchy(run_readings)
         hit_cycles = levels.levels[0].hit_cycles_median if levels.levels else None
-        units = [one for one in ones if one.pattern == UNIT]
-        clock_hz = 1 / median(one.cycle_s for one in units or ones)
-        said = tuple(doubts(ones))
-        known = operations(units, hit_cycles)
-        small = curve(ones, is_huge=False)
-        found.append(NodeFacts(run, curve(ones), small, levels, known, clock_hz, said))
-    return found
+        units = [reading for reading in run_readings if reading.pattern == UNIT]
+        clock_hz = 1 / median(reading.cycle_s for reading in units or run_readings)
+        disturbances = tuple(warnings(run_readings))
+        core_operations = operations(units, hit_cycles)
+        small = curve(run_readings, is_huge=False)
+        measured = (curve(run_readings), small, levels, core_operations, clock_hz)
+        node_facts.append(NodeFacts(run, *measured, disturbances))
+    return node_facts
 
 
 def computing(facts: Facts) -> Computing:
@@ -69,18 +70,18 @@ def computing(facts: Facts) -> Computing:
 
     With several nodes, the first counts. The memory rate is that of the triad on one core.
     """
-    known = nodes(facts)
-    if not known:
+    measured = nodes(facts)
+    if not measured:
         raise InputError("no node was measured in this run", "measure one with `nhalf node`")
-    one = known[0]
+    node = measured[0]
     rows = [
         row
         for row in facts.results.get("stream", [])
-        if (row["run"], row["level"], row["ranks"]) == (one.run, MEMORY, 1)
+        if (row["run"], row["level"], row["ranks"]) == (node.run, MEMORY, 1)
     ]
     return Computing(
-        clock_hz=one.clock_hz,
-        flops_per_s=one.peak_per_s or None,
+        clock_hz=node.clock_hz,
+        flops_per_s=node.peak_per_s or None,
         memory_Bps=rows[0].get("triad_Bps") if rows else None,
-        source=f"measured by nhalf, run {one.run}",
+        source=f"measured by nhalf, run {node.run}",
     )

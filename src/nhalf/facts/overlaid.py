@@ -21,12 +21,12 @@ ALIKE = ("pattern", "algorithm", "ranks", "axes")
 COLUMNS = ("series", "pattern", "bytes", "median_s", "rate_Bps")
 
 
-def of_run(facts: Facts, other: Facts, name: str) -> Overlay:
+def of_run(facts: Facts, overlaid: Facts, name: str) -> Overlay:
     """The curves of another run with the same patterns and numbers of ranks.
 
     Raises InputError if there is none.
     """
-    points = with_series(other.sound, other).join(facts.sound, on=ALIKE, how="semi")
+    points = with_series(overlaid.sound, overlaid).join(facts.sound, on=ALIKE, how="semi")
     return _checked(name, points)
 
 
@@ -35,11 +35,11 @@ def of_machine(facts: Facts, machine: Machine, mpi: str = "") -> Overlay:
 
     Raises InputError if there are none, or if it has several libraries and none is named.
     """
-    asked = facts.sound.unique([*ALIKE, "bytes"], maintain_order=True)
+    requested = facts.sound.unique([*ALIKE, "bytes"], maintain_order=True)
     rows = [
         _row(machine, timing, point)
         for timing in timings(machine, mpi)
-        for point in asked.filter(*_as(timing)).iter_rows(named=True)
+        for point in requested.filter(*_as(timing)).iter_rows(named=True)
         if math.isfinite(timing.time_s(point["bytes"], point["ranks"]))
     ]
     schema = {name: kind for name, kind in facts.sound.schema.items() if name in COLUMNS}

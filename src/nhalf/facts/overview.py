@@ -73,14 +73,14 @@ def patterns_overview(basis: Basis) -> list[PatternOverview]:
     """One entry per measured curve and pattern."""
     points = with_series(basis.sound, basis)
     smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
-    found = points.group_by("series", "pattern").agg(
+    curves = points.group_by("series", "pattern").agg(
         points=pl.len(),
         smallest_bytes=pl.col("bytes").min(),
         quickest_s=smallest.min(),
         slowest_s=smallest.max(),
         peak_Bps=pl.col("rate_Bps").max().fill_null(0.0),
     )
-    return [PatternOverview(**row) for row in found.sort("series", "pattern").to_dicts()]
+    return [PatternOverview(**row) for row in curves.sort("series", "pattern").to_dicts()]
 
 
 def overview(basis: Basis) -> list[Overview]:
@@ -137,23 +137,23 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
 
 def _n_half_ends(point: dict[str, Any], half: float, basis: Basis) -> tuple[float, float]:
     """The interval of n½ over launches, extended to the reported curve's; NaN without one."""
-    same = [pl.col(name) == point[name] for name in RUN_CURVE]
-    curves = basis.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *same)
-    found = [
+    is_this_curve = [pl.col(name) == point[name] for name in RUN_CURVE]
+    curves = basis.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *is_this_curve)
+    launch_sizes = [
         n_half(curve["bytes"].to_list(), (curve["bytes"] / curve["median_s"]).to_list())
         for _, curve in curves.sort("launch", "bytes").group_by("launch", maintain_order=True)
     ]
-    known = [size for size in found if not math.isnan(size)]
-    if len(known) < 2 or math.isnan(half):
+    finite_sizes = [size for size in launch_sizes if not math.isnan(size)]
+    if len(finite_sizes) < 2 or math.isnan(half):
         return math.nan, math.nan
-    interval = launch_interval(known)
+    interval = launch_interval(finite_sizes)
     return min(interval.low, half), max(interval.high, half)
 
 
 def _switches(point: dict[str, object], basis: Basis) -> tuple[tuple[int, int], ...]:
-    found: list[tuple[int, int]] = []
+    switch_ends: list[tuple[int, int]] = []
     for model in basis.models:
         if describes(model, point):
             changes = evident_changes(model, basis)
-            found += [(change.low_bytes, change.high_bytes) for change in changes]
-    return tuple(found)
+            switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
+    return tuple(switch_ends)

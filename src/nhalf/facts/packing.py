@@ -37,21 +37,21 @@ class Packed:
 
 def packed_sooner(facts: Facts) -> list[Packed]:
     """Libraries and layouts for which packing by hand is faster, the worst first."""
-    found: list[Packed] = []
+    packed: list[Packed] = []
     paired = _paired(facts)
     if paired.is_empty():
-        return found
+        return packed
     paired = with_series(paired, facts)
     for (series, mpi, layout), frame in paired.group_by(
         "series", "mpi", "layout", maintain_order=True
     ):
-        known = list(_costly(frame))
-        if known:
-            size_bytes, ratio = max(known, key=lambda one: one[1].median)
+        costly_sizes = list(_costly(frame))
+        if costly_sizes:
+            size_bytes, ratio = max(costly_sizes, key=lambda size_ratio: size_ratio[1].median)
             sizes = frame["bytes"].n_unique()
             about = (str(series), str(mpi), str(layout), size_bytes)
-            found.append(Packed(*about, ratio, len(known), sizes))
-    return sorted(found, key=lambda one: -one.ratio.median)
+            packed.append(Packed(*about, ratio, len(costly_sizes), sizes))
+    return sorted(packed, key=lambda case: -case.ratio.median)
 
 
 def _paired(facts: Facts) -> pl.DataFrame:

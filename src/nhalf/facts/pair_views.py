@@ -67,12 +67,13 @@ def _choice(row: Row, level: str) -> str:
     return f"{row['map']}: {level}" + (" (not judged)" if row["missing"] else "")
 
 
-def _series(facts: Facts, one: Row, rows: Sequence[Row]) -> str:
-    parts = [library_label(facts, one["transport"], one["mpi"]), f"{one['ranks']} ranks"]
+def _series(facts: Facts, map_row: Row, rows: Sequence[Row]) -> str:
+    library = library_label(facts, map_row["transport"], map_row["mpi"])
+    parts = [library, f"{map_row['ranks']} ranks"]
     parts += [
-        str(one[column])
+        str(map_row[column])
         for column in ("placement", "run")
-        if len({row[column] for row in rows}) > 1 and one[column]
+        if len({row[column] for row in rows}) > 1 and map_row[column]
     ]
     return ", ".join(parts)
 
@@ -96,7 +97,7 @@ def _of_members(row: Row, series: str, level: str, *, within: bool) -> PairView:
         within=inside,
         times_ratio=_ratios(times_s, inside, row.get("base_s")),
         slow=_slow(row, names),
-        slowest_ratio=max((one["ratio"] for one in row["slow"]), default=1.0),
+        slowest_ratio=max((suspect["ratio"] for suspect in row["slow"]), default=1.0),
         is_judged=not row["missing"],
     )
 
@@ -130,28 +131,29 @@ def _ratios(times_s: Floats, within: Flags, base_s: float | None) -> Floats:
     """Times over the typical one: `base_s` between hosts, the median within; NaN if unknown."""
     ratios = np.full(times_s.shape, np.nan)
     for kind, usual_s in ((within, None), (~within, base_s)):
-        known = kind & np.isfinite(times_s)
-        if known.any():
-            ratios[known] = times_s[known] / (usual_s or np.median(times_s[known]))
+        is_measured = kind & np.isfinite(times_s)
+        if is_measured.any():
+            measured_s = times_s[is_measured]
+            ratios[is_measured] = measured_s / (usual_s or np.median(measured_s))
     return ratios
 
 
 def _slow(row: Row, names: Sequence[str]) -> Flags:
     """Cells of anything found slow; a node slow to all others is not marked within itself."""
-    found = np.zeros((len(names), len(names)), dtype=bool)
+    is_slow = np.zeros((len(names), len(names)), dtype=bool)
     place = {name: i for i, name in enumerate(names)}
-    apart = ~np.eye(len(names), dtype=bool)
+    is_other = ~np.eye(len(names), dtype=bool)
     for slow in row["slow"]:
         first, second = place[slow["members"][0]], place[slow["members"][-1]]
         if slow["kind"] in ("sends", "node"):
-            found[first] |= apart[first]
+            is_slow[first] |= is_other[first]
         if slow["kind"] in ("receives", "node"):
-            found[:, first] |= apart[:, first]
+            is_slow[:, first] |= is_other[:, first]
         if slow["kind"] in ("way", "link", "within"):
-            found[first, second] = True
+            is_slow[first, second] = True
         if slow["kind"] == "link":
-            found[second, first] = True
-    return found
+            is_slow[second, first] = True
+    return is_slow
 
 
 def _by_likeness(times_s: Floats) -> list[int]:

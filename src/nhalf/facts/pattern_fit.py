@@ -15,7 +15,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES
 from nhalf.facts.empty_operations import carried_out
 from nhalf.machines.layout import parse_layout
-from nhalf.machines.leftover import Leftover, leftover, whole
+from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.judged import Heldout, fit_judged
 from nhalf.models.pattern import RANKS_MIN, Pattern, Region
@@ -57,13 +57,13 @@ def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
 
 def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[Unmodelled]:
     """The patterns of a run that no model covers, with their numbers of ranks."""
-    named = {(model.pattern, carrier(model.mpi, model.transport)) for model in models}
+    modelled = {(model.pattern, carrier(model.mpi, model.transport)) for model in models}
     ranks: dict[tuple[str, str], set[int]] = {}
     for key, points in each_pattern(summary):
         name = key["pattern"], carrier(key["mpi"], key["transport"])
-        if name not in named:
+        if name not in modelled:
             ranks.setdefault(name, set()).update(points["ranks"].to_list())
-    return [Unmodelled(*name, tuple(sorted(found))) for name, found in ranks.items()]
+    return [Unmodelled(*name, tuple(sorted(rank_counts))) for name, rank_counts in ranks.items()]
 
 
 def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
@@ -85,7 +85,7 @@ def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     ('1 x any'). If no kind has enough, and every number of ranks has only one placement, these
     form one kind.
     """
-    found = False
+    has_kind = False
     kinds: dict[str, list[str]] = {}
     for placement in points["placement"].unique().sort().to_list():
         for kind in _kinds(placement or ""):
@@ -93,10 +93,10 @@ def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     for kind, members in sorted(kinds.items()):
         part = points.filter(pl.col("placement").is_in(members))
         if part["ranks"].n_unique() >= RANKS_MIN:
-            found = True
+            has_kind = True
             yield kind, part
     alone = points.group_by("ranks").agg(pl.col("placement").n_unique())["placement"].max() == 1
-    if not found and alone and points["ranks"].n_unique() >= RANKS_MIN:
+    if not has_kind and alone and points["ranks"].n_unique() >= RANKS_MIN:
         yield "", points
 
 
@@ -131,8 +131,8 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
 def _leftover(model: Pattern, region: Region) -> Leftover | None:
     """A correction for the residuals of a region's sums, or a surface that replaces them."""
     if model.smooth is not None:
-        return whole(model.smooth)
-    return None if region.correction is None else leftover(region.correction)
+        return leftover_of_surface(model.smooth)
+    return None if region.correction is None else leftover_of_correction(region.correction)
 
 
 def cells_of(points: pl.DataFrame) -> Cells:

@@ -27,8 +27,8 @@ def missed(basis: Basis) -> pl.DataFrame:
     Adds `series` and `half_width` (relative, the larger side). Points of one launch are not
     judged: their interval says nothing about other launches.
     """
-    found = _missed(_judged(basis)).drop("wanted").sort("half_width", descending=True)
-    return with_series(found, basis)
+    points = _missed(_judged(basis)).drop("target").sort("half_width", descending=True)
+    return with_series(points, basis)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
     return (
         points.with_columns(neighbours=middle)
         .filter(
-            width > pl.col("wanted"),
+            width > pl.col("target"),
             width > WORSE * pl.col("neighbours"),
             pl.col("neighbours") < BLIND,
         )
@@ -81,21 +81,21 @@ def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
 
 
 def _missed(points: pl.DataFrame) -> pl.DataFrame:
-    """Of judged points, those whose interval is wider than the target."""
-    return points.filter(pl.col("half_width") > pl.col("wanted"))
+    """The judged points whose interval is wider than the target."""
+    return points.filter(pl.col("half_width") > pl.col("target"))
 
 
 def _judged(basis: Basis) -> pl.DataFrame:
-    """Points of several launches with `half_width`, relative, and `wanted`, the target."""
+    """Points of several launches with `half_width`, relative, and `target`."""
     median = pl.col("median_s")
     reach = pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
     targets = {run: target_of(environment) for run, environment in basis.environments.items()}
-    wanted = pl.col("run").replace_strict(
+    target = pl.col("run").replace_strict(
         targets, default=PRECISION_TARGET, return_dtype=pl.Float64
     )
     return (
         of_messages(basis)
-        .with_columns(half_width=reach, wanted=wanted)
+        .with_columns(half_width=reach, target=target)
         .filter((pl.col("launches") > 1) & pl.col("half_width").is_finite())
     )
 
@@ -108,7 +108,7 @@ def target(basis: Basis) -> float:
 def target_of(environment: Mapping[str, Any]) -> float:
     """The target half-width: PRECISION_TARGET, or that of the plan if larger."""
     plan = environment.get("plan")
-    asked = plan.get("precision") if isinstance(plan, dict) else None
-    return (
-        max(PRECISION_TARGET, float(asked)) if isinstance(asked, int | float) else PRECISION_TARGET
-    )
+    requested = plan.get("precision") if isinstance(plan, dict) else None
+    if not isinstance(requested, int | float):
+        return PRECISION_TARGET
+    return max(PRECISION_TARGET, float(requested))

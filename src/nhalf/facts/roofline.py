@@ -36,7 +36,7 @@ class Roof:
 
 def roofs(facts: Facts) -> list[Roof]:
     """The levels of one core of every node; none if bandwidth or units were not measured."""
-    peaks = {one.run: one.peak_per_s for one in nodes(facts)}
+    peaks = {node.run: node.peak_per_s for node in nodes(facts)}
     return [
         Roof(row["run"], row["level"], row[KERNEL], peaks[row["run"]])
         for row in facts.results.get("stream", [])

@@ -59,7 +59,7 @@ def root_times(facts: Facts) -> pl.DataFrame:
 
 
 def root_medians(facts: Facts) -> pl.DataFrame:
-    """The same as medians over launches, one row per CELL and algorithm, sorted."""
+    """Medians over launches of `root_times`, one row per CELL and algorithm, sorted."""
     by = [*CELL, "algorithm"]
     medians = pl.col("complete_s", "root_s").median()
     return root_times(facts).group_by(by).agg(medians, launches=pl.len()).sort(by)
@@ -70,16 +70,16 @@ def freed_first(facts: Facts) -> Iterator[Freed]:
     medians = root_medians(facts)
     disputed = _disputed(medians)
     # Only these: looking at every point of a long run takes as long as measuring it.
-    kept = (
+    disputed_frames = (
         frame.join(disputed, on=CELL, how="semi", nulls_equal=True).partition_by(CELL, as_dict=True)
         for frame in (medians, root_times(facts))
     )
-    medians_of, launches_of = kept
+    medians_of, launches_of = disputed_frames
     for *cell, completes, frees_name in disputed.iter_rows():
-        here = launches_of[tuple(cell)]
+        cell_launches = launches_of[tuple(cell)]
         rows = {row["algorithm"]: row for row in medians_of[tuple(cell)].iter_rows(named=True)}
         fastest, frees = rows[completes], rows[frees_name]
-        ratio = beyond(_ratios(here, fastest["algorithm"], frees["algorithm"]), COSTLY)
+        ratio = beyond(_ratios(cell_launches, fastest["algorithm"], frees["algorithm"]), COSTLY)
         if ratio is not None:
             yield Freed(
                 library=library_label(facts, fastest["transport"], fastest["mpi"]),
@@ -112,10 +112,10 @@ def _disputed(medians: pl.DataFrame) -> pl.DataFrame:
 
 def _ratios(launches: pl.DataFrame, slow: str, fast: str) -> list[float]:
     """Per launch, the root's time by one algorithm over that by another."""
-    one = launches.filter(algorithm=slow)
-    other = launches.filter(algorithm=fast).select("launch", other_s="root_s")
-    both = one.join(other, on="launch").sort("launch")
-    return (both["root_s"] / both["other_s"]).to_list()
+    slow_times = launches.filter(algorithm=slow)
+    fast_times = launches.filter(algorithm=fast).select("launch", other_s="root_s")
+    paired = slow_times.join(fast_times, on="launch").sort("launch")
+    return (paired["root_s"] / paired["other_s"]).to_list()
 
 
 def algorithm_name(name: str) -> str:

@@ -68,10 +68,13 @@ def series_names(basis: Basis) -> list[str]:
 
     Those of algorithms other than the library's own come last, as few panels have them.
     """
-    named = with_series(basis.summary, basis)
+    labelled = with_series(basis.summary, basis)
     chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
     return (
-        named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
+        labelled.group_by("series")
+        .agg(chosen.all())
+        .sort("algorithm", "series")["series"]
+        .to_list()
     )
 
 
@@ -99,9 +102,9 @@ def plain(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
     """
     points = basis.whole.filter(~pl.col("pattern").is_in([*COLLECTIVES, *OVERLAPPING]))
     timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
-    known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
+    plain_patterns = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
     return frame.filter(
-        pl.col("pattern").is_in(known["pattern"].to_list()) & (pl.col("axes") == "")
+        pl.col("pattern").is_in(plain_patterns["pattern"].to_list()) & (pl.col("axes") == "")
     )
 
 

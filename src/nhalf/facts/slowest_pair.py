@@ -49,14 +49,14 @@ def slowest_pairs(facts: Facts) -> Iterator[SlowestPair]:
 
 def _pair(frame: pl.DataFrame, interval: Interval, facts: Facts) -> SlowestPair:
     first = frame.filter(axes=_slowest(frame)).row(0, named=True)
-    one, other = first["first"], first["second"]
+    source, target = first["first"], first["second"]
     places = places_of(facts, first)
-    known = max(one, other) < len(places)
+    has_places = max(source, target) < len(places)
     return SlowestPair(
         with_series(frame.head(1), facts)["series"][0],
         first["mpi"],
-        (one, other),
-        relation(places[one], places[other]) if known else "",
+        (source, target),
+        relation(places[source], places[target]) if has_places else "",
         first["bytes"],
         interval,
     )
@@ -71,10 +71,10 @@ def _ratios(frame: pl.DataFrame) -> list[float]:
     ratios = []
     for launch in frame["launch"].unique().sort():
         chosen = _slowest(frame.filter(pl.col("launch") != launch))
-        here = frame.filter(launch=launch)
-        times_s = here.filter(axes=chosen)["median_s"]
+        this_launch = frame.filter(launch=launch)
+        times_s = this_launch.filter(axes=chosen)["median_s"]
         if len(times_s):
-            ratios.append(times_s[0] / here["median_s"].median())
+            ratios.append(times_s[0] / this_launch["median_s"].median())
     return ratios
 
 

@@ -72,8 +72,8 @@ def _ratios(frame: pl.DataFrame) -> list[float]:
     launches = frame["launch"].unique().sort()
     ratios = []
     for launch in launches:
-        others = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
-        fast, slow = _ends(others)
+        other_launches = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
+        fast, slow = _ends(other_launches)
         times_s = dict(frame.filter(launch=launch).select("axes", "median_s").iter_rows())
         if fast in times_s and slow in times_s:
             ratios.append(times_s[slow] / times_s[fast])

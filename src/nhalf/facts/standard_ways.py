@@ -41,14 +41,14 @@ def against_standard(
     both; of several combinations of those only the first is kept.
     """
     points = facts.launches.filter(pl.col("pattern").is_in(patterns), pl.col("median_s") > 0)
-    others = (
+    other_axes = (
         pl.col("axes")
         .str.split(",")
         .list.eval(pl.element().filter(~pl.element().str.contains(rf"^(?:{'|'.join(standard)})=")))
     )
     points = with_cores(points, facts).with_columns(
         *(axis(name).fill_null(value) for name, value in standard.items()),
-        others=others.list.join(","),
+        others=other_axes.list.join(","),
     )
     points = points.filter(pl.col("others") == pl.col("others").min().over("pattern"))
     keys = [*VARIED_POINT, "launch"]
@@ -80,7 +80,7 @@ def slower_ways(
     """For each library the most expensive variant, if significant, at its worst size."""
     ratios = against_standard(facts, patterns, standard)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
-        found = [
+        ratios_by_way = [
             WayRatio(
                 str(series),
                 str(mpi),
@@ -93,5 +93,5 @@ def slower_ways(
             if points.height > 1
             and (interval := ratio_interval(points["ratio"].to_list())).low > COSTLY
         ]
-        if found:
-            yield max(found, key=lambda one: one.ratio.median)
+        if ratios_by_way:
+            yield max(ratios_by_way, key=lambda way_ratio: way_ratio.ratio.median)

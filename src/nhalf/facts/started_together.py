@@ -21,11 +21,11 @@ def started_both_ways(facts: Facts) -> pl.DataFrame:
     points = facts.sound.filter(pl.col("pattern").is_in(COLLECTIVES))
     together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
     barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
-    both = together.join(
+    paired = together.join(
         barrier.select(*VARIED_POINT, "true_s", barrier_s="median_s"),
         on=VARIED_POINT,
         nulls_equal=True,
     )
-    return both.with_columns(ratio=pl.col("barrier_s") / pl.col("median_s")).sort(
+    return paired.with_columns(ratio=pl.col("barrier_s") / pl.col("median_s")).sort(
         pl.col("ratio").log().abs(), descending=True
     )

@@ -61,29 +61,30 @@ class Switch:
 @once
 def switches(facts: Facts) -> list[Switch]:
     """The switches of all patterns whose jump exceeds COSTLY, each once per library."""
-    found: list[Switch] = []
-    largest_first = sorted(_all(facts), key=lambda one: -_size_of(one.jump))
-    for one in largest_first:
-        place = next((i for i, other in enumerate(found) if _same(one, other)), None)
+    merged: list[Switch] = []
+    largest_first = sorted(_all(facts), key=lambda switch: -_size_of(switch.jump))
+    for switch in largest_first:
+        place = next((i for i, earlier in enumerate(merged) if _same(switch, earlier)), None)
         if place is None:
-            found.append(one)
-        elif one.pattern != found[place].pattern:
-            also = (*found[place].also, (one.pattern, one.jump))
-            found[place] = replace(found[place], also=also)
-    return found
+            merged.append(switch)
+        elif switch.pattern != merged[place].pattern:
+            also = (*merged[place].also, (switch.pattern, switch.jump))
+            merged[place] = replace(merged[place], also=also)
+    return merged
 
 
 def _size_of(jump: Jump) -> float:
     return max(jump.at_least, 1 / jump.at_least)
 
 
-def _same(one: Switch, other: Switch) -> bool:
+def _same(first_switch: Switch, second_switch: Switch) -> bool:
     """Whether two switches are of one library, in one direction, at one size."""
-    first, second = one.jump, other.jump
+    first, second = first_switch.jump, second_switch.jump
     last_before = max(first.before_bytes, second.before_bytes)
     first_after = min(first.after_bytes, second.after_bytes)
-    here = last_before <= first_after * SAME_PLACE
-    return here and one.subject == other.subject and first.costs == second.costs
+    is_same_size = last_before <= first_after * SAME_PLACE
+    is_same_subject = first_switch.subject == second_switch.subject
+    return is_same_size and is_same_subject and first.costs == second.costs
 
 
 def _all(facts: Facts) -> Iterator[Switch]:
@@ -95,15 +96,15 @@ def _all(facts: Facts) -> Iterator[Switch]:
             continue
         launches = launches_of(model, facts.launches)
         sides = zip(model.segments, model.segments[1:], strict=False)
-        for change, (left, right) in zip(model.breakpoints, sides, strict=False):
-            jump = jump_between(launches, left, right) if change.kind == "jump" else None
+        for change, (before, after) in zip(model.breakpoints, sides, strict=False):
+            jump = jump_between(launches, before, after) if change.kind == "jump" else None
             if jump is not None:
                 yield _switch(facts, launches, jump)
 
 
 def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
     first = launches.row(0, named=True)
-    found = Switch(
+    switch = Switch(
         series=with_series(launches.head(1), facts)["series"][0],
         mpi=first["mpi"],
         pattern=first["pattern"],
@@ -112,7 +113,7 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
         quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
         cache=cache_near(facts.environments.get(first["run"], {}), jump),
     )
-    return replace(found, cache=None) if found.at_one_size else found
+    return replace(switch, cache=None) if switch.at_one_size else switch
 
 
 def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:
@@ -120,8 +121,8 @@ def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:
     for contest in facts.contests(point["pattern"]):
         if any(contest.setting[name] != point[name] for name in SETTING):
             continue
-        found = contest.quicker(point["mpi"], size)
-        if found is not None:
-            mpi, near = found
+        quicker = contest.quicker(point["mpi"], size)
+        if quicker is not None:
+            mpi, near = quicker
             return Quicker(contest.titles[mpi], near, contest.time_s(mpi, near))
     return None

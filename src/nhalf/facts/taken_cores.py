@@ -17,7 +17,7 @@ def taken_share(basis: Basis) -> float:
 
     Only cores that answered at other times count: others cannot pass flags at all.
     """
-    known = pl.col("flag_s").is_not_null().any().over(PLACES)
-    flags = basis.flagged.filter(known)["flag_s"]
+    can_pass = pl.col("flag_s").is_not_null().any().over(PLACES)
+    flags = basis.flagged.filter(can_pass)["flag_s"]
     share = flags.null_count() / len(flags) if len(flags) else 0.0
     return share if share >= SHARE_LEAST else 0.0

@@ -11,10 +11,10 @@ ORIGIN = re.compile(r" \((?:wheel|prefix|path|system)\)")
 
 
 def short_titles(titles: Mapping[str, str]) -> dict[str, str]:
-    """Says where a library comes from only if two would have the same title without.
+    """Name the origin of a library only if two would have the same title without.
 
     `{"mpich-5.0.2": "MPICH 5.0.2 (wheel)"}` becomes `{"mpich-5.0.2": "MPICH 5.0.2"}`.
     """
     short = {name: ORIGIN.sub("", title) for name, title in titles.items()}
-    often = Counter(short.values())
-    return {name: one if often[one] == 1 else titles[name] for name, one in short.items()}
+    count = Counter(short.values())
+    return {name: title if count[title] == 1 else titles[name] for name, title in short.items()}

@@ -23,21 +23,21 @@ def offered_and_accepted(basis: Basis) -> pl.DataFrame:
     offered = curves(points).filter(pl.col("offered_Bps").is_not_null() & (pl.col("bytes") > 0))
     if offered.is_empty():
         return offered
-    others = [name for name in OVER_LOADS if name != "distance"]
+    but_distance = [name for name in OVER_LOADS if name != "distance"]
     lowest = (
         offered.group_by(OVER_LOADS, maintain_order=True)
         .agg(rate=(pl.col("saturated_Bps") / pl.col("senders")).median())
         .sort("rate", maintain_order=True)
-        .unique(others, keep="first")
+        .unique(but_distance, keep="first")
         .drop("rate")
     )
-    each = {
+    per_sender = {
         f"{name}_per_sender_Bps": pl.col(f"{name}_Bps") / pl.col("senders")
         for name in ("offered", "accepted")
     }
-    kept = (
-        offered.with_columns(**each)
+    slowest_stages = (
+        offered.with_columns(**per_sender)
         .join(lowest, on=OVER_LOADS, how="semi")
         .sort("bytes", *OVER_LOADS, "load_percent", maintain_order=True)
     )
-    return with_series(kept.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), basis)
+    return with_series(slowest_stages.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), basis)

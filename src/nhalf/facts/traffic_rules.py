@@ -35,10 +35,11 @@ def costly_rules(facts: Facts) -> list[Rules]:
     crowded = pl.col("advice").list.contains("oversubscribed")
     rates = per_sender(launches(facts.measurements.filter(~crowded)))
     settings = [name for name in OVER_LOADS if name not in RULE]
-    found = [_worst(frame) for _, frame in rates.group_by(settings, maintain_order=True)]
+    worst_rules = [_worst(frame) for _, frame in rates.group_by(settings, maintain_order=True)]
     by_library: dict[str, Rules] = {}
-    for one in sorted((one for one in found if one is not None), key=lambda r: -r.ratio.median):
-        by_library.setdefault(one.setting["mpi"], one)
+    significant = (rules for rules in worst_rules if rules is not None)
+    for rules in sorted(significant, key=lambda rules: -rules.ratio.median):
+        by_library.setdefault(rules.setting["mpi"], rules)
     return list(by_library.values())
 
 
@@ -56,5 +57,5 @@ def _worst(rates: pl.DataFrame) -> Rules | None:
 
 
 def _of(rates: pl.DataFrame, rule: Row) -> pl.DataFrame:
-    same = [pl.col(name) == rule[name] for name in RULE]
-    return rates.filter(*same).select("launch", "per_sender_Bps")
+    is_rule = [pl.col(name) == rule[name] for name in RULE]
+    return rates.filter(*is_rule).select("launch", "per_sender_Bps")

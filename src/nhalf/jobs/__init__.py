@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run as a job: its script, its submission, and its outcome."""
+"""Runs as jobs of a batch system: script, submission, and outcome."""

@@ -6,43 +6,47 @@ from __future__ import annotations
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, MissingError, NhalfError
-from nhalf.jobs.follow import Look
-from nhalf.jobs.job import Job, going_on, keep, last_words
+from nhalf.jobs.follow import JobStatus
+from nhalf.jobs.job import Job, last_words, resume_command, write_record
 from nhalf.measure.loop.ending import Outcome, last_end
 from nhalf.sites.batch import BatchSystem, JobState, Phase
 from nhalf.store.run import DESCRIPTION, Run
 
 
-def collected(job: Job, look: Look) -> Outcome:
-    """The result of a finished job, from its last state; raises the error that ended it.
+def collected(job: Job, status: JobStatus) -> Outcome:
+    """Return the result of a finished job, given its last status, or raise the error that ended it.
 
-    FailedError if the job ended before the run did, Interrupted if it was cancelled, or nhalf's
-    own error in the job if there is one.
+    The error is FailedError if the job ended before the run did, Interrupted if it was cancelled,
+    or nhalf's own error in the job if there is one.
     """
     run, record = job.run, job.record
     # A job that found nothing left to measure adds no end event.
-    over = look.ends > record.ends or (look.state is not None and look.state.phase is Phase.DONE)
+    over = status.ends > record.ends or (
+        status.state is not None and status.state.phase is Phase.DONE
+    )
     outcome = last_end(Run.open(run)) if over and (run / DESCRIPTION).exists() else None
     if outcome is not None:
-        keep(run, msgspec.structs.replace(record, collected=True))
+        write_record(run, msgspec.structs.replace(record, collected=True))
         return outcome
-    kept = f"{look.points} points are kept" if look.points else "no point was finished"
-    how = _how(job.system, look.state)
+    points_text = f"{status.points} points are kept" if status.points else "no point was finished"
+    how = _how(job.system, status.state)
     words = last_words(run, record.output_bytes)
-    error = _own_error(look.state, words)
-    said = f": {words.removeprefix('error: ')}" if words else ""
-    raise error(f"job {record.job} {how}, {kept}{said}", f"go on with: {going_on(run)}")
+    error = _own_error(status.state, words)
+    last_line = f": {words.removeprefix('error: ')}" if words else ""
+    raise error(
+        f"job {record.job} {how}, {points_text}{last_line}", f"go on with: {resume_command(run)}"
+    )
 
 
 def _how(system: BatchSystem, state: JobState | None) -> str:
-    """How a job ended, in the system's words."""
+    """Describe how a job ended, in the system's words."""
     if state is None:
         return f"is unknown to {system.title} any more"
     return f"ended as {state}"
 
 
 def _own_error(state: JobState | None, words: str) -> type[NhalfError]:
-    """The kind of error: nhalf's own in the job, a cancellation, or anything else."""
+    """Return the kind of error: nhalf's own in the job, a cancellation, or any failure."""
     if state is not None and state.phase is Phase.CANCELLED:
         return Interrupted
     if state is not None and words.startswith("error: "):

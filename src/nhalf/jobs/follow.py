@@ -29,8 +29,8 @@ LATE_MAX_S = 5.0
 
 
 @dataclass(frozen=True)
-class Look:
-    """The state of a job: `points` of `planned` (0: unknown yet), `ends` of its run so far."""
+class JobStatus:
+    """The state of a job: `points` of `planned` (0: not known yet), `ends` of its run so far."""
 
     state: JobState | None
     points: int = 0
@@ -39,7 +39,7 @@ class Look:
     doing: str = ""
 
 
-class _Seen(msgspec.Struct):
+class _Event(msgspec.Struct):
     """The fields of an event that following needs."""
 
     event: str
@@ -55,7 +55,7 @@ class Watched:
 
     def __init__(self, run: Path) -> None:
         self._tail = Tail(run / JOURNAL)
-        self._decode = msgspec.json.Decoder(_Seen).decode
+        self._decode = msgspec.json.Decoder(_Event).decode
         self.points = self.planned = self.ends = 0
         self.doing = ""
 
@@ -63,16 +63,16 @@ class Watched:
         """Read new events since the last call; events of other forms are skipped."""
         for line in self._tail.lines():
             try:
-                seen = self._decode(line)
+                event = self._decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
-            if seen.event == "point":
+            if event.event == "point":
                 self.points += 1
-                size = format_size(seen.bytes)
-                self.doing = f"{carrier(seen.mpi, seen.transport)}  {seen.pattern} {size}"
-            elif seen.event == "planned":
-                self.planned = self.points + seen.points
-            elif seen.event == "end":
+                size = format_size(event.bytes)
+                self.doing = f"{carrier(event.mpi, event.transport)}  {event.pattern} {size}"
+            elif event.event == "planned":
+                self.planned = self.points + event.points
+            elif event.event == "end":
                 self.ends += 1
 
 
@@ -84,11 +84,11 @@ def follow(
     *,
     pause: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
-) -> Iterator[Look]:
-    """The job's state again and again until it is over; the last one is its end.
+) -> Iterator[JobStatus]:
+    """Yield the job's status repeatedly until it is over; the last one is its end.
 
     A job that the scheduler has forgotten has ended in an unknown way: its state is then None.
-    Raises MissingError if the scheduler is away for longer than AWAY_MAX_S.
+    Raises MissingError if the scheduler does not answer for longer than AWAY_MAX_S.
     """
     watched = Watched(run)
     began_s = answered_s = asked_s = now()
@@ -107,19 +107,19 @@ def follow(
             if over:
                 break
         watched.read()
-        yield Look(state, watched.points, watched.planned, watched.ends, watched.doing)
+        yield JobStatus(state, watched.points, watched.planned, watched.ends, watched.doing)
         pause(PAUSE_S)
-    done = state is not None and state.phase is Phase.DONE
+    is_done = state is not None and state.phase is Phase.DONE
     ended_s = now()
     watched.read()
-    while done and watched.ends <= ends_before and now() - ended_s < LATE_MAX_S:
+    while is_done and watched.ends <= ends_before and now() - ended_s < LATE_MAX_S:
         pause(PAUSE_S)
         watched.read()
-    yield Look(state, watched.points, watched.planned, watched.ends, watched.doing)
+    yield JobStatus(state, watched.points, watched.planned, watched.ends, watched.doing)
 
 
 def _apart_s(since_s: float) -> float:
-    """Seconds between two queries: longer for jobs that wait or run for long."""
+    """Return the seconds between two queries: more for jobs that wait or run for long."""
     return min(ASK_MOST_S, max(ASK_LEAST_S, ASK_SHARE * since_s))
 
 

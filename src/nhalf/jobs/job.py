@@ -19,8 +19,8 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes, write_text
-from nhalf.jobs.script import Commands, chosen, script
-from nhalf.sites.batch import BatchSystem, Request, systems_known
+from nhalf.jobs.script import Commands, job_variables, script
+from nhalf.sites.batch import BatchSystem, Request, batch_systems
 from nhalf.store.run import DESCRIPTION, Run
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
@@ -51,7 +51,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class JobSpec:
     """The task of a job and its resources; `resume` are arguments to continue a run."""
 
     run: Path
@@ -74,80 +74,80 @@ class Job:
 
 
 def system_here() -> tuple[str, BatchSystem]:
-    """The batch system of this machine; raises MissingError if there is none."""
-    systems = systems_known()
+    """Return the batch system of this machine; raises MissingError if there is none."""
+    systems = batch_systems()
     for name, system in systems.items():
         if system.is_here():
             return name, system
-    known = ", ".join(system.what for system in systems.values())
+    systems_text = ", ".join(system.description for system in systems.values())
     raise MissingError(
-        f"there is no batch system here: looked for {known}",
+        f"there is no batch system here: looked for {systems_text}",
         "go to a login node or load its module, or run without --submit",
     )
 
 
 def job_time_s(budget_s: float) -> float:
-    """The time limit of a job for a budget; 0, the system's own limit, without one."""
+    """Return the time limit of a job for a budget; 0, the system's own limit, without one."""
     return SHARE * budget_s + ROOM_S if budget_s else 0.0
 
 
-def submit(name: str, system: BatchSystem, wanted: Wanted) -> Record:
+def submit(name: str, system: BatchSystem, spec: JobSpec) -> Record:
     """Write the script and submit it.
 
     Raises InputError if the system refuses the job; the directory is then as it was.
     """
-    ends, said_bytes = _ends(wanted.run), _size_bytes(wanted.run / OUTPUT)
-    text = script_text(system, wanted)
-    is_new = not wanted.run.exists()
-    write_text(wanted.run / SCRIPT, text, "choose another folder with --out")
+    ends, earlier_bytes = _ends(spec.run), _size_bytes(spec.run / OUTPUT)
+    text = script_text(system, spec)
+    is_new = not spec.run.exists()
+    write_text(spec.run / SCRIPT, text, "choose another folder with --out")
     try:
-        job = system.submit(wanted.run / SCRIPT)
+        job = system.submit(spec.run / SCRIPT)
     except BaseException:
         if is_new:
-            shutil.rmtree(wanted.run, ignore_errors=True)
-        elif not (wanted.run / RECORD).exists():
-            (wanted.run / SCRIPT).unlink(missing_ok=True)
+            shutil.rmtree(spec.run, ignore_errors=True)
+        elif not (spec.run / RECORD).exists():
+            (spec.run / SCRIPT).unlink(missing_ok=True)
         raise
     record = Record(
         system=name,
         job=job,
-        folder=str(wanted.folder),
-        begin=list(wanted.begin),
-        options=list(wanted.options),
-        nodes=wanted.nodes,
-        time_s=wanted.time_s,
+        folder=str(spec.folder),
+        begin=list(spec.begin),
+        options=list(spec.options),
+        nodes=spec.nodes,
+        time_s=spec.time_s,
         ends=ends,
-        output_bytes=said_bytes,
+        output_bytes=earlier_bytes,
     )
-    keep(wanted.run, record)
+    write_record(spec.run, record)
     return record
 
 
-def script_text(system: BatchSystem, wanted: Wanted) -> str:
-    """The script of a job."""
+def script_text(system: BatchSystem, spec: JobSpec) -> str:
+    """Return the script of a job."""
     request = Request(
-        name=f"nhalf-{wanted.run.name}",
-        output=wanted.run / OUTPUT,
-        nodes=wanted.nodes,
-        hosts=wanted.hosts,
-        time_s=wanted.time_s,
+        name=f"nhalf-{spec.run.name}",
+        output=spec.run / OUTPUT,
+        nodes=spec.nodes,
+        hosts=spec.hosts,
+        time_s=spec.time_s,
         time_why=WHY,
-        options=wanted.options,
+        options=spec.options,
     )
     commands = Commands(
         program=(sys.executable, "-P", "-m", "nhalf"),
-        run=wanted.run,
-        folder=wanted.folder,
-        begin=wanted.begin,
-        resume=wanted.resume,
+        run=spec.run,
+        folder=spec.folder,
+        begin=spec.begin,
+        resume=spec.resume,
     )
-    return script(system.directives(request), commands, chosen(os.environ))
+    return script(system.directives(request), commands, job_variables(os.environ))
 
 
 def record_of(run: Path) -> Record | None:
-    """The record of a run's job; None if it has none.
+    """Read the record of a run's job; None if it has none.
 
-    Raises InputError for a file that is damaged.
+    Raises InputError for a damaged file.
     """
     try:
         return msgspec.json.decode((run / RECORD).read_bytes(), type=Record)
@@ -157,7 +157,7 @@ def record_of(run: Path) -> Record | None:
         raise InputError(f"{run / RECORD} cannot be read: {error}", "remove it") from error
 
 
-def keep(run: Path, record: Record) -> None:
+def write_record(run: Path, record: Record) -> None:
     """Write the record of a run's job."""
     write_bytes(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
 
@@ -167,19 +167,19 @@ def check_free(run: Path) -> None:
     if (run / DESCRIPTION).exists() or (run / RECORD).exists():
         raise InputError(
             f"{run} holds a run already",
-            f"choose another --out, or go on with: {going_on(run)}",
+            f"choose another --out, or go on with: {resume_command(run)}",
         )
 
 
-def going_on(run: Path) -> str:
-    """The command that continues a run as a job."""
+def resume_command(run: Path) -> str:
+    """Return the command that continues a run as a job."""
     return f"nhalf run --resume {shlex.quote(str(run))} --submit"
 
 
 def last_words(run: Path, from_bytes: int = 0) -> str:
-    """The last line from nhalf itself in a job's output after this many bytes, '' for none.
+    """Return the last line of nhalf itself in a job's output after this many bytes, '' for none.
 
-    An error is reported in full; an interruption without its remedy, which differs for a job.
+    An error is returned in full; an interruption without its remedy, which differs for a job.
     """
     with contextlib.suppress(OSError):
         with (run / OUTPUT).open("rb") as file:
@@ -192,10 +192,10 @@ def last_words(run: Path, from_bytes: int = 0) -> str:
 
 
 def _size_bytes(file: Path) -> int:
-    """The size of a file, 0 if there is none."""
+    """Return the size of a file, 0 if there is none."""
     return file.stat().st_size if file.exists() else 0
 
 
 def _ends(run: Path) -> int:
-    """How often a run has been completed already."""
+    """Return how often a run has been completed already."""
     return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0

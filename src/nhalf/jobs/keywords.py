@@ -54,30 +54,33 @@ class Options(TypedDict, total=False):
 def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
     """Measure, and return the facts; an interruption keeps every finished point.
 
-    Raises InputError for what cannot be read, MissingError if nothing can be measured.
+    Raises InputError for invalid options, MissingError if nothing can be measured.
     """
-    asked = request_of({**({"pattern": pattern} if pattern else {}), **options})
-    site = site_of(asked)
-    return Facts.of([measure(begin(plan_of(asked, site), asked.out, site), Progress(quiet)).run])
+    request = request_of({**({"pattern": pattern} if pattern else {}), **options})
+    site = site_of(request)
+    return Facts.of(
+        [measure(begin(plan_of(request, site), request.out, site), Progress(quiet)).run]
+    )
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:
-    """The request for these options; raises InputError for an unknown one."""
-    known = {one.name: one for one in parameters(RunRequest)}
+    """Return the request for these options; raises InputError for an unknown one."""
+    parameters_by_name = {parameter.name: parameter for parameter in parameters(RunRequest)}
     names = [*Options.__annotations__, "pattern"]
     for name in values:
         if name not in names:
             raise unknown("option", name, names)
-    given = {
-        name: _said(value, known[name].kind, known[name].many) for name, value in values.items()
+    fields = {
+        name: _typed_value(value, parameters_by_name[name].kind, parameters_by_name[name].many)
+        for name, value in values.items()
     }
-    return RunRequest(**given, given=frozenset(given) - NOT_OF_THE_JOB)
+    return RunRequest(**fields, given=frozenset(fields) - NOT_OF_THE_JOB)
 
 
-def _said(value: Any, kind: type, many: bool) -> Any:
-    """A value in the type of the request."""
+def _typed_value(value: Any, kind: type, many: bool) -> Any:
+    """Convert a value to the type of the request's field."""
     if many:
-        return tuple(kind(one) for one in ([value] if isinstance(value, str) else value))
+        return tuple(kind(item) for item in ([value] if isinstance(value, str) else value))
     if kind is Path:
         return Path(value)
     if kind is str and not isinstance(value, str):

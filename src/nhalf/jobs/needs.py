@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError, MissingError, unknown
-from nhalf.measure.plan.planning import plan_of, words
+from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.plan.resolve import ALL
-from nhalf.measure.plan.sizes import sizes_of
-from nhalf.measure.probe.subject import known as known_transport
-from nhalf.measure.probe.subject import plain_subject
+from nhalf.measure.probe.subject import plain_subject, transport_file
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
-from nhalf.sites.placement import check_placement, hosts_asked
 from nhalf.sites.site import Site
 
 if TYPE_CHECKING:
@@ -28,26 +25,28 @@ CORES_MOST = 1 << 16
 """The cores assumed for unknown hosts; the job checks whether ranks have enough."""
 
 
-def needs(asked: Measuring, nodes: int, named: int) -> tuple[int, float]:
-    """The number of hosts a run needs, and its budget in seconds; checks everything possible here.
+def needs(request: Measuring, nodes: int, named_hosts: int) -> tuple[int, float]:
+    """Return the number of hosts a run needs and its budget in seconds; check all that is possible.
 
-    Hosts are the `nodes` requested or those `named`, else those of the placement with the most
-    hosts. Raises InputError if that has more.
+    Hosts are the `nodes` requested or the `named_hosts`, else those of the placement with the most
+    hosts. Raises InputError if that needs more.
     """
-    by_user = nodes or named
-    wanted = 1
-    if "placement" in asked.given:
-        wanted = max(hosts_asked(check_placement(text)) for text in words(asked.placement))
-    if 0 < by_user < wanted:
-        said = f"--nodes={nodes}" if nodes else "--hosts"
+    by_user = nodes or named_hosts
+    placement_hosts = 1
+    if "placement" in request.given:
+        placement_hosts = max(placement.check().hosts for placement in request.placements)
+    if 0 < by_user < placement_hosts:
+        option = f"--nodes={nodes}" if nodes else "--hosts"
         raise InputError(
-            f"--placement {asked.placement} needs {wanted} hosts, and {said} gives {by_user}",
+            f"--placement {request.placement} needs {placement_hosts} hosts, "
+            f"and {option} gives {by_user}",
             "ask for more hosts, or for another placement",
         )
-    hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or wanted))
-    plan = plan_of(asked, Site(hosts, asked.launcher))
+    hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or placement_hosts))
+    plan = plan_of(request, Site(hosts, request.launcher))
     _check_names(plan)
-    needed = max((hosts_asked(text) for b in plan.blocks for text in b.placements), default=1)
+    placements = (placement for block in plan.blocks for placement in block.parsed_placements)
+    needed = max((placement.hosts for placement in placements), default=1)
     return by_user or needed, plan.budget_s
 
 
@@ -57,20 +56,20 @@ def _check_names(plan: Plan) -> None:
     Libraries are checked in the job: there may be none here.
     """
     for transport in plan.transports:
-        known_transport(transport)
+        transport_file(transport)
     for block in plan.blocks:
         for ranks in block.ranks:
-            sizes_of(block.bytes, ranks)
-    known = {}
+            block.sizes_on(ranks)
+    patterns = {}
     with contextlib.suppress(MissingError):
-        known = plain_subject("model").infos
-    for name in plan.patterns if known and not plan.study else ():
-        if name not in known and name != ALL:
-            raise unknown("pattern", name, known, "nhalf run --list")
+        patterns = plain_subject("model").infos
+    for name in plan.patterns if patterns and not plan.study else ():
+        if name not in patterns and name != ALL:
+            raise unknown("pattern", name, patterns, "nhalf run --list")
 
 
 def named_hosts(where: Where) -> list[str]:
-    """The names of the hosts that the user named, by --hosts or in a file."""
+    """Return the names of the hosts that the user named, by --hosts or in a file."""
     if where.hosts and where.host_file:
         raise InputError("--hosts and --host-file name hosts twice", "give one of them")
     if where.host_file:
@@ -78,24 +77,24 @@ def named_hosts(where: Where) -> list[str]:
     return [host.name for host in parse_hosts(where.hosts)] if where.hosts else []
 
 
-def hosts_to_go_on(
+def hosts_to_resume_on(
     where: Where, plan: Plan | None, system: BatchSystem, options: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """The hosts by name, if named, and the arguments that pass them to nhalf."""
-    told = [f"--launcher={where.launcher}"] if where.launcher else []
+    """Return the names of the hosts, if named, and the arguments that pass them to nhalf."""
+    arguments = [f"--launcher={where.launcher}"] if where.launcher else []
     if not (where.hosts or where.host_file) and plan is not None:
         file = Path(plan.host_file) if plan.host_file else None
         where = replace(where, hosts=plan.hosts, host_file=file)
-    named = named_hosts(where)
-    if not named:
-        return [], told
-    hosts = hosts_up(system, list(options), named)
+    names = named_hosts(where)
+    if not names:
+        return [], arguments
+    hosts = hosts_up(system, list(options), names)
     if not hosts:
-        raise MissingError(f"none of {', '.join(named)} is up", "give others with --hosts")
-    return hosts, [*told, f"--hosts={','.join(hosts)}"]
+        raise MissingError(f"none of {', '.join(names)} is up", "give others with --hosts")
+    return hosts, [*arguments, f"--hosts={','.join(hosts)}"]
 
 
 def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """The usable hosts of some; all of them if the system does not say."""
+    """Select the usable hosts; all of them if the system does not report any."""
     usable = set(system.usable_hosts(options))
     return [host for host in hosts if host in usable] if usable else list(hosts)

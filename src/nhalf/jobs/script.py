@@ -28,10 +28,10 @@ class Commands:
 
 
 def script(directives: str, commands: Commands, variables: Mapping[str, str]) -> str:
-    """The whole script.
+    """Return the whole script.
 
-    The same script starts and continues a run, so that it can be started again: by the scheduler
-    after the loss of a host, or by hand.
+    One script starts and continues a run, so that it can be started again: by the scheduler after
+    the loss of a host, or by hand.
     """
     lines = [
         "#!/bin/sh",
@@ -49,8 +49,8 @@ def script(directives: str, commands: Commands, variables: Mapping[str, str]) ->
     return "\n".join(lines) + "\n"
 
 
-def chosen(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a job needs to find the same nhalf."""
+def job_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Select the variables that a job needs to find the same nhalf."""
     exact, prefix = VARIABLES
     return {
         name: value
@@ -60,13 +60,13 @@ def chosen(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _exports(variables: Mapping[str, str]) -> list[str]:
-    """The variables, if any."""
+    """Return the lines that export variables, if any."""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return ["# The same nhalf as that which submitted.", *lines, ""] if lines else []
 
 
 def _start(commands: Commands) -> list[str]:
-    """The calls; nhalf replaces the shell, so that it receives the scheduler's signals."""
+    """Return the lines that call nhalf, which replaces the shell to receive signals."""
     resume = _line(commands.program, "run", "--resume", str(commands.run), *commands.resume)
     why = "# nhalf replaces this shell, so that it receives the scheduler's signals."
     if not commands.begin:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.errors import MissingError
 from nhalf.jobs import job as jobs
-from nhalf.jobs.needs import hosts_to_go_on, named_hosts, needs
+from nhalf.jobs.needs import hosts_to_resume_on, named_hosts, needs
 from nhalf.measure.loop.session import default_folder
 from nhalf.measure.plan.plan import read_plan
 from nhalf.sites.batch import Unreachable
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from nhalf.sites.batch import BatchSystem
 
 
-def submitted(asked: RunRequest) -> Job:
-    """The job of a run, submitted now.
+def submitted(request: RunRequest) -> Job:
+    """Submit a run, and return its job.
 
     If a job of the same run is active, or ended without being collected, that job is returned.
     Raises InputError for errors detectable here, MissingError without a batch system.
     """
     name, system = jobs.system_here()
-    if asked.resume is None:
-        wanted = _to_begin(asked, system)
+    if request.resume is None:
+        spec = _new_run(request, system)
     else:
-        run = asked.resume.absolute()
+        run = request.resume.absolute()
         record = _under_way(run, system)
         if record is not None:
             return jobs.Job(run, record, system)
-        wanted = _to_go_on(run, asked, system)
-    return jobs.Job(wanted.run, jobs.submit(name, system, wanted), system)
+        spec = _resumed_run(run, request, system)
+    return jobs.Job(spec.run, jobs.submit(name, system, spec), system)
 
 
-def _to_begin(asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
-    """A new run, with a directory prepared for it."""
-    options = system.options(asked.job)
-    hosts = named_hosts(asked)
-    nodes, budget_s = needs(asked, system.nodes_in(options), len(hosts))
-    run = (asked.out or default_folder()).absolute()
+def _new_run(request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
+    """Specify the job of a new run, after checking that its directory is free."""
+    options = system.options(request.job)
+    hosts = named_hosts(request)
+    nodes, budget_s = needs(request, system.nodes_in(options), len(hosts))
+    run = (request.out or default_folder()).absolute()
     jobs.check_free(run)
-    return jobs.Wanted(
+    return jobs.JobSpec(
         run=run,
         folder=Path.cwd(),
         nodes=nodes,
-        begin=asked.begin,
+        begin=request.begin,
         hosts=tuple(hosts),
         options=options,
         time_s=jobs.job_time_s(budget_s),
@@ -58,7 +58,7 @@ def _to_begin(asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
 
 
 def _under_way(run: Path, system: BatchSystem) -> Record | None:
-    """The job of a run that still needs following: it is not over, or its end was not collected."""
+    """Return the job of a run if it is not over, or its end was not collected; else None."""
     record = jobs.record_of(run)
     if record is None:
         return None
@@ -76,20 +76,20 @@ def _under_way(run: Path, system: BatchSystem) -> Record | None:
     return record if unseen else None
 
 
-def _to_go_on(run: Path, asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
-    """The rest of a run: with the options of its last job, on hosts that are up."""
+def _resumed_run(run: Path, request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
+    """Specify the job that continues a run, with its last job's options, on hosts that are up."""
     before = jobs.record_of(run)
     begun = (run / DESCRIPTION).exists()
     if not begun and before is None:
         Run.open(run)  # which says what is wrong with it
     plan = read_plan(Run.open(run).plan) if begun else None
-    options = system.options(asked.job) or tuple(before.options if before else ())
-    hosts, words = hosts_to_go_on(asked, plan, system, options)
+    options = system.options(request.job) or tuple(before.options if before else ())
+    hosts, words = hosts_to_resume_on(request, plan, system, options)
     budget_s = plan.budget_s if plan else 0.0
-    return jobs.Wanted(
+    return jobs.JobSpec(
         run=run,
         folder=Path(before.folder) if before else Path.cwd(),
-        nodes=_nodes_to_go_on(system, options, len(hosts), before, plan),
+        nodes=_nodes_to_resume_on(system, options, len(hosts), before, plan),
         begin=tuple(before.begin) if before else (),
         resume=tuple(words),
         hosts=tuple(hosts),
@@ -98,17 +98,19 @@ def _to_go_on(run: Path, asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
     )
 
 
-def _nodes_to_go_on(
+def _nodes_to_resume_on(
     system: BatchSystem,
     options: tuple[str, ...],
-    named: int,
+    named_hosts: int,
     before: Record | None,
     plan: Plan | None,
 ) -> int:
-    """The requested number of hosts, else as many as before, from the usable ones."""
-    asked = system.nodes_in(options)
-    if asked:
-        return asked
-    nodes = named or (before.nodes if before else 0) or max(1, plan.hosts_found if plan else 1)
+    """Return the requested number of hosts, else as many usable ones as before."""
+    requested_nodes = system.nodes_in(options)
+    if requested_nodes:
+        return requested_nodes
+    nodes = (
+        named_hosts or (before.nodes if before else 0) or max(1, plan.hosts_found if plan else 1)
+    )
     usable = len(system.usable_hosts(options))
     return min(nodes, usable) if usable else nodes

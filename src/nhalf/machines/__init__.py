@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine file and what it says: curves, parts, costs, algorithms."""
+"""The machine file and its contents: curves, parts, costs, algorithms."""

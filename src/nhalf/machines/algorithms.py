@@ -10,40 +10,40 @@ from typing import Any
 from nhalf.models.expression import Expression, parse
 
 WORK_AXIS = "grain"
-"""A pattern with this axis does an operation after stretches of work; it is none itself."""
+"""Axis of patterns that time an operation after stretches of work, not the operation itself."""
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One way to do an operation: its name, what it does, whose it is, and what it costs.
+    """An algorithm of an operation: its name, description, source and cost.
 
     `cost` is None if it is not composed of measured parts.
     """
 
     name: str
-    what: str
+    description: str
     source: str
     cost: Expression | None
 
 
 @functools.cache
 def algorithms() -> dict[str, tuple[Algorithm, ...]]:
-    """By operation; raises MissingError if the native part is not here."""
+    """The algorithms by operation; raises MissingError if the native part is not built."""
     from nhalf.base.describe import describe
     from nhalf.base.native_files import executable
 
-    described = describe([str(executable("probe-model"))])["patterns"]
+    patterns = describe([str(executable("probe-model"))])["patterns"]
     return {
         pattern["name"]: tuple(
             Algorithm(
-                each["name"],
-                each.get("what", ""),
-                each.get("source", ""),
-                parse(each["cost"]) if each.get("cost") else None,
+                algorithm["name"],
+                algorithm.get("what", ""),
+                algorithm.get("source", ""),
+                parse(algorithm["cost"]) if algorithm.get("cost") else None,
             )
-            for each in pattern["algorithms"]
+            for algorithm in pattern["algorithms"]
         )
-        for pattern in described
+        for pattern in patterns
         if pattern.get("algorithms") and WORK_AXIS not in {axis["name"] for axis in pattern["axes"]}
     }
 
@@ -51,6 +51,6 @@ def algorithms() -> dict[str, tuple[Algorithm, ...]]:
 def cost_bytes(operation: str, ranks: Any, size_bytes: Any) -> Any:
     """The n of a cost from the size of a pattern, numbers or arrays.
 
-    It is the same, but for reduce-scatter, whose size is that of the vector, and n one block of it.
+    Both are equal, except for reduce-scatter, whose size is that of the vector, and n one block.
     """
     return size_bytes / ranks if operation == "reduce-scatter" else size_bytes

@@ -25,14 +25,14 @@ READERS: dict[str, tuple[Reader, str]] = {
     "time": (parse_time, "2x, /2, +1us or 0.5us"),
     "size": (lambda text: float(parse_size(text)), "2x, /2, +4K or 64K"),
 }
-"""What reads a value of each kind, and how changes of it are written."""
+"""The parser of each kind of value, and examples of its changes."""
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A factor where there is one, otherwise a value that is taken or, if it `adds`, added.
+    """A factor, or else a new value or, if it `adds`, a difference.
 
-    The value has the unit of what it changes.
+    The value has the unit of the quantity that it changes.
     """
 
     factor: float | None = None
@@ -42,8 +42,8 @@ class Amount:
     def of(self, before: float | None, name: str) -> float | None:
         """The changed quantity; None if it is unknown and this is a factor.
 
-        Raises InputError if nothing, or less, would be left, or where something is added to a
-        quantity that is unknown.
+        Raises InputError if the result would not be positive and finite, or if the quantity to
+        add to is unknown.
         """
         if self.factor is None and not self.adds:
             return self.value
@@ -73,7 +73,7 @@ def parse_amount(text: str, kind: str) -> Amount:
 
 
 def _factor(words: str) -> float:
-    """'2x' is 2, '/2' is 0.5."""
+    """Parse a factor: '2x' is 2, '/2' is 0.5."""
     divides = words[0] in "/÷"
     digits = (words[1:] if divides else words[:-1]).strip()
     if _FACTOR.fullmatch(digits) is None:

@@ -20,7 +20,7 @@ def names() -> list[str]:
 def path_of(name: str | Path) -> Path:
     """The file of a machine of record, or the path itself; a record's name goes first.
 
-    Raises InputError for what is neither, with the closest names.
+    Raises InputError for a name that is neither, with the closest names.
     """
     text = str(name)
     if text in names():
@@ -45,7 +45,7 @@ def machine(name: str | Path) -> Machine:
 
 
 def is_machine(name: str | Path) -> bool:
-    """Whether this is a machine of record or a file that ends with .toml, and no directory."""
+    """Whether this is a machine of record, or a file (no directory) that ends with .toml."""
     if Path(name).is_dir():
         return False
     return str(name) in names() or (Path(name).suffix == ".toml" and Path(name).is_file())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What if: a machine with something changed, 'network.bandwidth=2x', and all that follows from it.
+"""What if: a changed machine, 'network.bandwidth=2x', with all consequences of the change.
 
-A change of a part is a change of the messages that pass through it: simulators that keep the two
-apart show links of twice the rate without any effect. So
+A change of a part changes the messages that pass through it: in simulators that separate the two,
+links of twice the rate have no effect. So
 
 - `network.bandwidth` changes links, adapters and, by the same factor, the per-byte time of every
   ping-pong between nodes;
@@ -10,12 +10,12 @@ apart show links of twice the rate without any effect. So
   between nodes that part of t0 which processors do not spend: t0 - o_s - o_r;
 - `node.memory` changes the memory of a node and the per-byte time of every ping-pong within one;
 - `protocol.rendezvous` moves the border between two segments that lies at the old threshold;
-- `network.topology` takes curves of ranks farther apart away: they held of the old one.
+- `network.topology` removes curves of ranks farther apart, which held for the old topology.
 
 Where o_s and o_r are unknown, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
-kept as such in the changed machine, so that what comes after it changes the same part.
-What was published of the machine as it was (patterns, points) says nothing about another, and is
-left out; so are intervals and errors of what was fitted.
+kept as such in the changed machine, so that later changes apply to the same part.
+Published data of the original machine (patterns, points) do not hold for a changed one, and are
+left out; so are intervals and errors of fits.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.amount import parse_amount
 from nhalf.machines.changed_curves import (
-    faster_per_byte,
-    nearer,
+    curve_with_latency_factor,
+    loggp_with_latency_factor,
+    loggp_with_rate_factor,
     nearest_only,
     overhead_s,
-    sooner,
     with_border,
-    with_rates,
+    with_rate_factor,
 )
 from nhalf.machines.curve import is_between_nodes, is_message, loggp_of
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol
-from nhalf.machines.shared import faster
+from nhalf.machines.shared import shared_with_rate_factor
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
 
 OVERHEAD_SHARE = 0.25
-"""Of t0, on each side, where overheads were not measured."""
+"""Share of t0 on each side, if overheads were not measured."""
 NODE_RANKS_MAX = 2**20
 
 replace = msgspec.structs.replace
 
 
 @dataclass(frozen=True)
-class Changed:
-    """A machine on the way: what has been changed so far and what had to be assumed."""
+class ChangedMachine:
+    """A machine with the changes so far, and what had to be assumed for them."""
 
     machine: Machine
     assumed: tuple[str, ...] = ()
@@ -60,32 +60,34 @@ class Changed:
 def change(machine: Machine, changes: Sequence[str]) -> Machine:
     """The machine after the changes, in their order; each is 'NAME=VALUE' with a name of NAMES.
 
-    A name may end with its unit (`network.bandwidth_Bps`). Name and title say what was changed,
-    `assumptions` also what had to be assumed. Raises InputError for what is no change, and if
-    the machine has nothing that could be changed so.
+    A name may end with its unit (`network.bandwidth_Bps`). Name and title list the changes,
+    `assumptions` also what had to be assumed. Raises InputError for a text that is no change, and
+    if the machine has nothing that the change applies to.
     """
     if not changes:
         return machine
-    state = Changed(machine)
+    state = ChangedMachine(machine)
     for text in changes:
         name, value = _parsed(text)
         state = NAMES[name](state, value)
-    done = ", ".join(text.strip() for text in changes)
-    assumed = tuple(one for one in state.assumed if one not in machine.assumptions)
+    changes_text = ", ".join(text.strip() for text in changes)
+    assumed = tuple(
+        assumption for assumption in state.assumed if assumption not in machine.assumptions
+    )
     return replace(
         state.machine,
-        name=_named(machine.name, done),
-        title=_named(machine.title, done) if machine.title else "",
+        name=_named(machine.name, changes_text),
+        title=_named(machine.title, changes_text) if machine.title else "",
         patterns=(),
         points=(),
-        assumptions=(*machine.assumptions, f"changed: {done}", *dict.fromkeys(assumed)),
+        assumptions=(*machine.assumptions, f"changed: {changes_text}", *dict.fromkeys(assumed)),
     )
 
 
-def _named(name: str, done: str) -> str:
-    """'altix-bx2 (network.bandwidth=2x)'; further changes go into the same brackets."""
-    opened = name.endswith(")") and " (" in name and "=" in name.rpartition(" (")[2]
-    return f"{name[:-1]}, {done})" if opened else f"{name} ({done})"
+def _named(name: str, changes_text: str) -> str:
+    """The name with changes: 'altix-bx2 (network.bandwidth=2x)'; all share the brackets."""
+    has_brackets = name.endswith(")") and " (" in name and "=" in name.rpartition(" (")[2]
+    return f"{name[:-1]}, {changes_text})" if has_brackets else f"{name} ({changes_text})"
 
 
 def _parsed(text: str) -> tuple[str, str]:
@@ -111,71 +113,75 @@ def _network(machine: Machine) -> Network:
     return machine.network
 
 
-def _factor(before: float | None, after: float | None, given: float | None, what: str) -> float:
-    """The amount of a change: as given, or from one value to another."""
-    if given is not None:
-        return given
+def _factor(before: float | None, after: float | None, factor: float | None, name: str) -> float:
+    """The factor of a change: as given, or the ratio of the values after and before."""
+    if factor is not None:
+        return factor
     if before and after:
         return after / before
-    raise InputError(f"{what} is unknown", "give a factor, such as 2x: it changes the curves")
+    raise InputError(f"{name} is unknown", "give a factor, such as 2x: it changes the curves")
 
 
-def _bandwidth(state: Changed, text: str) -> Changed:
+def _bandwidth(state: ChangedMachine, text: str) -> ChangedMachine:
     machine, amount = state.machine, parse_amount(text, "rate")
     network = _network(machine)
     name = f"the bandwidth of a link of {machine.name}"
     after = amount.of(network.bandwidth_Bps, name)
     if amount.factor is None and not network.bandwidth_Bps and not _between(machine):
-        return Changed(
+        return ChangedMachine(
             replace(machine, network=replace(network, bandwidth_Bps=after)), state.assumed
         )
     factor = _factor(network.bandwidth_Bps, after, amount.factor, name)
     adapter_Bps = None if network.adapter_Bps is None else network.adapter_Bps * factor
     loggp = tuple(
-        faster_per_byte(one, factor) if is_between_nodes(one.placement) else one
-        for one in machine.loggp
+        loggp_with_rate_factor(parameters, factor)
+        if is_between_nodes(parameters.placement)
+        else parameters
+        for parameters in machine.loggp
     )
     changed = replace(
-        with_rates(machine, factor, between=True),
+        with_rate_factor(machine, factor, between=True),
         network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
-        shared=faster(machine.shared, ("adapter", "bus", "medium"), factor),
+        shared=shared_with_rate_factor(machine.shared, ("adapter", "bus", "medium"), factor),
         loggp=loggp,
     )
-    return Changed(changed, state.assumed)
+    return ChangedMachine(changed, state.assumed)
 
 
-def _adapter(state: Changed, text: str) -> Changed:
-    """Adapters alone: one message is as fast as it was, unless the adapter is slower than that."""
+def _adapter(state: ChangedMachine, text: str) -> ChangedMachine:
+    """Change only adapters: a single message slows down only if the adapter is slower than it."""
     network = _network(state.machine)
     name = f"the rate of an adapter of {state.machine.name}"
     after = parse_amount(text, "rate").of(network.adapter_Bps, name)
     if after is None:
         raise InputError(f"{name} is unknown", "give a value, such as 1GBps")
     machine = replace(state.machine, network=replace(network, adapter_Bps=after))
-    return Changed(machine, state.assumed)
+    return ChangedMachine(machine, state.assumed)
 
 
-def _memory(state: Changed, text: str) -> Changed:
+def _memory(state: ChangedMachine, text: str) -> ChangedMachine:
     machine, amount = state.machine, parse_amount(text, "rate")
     node = machine.node or Node()
     name = f"the memory bandwidth of a node of {machine.name}"
     after = amount.of(node.memory_Bps, name)
     within = [m for m in machine.models if is_message(m) and not is_between_nodes(m.placement)]
     if amount.factor is None and not node.memory_Bps and not within:
-        return Changed(replace(machine, node=replace(node, memory_Bps=after)), state.assumed)
+        return ChangedMachine(replace(machine, node=replace(node, memory_Bps=after)), state.assumed)
     if node.memory_Bps is None and not within:
         raise InputError(f"{name} is unknown", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
     loggp = tuple(
-        one if is_between_nodes(one.placement) else faster_per_byte(one, factor)
-        for one in machine.loggp
+        parameters
+        if is_between_nodes(parameters.placement)
+        else loggp_with_rate_factor(parameters, factor)
+        for parameters in machine.loggp
     )
-    changed = with_rates(machine, factor, between=False)
-    return Changed(
+    changed = with_rate_factor(machine, factor, between=False)
+    return ChangedMachine(
         replace(
             changed,
             node=replace(node, memory_Bps=after),
-            shared=faster(machine.shared, ("memory",), factor),
+            shared=shared_with_rate_factor(machine.shared, ("memory",), factor),
             loggp=loggp,
         ),
         state.assumed,
@@ -186,40 +192,50 @@ def _between(machine: Machine) -> list[FittedModel]:
     return [m for m in machine.models if is_message(m) and is_between_nodes(m.placement)]
 
 
-def _latency(state: Changed, text: str) -> Changed:
+def _latency(state: ChangedMachine, text: str) -> ChangedMachine:
     machine, amount = state.machine, parse_amount(text, "time")
     network = _network(machine)
     name = f"the latency of a link of {machine.name}"
     after = amount.of(network.latency_s, name)
     curves = _between(machine)
     if amount.factor is None and not network.latency_s and not curves:
-        return Changed(replace(machine, network=replace(network, latency_s=after)), state.assumed)
+        return ChangedMachine(
+            replace(machine, network=replace(network, latency_s=after)), state.assumed
+        )
     factor = _factor(network.latency_s, after, amount.factor, name)
     state = _with_overheads(state, curves)
     machine = state.machine
     models = tuple(
-        sooner(machine, model, factor) if model in curves else model for model in machine.models
+        curve_with_latency_factor(machine, model, factor) if model in curves else model
+        for model in machine.models
     )
     loggp = tuple(
-        nearer(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
+        loggp_with_latency_factor(parameters, factor)
+        if is_between_nodes(parameters.placement)
+        else parameters
+        for parameters in machine.loggp
     )
     network = replace(network, latency_s=after)
-    return Changed(replace(machine, network=network, models=models, loggp=loggp), state.assumed)
+    return ChangedMachine(
+        replace(machine, network=network, models=models, loggp=loggp), state.assumed
+    )
 
 
-def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
-    """The machine with overheads for every curve, assumed ones where they are unknown."""
+def _with_overheads(state: ChangedMachine, curves: Sequence[FittedModel]) -> ChangedMachine:
+    """The machine with overheads for every curve; unknown ones are assumed."""
     machine, assumed = state.machine, state.assumed
     for model in curves:
         if overhead_s(machine, model) is not None or not model.segments:
             continue
         share_s = OVERHEAD_SHARE * model.segments[0].t0_s
-        known = loggp_of(machine, model)
-        if known is not None and known.placement == model.placement:
-            kept = tuple(one for one in machine.loggp if one is not known)
-            added = replace(known, send_overhead_s=share_s, recv_overhead_s=share_s)
+        curve_loggp = loggp_of(machine, model)
+        if curve_loggp is not None and curve_loggp.placement == model.placement:
+            other_loggp = tuple(
+                parameters for parameters in machine.loggp if parameters is not curve_loggp
+            )
+            added = replace(curve_loggp, send_overhead_s=share_s, recv_overhead_s=share_s)
         else:
-            kept = machine.loggp
+            other_loggp = machine.loggp
             added = LogGP(
                 transport=model.transport,
                 mpi=model.mpi,
@@ -228,13 +244,13 @@ def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
                 send_overhead_s=share_s,
                 recv_overhead_s=share_s,
             )
-        machine = replace(machine, loggp=(*kept, added))
+        machine = replace(machine, loggp=(*other_loggp, added))
         words = f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are unknown"
         assumed = (*assumed, words)
-    return Changed(machine, assumed)
+    return ChangedMachine(machine, assumed)
 
 
-def _topology(state: Changed, text: str) -> Changed:
+def _topology(state: ChangedMachine, text: str) -> ChangedMachine:
     topology, machine = parse_topology(text), state.machine
     network = machine.network or Network(topology=topology)
     assumed = state.assumed
@@ -247,22 +263,22 @@ def _topology(state: Changed, text: str) -> Changed:
     if len(models) < len(machine.models):
         assumed = (*assumed, "all other nodes are as near as the nearest, but for links shared")
     network = replace(network, topology=topology)
-    return Changed(replace(machine, network=network, models=models), assumed)
+    return ChangedMachine(replace(machine, network=network, models=models), assumed)
 
 
-def _ranks(state: Changed, text: str) -> Changed:
+def _ranks(state: ChangedMachine, text: str) -> ChangedMachine:
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= NODE_RANKS_MAX):
         raise InputError(f"{text!r} is not a number of ranks of a node", "write 1, 2, 4 or more")
     node = replace(state.machine.node or Node(), ranks=int(text))
-    return Changed(replace(state.machine, node=node), state.assumed)
+    return ChangedMachine(replace(state.machine, node=node), state.assumed)
 
 
-def _rendezvous(state: Changed, text: str) -> Changed:
+def _rendezvous(state: ChangedMachine, text: str) -> ChangedMachine:
     machine = state.machine
     old = None if machine.protocol is None else machine.protocol.rendezvous_bytes
     name = f"the rendezvous threshold of {machine.name}"
-    found = parse_amount(text, "size").of(old, name)
-    after = None if found is None else round(found)
+    changed_bytes = parse_amount(text, "size").of(old, name)
+    after = None if changed_bytes is None else round(changed_bytes)
     if not after:
         raise InputError(f"{name} is unknown", "give a size, such as 64K")
     protocol = replace(machine.protocol or Protocol(), rendezvous_bytes=after)
@@ -272,10 +288,10 @@ def _rendezvous(state: Changed, text: str) -> Changed:
         models = tuple(with_border(m, old, after) if is_message(m) else m for m in models)
     if models == machine.models:
         assumed = (*assumed, "no curve shows the old rendezvous threshold: times stay as they are")
-    return Changed(replace(machine, protocol=protocol, models=models), assumed)
+    return ChangedMachine(replace(machine, protocol=protocol, models=models), assumed)
 
 
-NAMES: dict[str, Callable[[Changed, str], Changed]] = {
+NAMES: dict[str, Callable[[ChangedMachine, str], ChangedMachine]] = {
     "network.bandwidth": _bandwidth,
     "network.latency": _latency,
     "network.adapter": _adapter,
@@ -284,4 +300,4 @@ NAMES: dict[str, Callable[[Changed, str], Changed]] = {
     "node.memory": _memory,
     "protocol.rendezvous": _rendezvous,
 }
-"""Every change by its name."""
+"""All changes by name."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What algorithms take on a machine: each of their messages followed, with the machine's parts.
+"""Times of algorithms on a machine, composed from its parts message by message.
 
-A program (native/composer) runs the algorithm as it is on ranks whose messages carry no data: a
+A program (native/composer) runs the unchanged algorithm on ranks whose messages carry no data: a
 message takes T; those that one rank sends, or receives, are M / q and R / q apart. That is LogGP
-(Alexandrov et al., SPAA 1995) with measured curves for its lines.
+(Alexandrov et al., SPAA 1995) with measured curves instead of lines.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import IO
 import numpy as np
 
 from nhalf.base.native_files import executable
-from nhalf.machines.curve import starts
+from nhalf.machines.curve import segment_starts
 from nhalf.machines.parts import Parts
 
 RANKS_MAX = 512
-"""With more, an algorithm in which all talk to all has too many messages to be followed."""
-APART = {"sends_apart": "M", "receives_apart": "R"}
+"""With more ranks, an algorithm in which all send to all has too many messages to follow."""
+SPACINGS = {"sends_apart": "M", "receives_apart": "R"}
 
 
 class Composer:
@@ -30,22 +30,24 @@ class Composer:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.ranks = 0
-        self.known: dict[tuple[str, str, int, int], float | None] = {}
+        self.times_s: dict[tuple[str, str, int, int], float | None] = {}
         self.program = subprocess.Popen(
             [str(executable("compose"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self._end = weakref.finalize(self, _ended, self.program)
+        self._end = weakref.finalize(self, _close, self.program)
 
     def time_s(self, operation: str, algorithm: str, ranks: int, size_bytes: int) -> float | None:
-        """Seconds; None for what is no algorithm and for too many ranks."""
+        """Seconds of an algorithm; None if it is unknown, or with too many ranks."""
         key = (operation, algorithm, ranks, size_bytes)
         if ranks > RANKS_MAX:
             return None
-        if key not in self.known:
-            self.known[key] = self._asked(*key)
-        return self.known[key]
+        if key not in self.times_s:
+            self.times_s[key] = self._composed_s(*key)
+        return self.times_s[key]
 
-    def _asked(self, operation: str, algorithm: str, ranks: int, size_bytes: int) -> float | None:
+    def _composed_s(
+        self, operation: str, algorithm: str, ranks: int, size_bytes: int
+    ) -> float | None:
         lines = [] if ranks == self.ranks else ["parts", *_lines(self.parts, ranks)]
         self.ranks = ranks
         lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes}")
@@ -57,20 +59,20 @@ class Composer:
 
 
 def _lines(parts: Parts, ranks: int) -> Iterator[str]:
-    """The parts as the program reads them: of messages apart those of one among this many ranks."""
+    """The parts in the program's protocol, spacings for fans among this many ranks."""
     assert parts.overheads_s is not None
     yield f"o_s {parts.overheads_s[0]!r}"
     yield f"o_r {parts.overheads_s[1]!r}"
-    for first, line in zip(starts(parts.curve), parts.curve.segments, strict=True):
+    for first, line in zip(segment_starts(parts.curve), parts.curve.segments, strict=True):
         yield f"message {first} {line.t0_s!r} {1 / line.r_inf_Bps!r} {line.root_s!r}"
-    others = min(max(1, ranks - 1), parts.others_max or ranks)
+    partners = min(max(1, ranks - 1), parts.partners_max or ranks)
     low = np.array(parts.bends_bytes)
     high = np.append(low[1:], max(2 * low[-1], 2.0**20))
-    # The far end of a piece belongs to the next one.
+    # The upper end of a piece belongs to the next one.
     inside = low + 0.5 * (high - low)
-    for name, part in APART.items():
+    for name, part in SPACINGS.items():
         time_s = parts.functions[part]
-        at_low, at_inside = (time_s(size, others) / others for size in (low, inside))
+        at_low, at_inside = (time_s(size, partners) / partners for size in (low, inside))
         per_byte_s = (at_inside - at_low) / (inside - low)
         start_s = at_low - per_byte_s * low
         for row in zip(low, start_s, per_byte_s, strict=True):
@@ -83,7 +85,7 @@ def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
     return program.stdin, program.stdout
 
 
-def _ended(program: subprocess.Popen[str]) -> None:
+def _close(program: subprocess.Popen[str]) -> None:
     for pipe in _pipes(program):
         pipe.close()
     program.wait()

@@ -10,10 +10,10 @@ import msgspec
 
 
 class Computing(msgspec.Struct, frozen=True, kw_only=True):
-    """Rates of one core: its clock, its operations on numbers, and what it moves from memory.
+    """Rates of one core: clock, floating-point operations, memory bandwidth; None if unknown.
 
-    None if one is unknown. `flops_per_s` counts a fused multiply-add twice; `memory_Bps`
-    counts bytes as the triad of STREAM does.
+    `flops_per_s` counts a fused multiply-add twice; `memory_Bps` counts bytes as the triad of
+    STREAM does.
     """
 
     clock_hz: float | None = None
@@ -30,26 +30,26 @@ class ComputingRatio(NamedTuple):
 
     @property
     def low(self) -> float:
-        """The ratio for a program limited only by the rate that is best there."""
+        """The ratio for a program limited only by the target's relatively best rate."""
         return min(self.each_ratio.values())
 
     @property
     def high(self) -> float:
-        """The ratio for a program limited only by the rate that is worst there."""
+        """The ratio for a program limited only by the target's relatively worst rate."""
         return max(self.each_ratio.values())
 
 
-def computing_ratio(here: Computing | None, there: Computing | None) -> ComputingRatio | None:
-    """The ratio of computing time there to here; None if no rate is comparable.
+def computing_ratio(baseline: Computing | None, target: Computing | None) -> ComputingRatio | None:
+    """The ratio of computing time on the target to the baseline; None if no rate is comparable.
 
-    What limits a program is unknown, so that each rate counts alike.
+    The limiting rate of a program is unknown, so that all rates have equal weight.
     """
     names = {"clock": "clock_hz", "arithmetic": "flops_per_s", "memory": "memory_Bps"}
-    each = {}
+    ratios = {}
     for name, field in names.items():
-        ours, theirs = getattr(here, field, None), getattr(there, field, None)
+        ours, theirs = getattr(baseline, field, None), getattr(target, field, None)
         if ours and theirs:
-            each[name] = ours / theirs
-    if not each:
+            ratios[name] = ours / theirs
+    if not ratios:
         return None
-    return ComputingRatio(math.exp(sum(map(math.log, each.values())) / len(each)), each)
+    return ComputingRatio(math.exp(sum(map(math.log, ratios.values())) / len(ratios)), ratios)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The costs of algorithms as people print them: as text, for LaTeX, and as functions of Python."""
+"""The costs of algorithms in print: as text, for LaTeX, and as Python functions."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ IMPORT = "from math import "
 COMMENTS = {"text": "#", "latex": "%", "python": "#"}
 
 
-def printed_costs(what: str, known: Mapping[str, Sequence[Algorithm]], form: str) -> dict[str, str]:
-    """By name, such as bcast/binomial, the costs of an operation or of one algorithm of it.
+def printed_costs(
+    selection: str, algorithms: Mapping[str, Sequence[Algorithm]], form: str
+) -> dict[str, str]:
+    """The costs of an operation or of one of its algorithms, by names such as bcast/binomial.
 
     `form` is one of FORMS. Algorithms without a cost are left out. Raises InputError for an
     operation, an algorithm or a form that is unknown.
     """
     if form not in FORMS:
         raise unknown("form", form, FORMS)
-    operation, _, algorithm = what.partition("/")
-    if operation not in known:
-        raise unknown("operation with algorithms", operation, known)
-    costs = {each.name: each.cost for each in known[operation] if each.cost is not None}
+    operation, _, algorithm = selection.partition("/")
+    if operation not in algorithms:
+        raise unknown("operation with algorithms", operation, algorithms)
+    costs = {
+        candidate.name: candidate.cost
+        for candidate in algorithms[operation]
+        if candidate.cost is not None
+    }
     if algorithm and algorithm not in costs:
         raise unknown(f"algorithm of {operation}", algorithm, costs)
     return {
@@ -40,7 +46,7 @@ def printed_costs(what: str, known: Mapping[str, Sequence[Algorithm]], form: str
 
 
 def costs_text(costs: Mapping[str, str], form: str) -> str:
-    """The costs below a line that says what their letters mean."""
+    """The costs below a line that explains their letters."""
     sign = COMMENTS[form]
     if form == "text":
         lines = [f"{name}: {cost}\n" for name, cost in costs.items()]
@@ -52,13 +58,13 @@ def costs_text(costs: Mapping[str, str], form: str) -> str:
 
 
 def _functions(costs: Sequence[str]) -> str:
-    """Functions of Python, with what they import once above all."""
+    """Python functions, with their joint imports above them."""
     imports: set[str] = set()
     bodies = []
     for cost in costs:
-        first, found, rest = cost.partition("\n\n\n")
-        imports |= set(first.removeprefix(IMPORT).split(", ")) if found else set()
-        bodies.append(rest if found else cost)
+        import_line, separator, body = cost.partition("\n\n\n")
+        imports |= set(import_line.removeprefix(IMPORT).split(", ")) if separator else set()
+        bodies.append(body if separator else cost)
     head = [f"{IMPORT}{', '.join(sorted(imports))}\n"] if imports else []
     return "\n\n".join(head + bodies)
 

@@ -10,8 +10,6 @@ from itertools import pairwise
 
 import msgspec
 
-from nhalf.base.carrier import carrier
-from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
@@ -19,11 +17,11 @@ from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segm
 PINGPONG = "pingpong"
 OTHER_NODE = "other-node"
 CHANGED = "(changed)"
-"""After the source of numbers that are no more those of the source."""
+"""Suffix of the source of numbers that were changed since."""
 JUMP_BYTES_MIN = 1024
-"""Smaller messages are not negotiated by any library: what jumps there is a cache or a packet."""
+"""No library negotiates smaller messages: a jump there is due to a cache or a packet."""
 THRESHOLD_BYTES = 65536
-"""Of rendezvous, where nothing is known: what simulators take, too."""
+"""Rendezvous threshold if nothing is known, the default of simulators as well."""
 
 
 def is_between_nodes(placement: str) -> bool:
@@ -39,73 +37,35 @@ def is_message(model: FittedModel) -> bool:
     return model.pattern == PINGPONG or model.pattern.startswith(f"{PINGPONG}-")
 
 
-def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
-    """The curve of a ping-pong between two nodes, where there is none within one.
-
-    Of several distances the first curve in the file counts. Raises InputError if there is
-    none, or there are curves of several libraries and none is named.
-    """
-    found = ping_pongs(machine, message_library(machine, mpi))
-    if not found:
-        raise InputError(
-            f"{machine.name} has no curve of a ping-pong",
-            "measure one: nhalf run --pattern pingpong",
-        )
-    between = [model for model in found if is_between_nodes(model.placement)]
-    return (between or found)[0]
-
-
-def message_library(machine: Machine, mpi: str = "") -> str:
-    """The full name of the library whose ping-pong counts; '' if the machine names none.
-
-    Raises InputError for an unknown library, and if there are several and none is named.
-    """
-    libraries = message_libraries(machine)
-    if mpi:
-        return library_named(mpi, libraries)
-    if len(libraries) > 1:
-        raise InputError(
-            f"{machine.name} has ping-pongs of several libraries",
-            "name one with --mpi: " + ", ".join(libraries),
-        )
-    return libraries[0] if libraries else ""
-
-
-def message_libraries(machine: Machine) -> list[str]:
-    """The libraries with a curve of a ping-pong, sorted."""
-    return sorted({carrier(model.mpi, model.transport) for model in ping_pongs(machine)})
-
-
-def ping_pongs(machine: Machine, library: str = "") -> list[FittedModel]:
-    """The curves of ping-pongs, of one library by its full name or of all."""
-    found = (model for model in machine.models if model.pattern == PINGPONG and model.segments)
-    return [model for model in found if library in ("", carrier(model.mpi, model.transport))]
-
-
 def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
     """The parameters of the library and placement of a curve; None if there are none.
 
-    Those of the same library without a placement count for any.
+    Parameters of the library without a placement apply to any placement.
     """
-    same = [
-        one for one in machine.loggp if (one.transport, one.mpi) == (model.transport, model.mpi)
+    of_library = [
+        parameters
+        for parameters in machine.loggp
+        if (parameters.transport, parameters.mpi) == (model.transport, model.mpi)
     ]
-    for wanted in (model.placement, ""):
-        for one in same:
-            if one.placement == wanted:
-                return one
+    for placement in (model.placement, ""):
+        for parameters in of_library:
+            if parameters.placement == placement:
+                return parameters
     return None
 
 
 def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:
-    """From which size on a send waits for its receive, and in a sentence whence that is known.
+    """The size from which a send waits for its receive, and a sentence on its source.
 
-    Where the machine file does not say it, the first upward jump of the curve beyond
-    JUMP_BYTES_MIN stands for it, where there is none THRESHOLD_BYTES.
+    If the machine file does not contain it, it is the first upward jump of the curve beyond
+    JUMP_BYTES_MIN, and THRESHOLD_BYTES without such a jump.
     """
-    known = None if machine.protocol is None else machine.protocol.rendezvous_bytes
-    if known is not None:
-        return known, f"Sends wait for their receives from {format_size(known)} on."
+    rendezvous_bytes = None if machine.protocol is None else machine.protocol.rendezvous_bytes
+    if rendezvous_bytes is not None:
+        return (
+            rendezvous_bytes,
+            f"Sends wait for their receives from {format_size(rendezvous_bytes)} on.",
+        )
     for change in model.breakpoints:
         size = math.ceil(change.at_bytes)
         if change.kind == "jump" and change.change_percent > 0 and size >= JUMP_BYTES_MIN:
@@ -118,19 +78,19 @@ def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:
     )
 
 
-def joined(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
-    """The changes between segments that follow each other, in the middle of what is not covered."""
+def breakpoints_between(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
+    """The breakpoints between consecutive segments, at the first size of the upper one."""
     from nhalf.models.forms.segmented import BEND_PERCENT
 
     changes = []
-    for left, right in pairwise(segments):
-        at = float(right.from_bytes)
-        before = left.time_s(at)
-        percent = 100 * (right.time_s(at) / before - 1) if before > 0 else 0.0
+    for lower, upper in pairwise(segments):
+        at = float(upper.from_bytes)
+        before = lower.time_s(at)
+        percent = 100 * (upper.time_s(at) / before - 1) if before > 0 else 0.0
         changes.append(
             Breakpoint(
-                low_bytes=left.to_bytes,
-                high_bytes=right.from_bytes,
+                low_bytes=lower.to_bytes,
+                high_bytes=upper.from_bytes,
                 at_bytes=at,
                 change_percent=percent,
                 kind="jump" if abs(percent) >= BEND_PERCENT else "bend",
@@ -139,10 +99,10 @@ def joined(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
     return tuple(changes)
 
 
-def starts(model: FittedModel) -> list[int]:
-    """The first size that each segment stands for, 0 for the first.
+def segment_starts(model: FittedModel) -> list[int]:
+    """The first size to which each segment applies, 0 for the first segment.
 
-    Between two segments the break says it, else the first size of the right one.
+    It is the place of the breakpoint, if known, else the first size of the segment.
     """
     breaks = model.breakpoints
     if len(breaks) != len(model.segments) - 1:
@@ -151,19 +111,21 @@ def starts(model: FittedModel) -> list[int]:
 
 
 def time_at_s(model: FittedModel, size_bytes: int) -> float:
-    """Seconds of a size from the first to the last of a curve; raises InputError beyond both."""
+    """Seconds of a size within the range of a curve; raises InputError outside it."""
     if not model.segments[0].from_bytes <= size_bytes <= model.segments[-1].to_bytes:
         return model.time_s(size_bytes)
-    return model.segments[bisect.bisect_right(starts(model), size_bytes) - 1].time_s(size_bytes)
+    return model.segments[bisect.bisect_right(segment_starts(model), size_bytes) - 1].time_s(
+        size_bytes
+    )
 
 
 def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:
-    """The curve with other segments: what was measured of the old ones does not hold of them."""
+    """The curve with new segments, without the errors and steps measured for the old ones."""
     segments, source = tuple(segments), model.source.removesuffix(CHANGED).strip()
     return msgspec.structs.replace(
         model,
         segments=segments,
-        breakpoints=joined(segments),
+        breakpoints=breakpoints_between(segments),
         heldout_median=None,
         heldout_p95=None,
         heldout_sizes=0,

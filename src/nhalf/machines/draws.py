@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values within ranges: what follows from numbers of which only the ends are known."""
+"""Monte Carlo draws of values of which only a range is known."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nhalf.machines.shared import Amount, ends
 
 COVERAGE = 0.95
 LEAST = 1e-3
-"""A smaller difference between both ends is none."""
+"""Ends of an interval that differ by less count as equal."""
 
 
 @dataclass
 class Draws:
     """This many independent draws of every range, each uniform in its logarithm (Monte Carlo).
 
-    The first of them has all ranges at their geometric middle.
+    The first draw has all ranges at their geometric mean.
     """
 
     count: int = 400
@@ -30,17 +30,20 @@ class Draws:
         self._random = np.random.default_rng(self.seed)
 
     def of(self, amount: Amount) -> Floats:
-        """(count,) values of a number or a range."""
+        """Draws of a number or a range, of the shape (count,)."""
         low, high = ends(amount)
         share = self._random.random(self.count)
         share[0] = 0.5
-        found: Floats = low * (high / low) ** share
-        return found
+        values: Floats = low * (high / low) ** share
+        return values
 
 
 @dataclass(frozen=True)
 class PredictedRate:
-    """The middle, and between what it lies with a probability of COVERAGE; bytes per second."""
+    """A rate with the interval of probability COVERAGE, in bytes per second.
+
+    `middle_Bps` is the rate with all ranges at their geometric mean.
+    """
 
     middle_Bps: float
     low: float
@@ -48,11 +51,11 @@ class PredictedRate:
 
     @property
     def is_wide(self) -> bool:
-        """Whether any range made a difference."""
+        """Whether unknown values change the rate noticeably."""
         return self.high > self.low * (1 + LEAST)
 
     @classmethod
     def of(cls, values: Floats) -> PredictedRate:
-        """From the values of all draws."""
+        """The rate and its interval from the values of all draws."""
         low, high = np.quantile(values, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
         return cls(float(values[0]), float(low), float(high))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formulas of a machine's models: as text, for LaTeX, and as functions of Python that run."""
+"""The formulas of a machine's models: as text, for LaTeX, and as executable Python functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
 def formulas(machine: Machine, form: str) -> str:
-    """All of them in one of FORMS, each below what it is of."""
+    """All formulas in one of FORMS, each below its title."""
     parts = [_curve(model, form) for model in machine.models if model.segments]
     for _, models in itertools.groupby(machine.patterns, key=_subject):
         parts.append(_pattern(list(models), form))
@@ -112,20 +112,20 @@ def _range(name: str, low: int, high: int | None, form: str) -> str:
     return f"{low} {sign} {name}{right}"
 
 
-def _block(words: Iterable[str], regions: list[tuple[str, str]], form: str, given: str) -> str:
-    """The regions below the name; `regions` are formulas and where they hold."""
+def _block(words: Iterable[str], regions: list[tuple[str, str]], form: str, arguments: str) -> str:
+    """The regions below the title; `regions` are formulas and their ranges."""
     title = ", ".join(filter(None, words))
     if form == "python":
-        lines = [f"def {_identifier(title)}({given}):", f'    """Seconds: {title}."""']
+        lines = [f"def {_identifier(title)}({arguments}):", f'    """Seconds: {title}."""']
         for formula, where in regions:
             lines += [f"    if {where}:", f"        return {formula}"]
         return "\n".join([*lines, '    raise ValueError("beyond what was modelled")', ""])
     if form == "latex":
         rows = [rf"  {formula}, & {where} \\" for formula, where in regions]
-        head, foot = rf"T({given}) = \begin{{cases}}", r"\end{cases}"
+        head, foot = rf"T({arguments}) = \begin{{cases}}", r"\end{cases}"
         return "\n".join([f"% {title}", head, *rows, foot, ""])
     return "\n".join(
-        [title, *(f"  T({given}) = {formula}   for {where}" for formula, where in regions), ""]
+        [title, *(f"  T({arguments}) = {formula}   for {where}" for formula, where in regions), ""]
     )
 
 
@@ -134,7 +134,7 @@ def _identifier(title: str) -> str:
 
 
 def _sum(sums: Iterable[tuple[Sum, str]], form: str, letter: str = "p") -> str:
-    """Sums of terms, each times n or a root of it."""
+    """A sum of terms, each times a factor such as n or sqrt(n)."""
     parts = [
         _product(value, name, factor, form, letter)
         for terms, factor in sums
@@ -169,22 +169,22 @@ def _product(value: float, term: str, factor: str, form: str, letter: str) -> st
 
 
 def _smoothed(block: str, model: PatternModel) -> str:
-    """The function with the surface through the cells, written out; beyond them the sums."""
+    """A Python function with the surface through the cells, and the sums beyond them."""
     from nhalf.machines.leftover import surface_of
     from nhalf.models.smooth import MEAN_VARIANCE, POWER_SCALE, SAME, SPAN
 
     name = re.match(r"def (\w+)", block)
     assert name is not None
     assert model.leftover is not None
-    found = model.leftover
-    surface, weights = surface_of(found)
+    leftover = model.leftover
+    surface, weights = surface_of(leftover)
     cells = [
         (*map(float, place), float(weight))
         for place, weight in zip(surface.place, weights, strict=True)
     ]
-    size_scale, rank_scale, of_ranks, of_cells, of_jumps = (*found.scale, 0.0)[:5]
-    sizes = f"{min(found.size_bytes)!r} <= n <= {max(found.size_bytes)!r}"
-    ranks = f"{min(found.ranks)} <= p <= {max(found.ranks)}"
+    size_scale, rank_scale, of_ranks, of_cells, of_jumps = (*leftover.scale, 0.0)[:5]
+    sizes = f"{min(leftover.size_bytes)!r} <= n <= {max(leftover.size_bytes)!r}"
+    ranks = f"{min(leftover.ranks)} <= p <= {max(leftover.ranks)}"
     return f"""{block.replace(f"def {name[1]}", f"def _{name[1]}_sums", 1)}
 
 _{name[1]}_cells = {cells}
@@ -210,7 +210,7 @@ def {name[1]}(n, p):
     \"\"\"Seconds: a surface at sizes measured, lines between them, beyond them the sums.\"\"\"
     if not ({sizes} and {ranks}):
         return _{name[1]}_sums(n, p)
-    sizes = {sorted(set(found.size_bytes))}
+    sizes = {sorted(set(leftover.size_bytes))}
     low = max(size for size in sizes if size <= n)
     high = min((size for size in sizes if size > low), default=low)
     share = (n - low) / (high - low) if high > low else 0.0
@@ -219,7 +219,7 @@ def {name[1]}(n, p):
 
 
 def _corrected(block: str, models: Sequence[PatternModel]) -> str:
-    """The function with the process between the cells, written out: a sum over the cells."""
+    """A Python function with the process between the cells, written as a sum over the cells."""
     from nhalf.machines.leftover import correction_of
     from nhalf.models.pattern import DEVIATION_MAX
     from nhalf.statistics.gaussian_process import MEAN_VARIANCE, SPAN

@@ -16,9 +16,9 @@ RANKS_MAX = 10_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """This many ranks on each of this many hosts; the last hosts may have fewer.
+    """A layout of `per_host` ranks on each of `hosts` hosts; the last hosts may have fewer.
 
-    In blocks ranks 0 and 1 are neighbours on a host; `cyclic` deals ranks out to hosts in turn.
+    In blocks ranks 0 and 1 are neighbours on a host; `cyclic` assigns ranks to hosts in turn.
     """
 
     hosts: int
@@ -27,15 +27,15 @@ class Layout:
 
     @property
     def ranks(self) -> int:
-        """All ranks of a layout that is full."""
+        """The number of ranks of a full layout."""
         return self.hosts * self.per_host
 
     def host_of(self, rank: int) -> int:
         """The number of the host on which a rank is."""
         return rank % self.hosts if self.cyclic else rank // self.per_host
 
-    def expected(self, names: Sequence[str], ranks: int) -> list[str]:
-        """The name of every rank's host, where the hosts have these names."""
+    def host_names(self, names: Sequence[str], ranks: int) -> list[str]:
+        """The name of every rank's host, given the names of the hosts."""
         return [names[self.host_of(rank)] for rank in range(ranks)]
 
 
@@ -53,14 +53,14 @@ def parse_layout(text: str) -> Layout | None:
     return layout
 
 
-def both_ways(ranks: int, hosts: int, cores_per_host: int) -> list[str]:
-    """The layouts that keep on-node and off-node apart: all on one host, and over many.
+def contrasting_layouts(ranks: int, hosts: int, cores_per_host: int) -> list[str]:
+    """The layouts that separate on-node from off-node: all ranks on one host, and over many.
 
-    The first where one host has the cores for all ranks, the second over as many hosts as share
-    the ranks evenly; at least one of both.
+    The first is included if one host has the cores for all ranks, the second uses the most hosts
+    that share the ranks evenly; at least one of both is returned.
     """
-    found = [f"1x{ranks}"] if ranks <= cores_per_host else []
+    layouts = [f"1x{ranks}"] if ranks <= cores_per_host else []
     shares = [n for n in range(2, min(ranks, hosts) + 1) if ranks % n == 0]
     if shares:
-        found.append(f"{shares[-1]}x{ranks // shares[-1]}")
-    return found or [f"1x{ranks}"]
+        layouts.append(f"{shares[-1]}x{ranks // shares[-1]}")
+    return layouts or [f"1x{ranks}"]

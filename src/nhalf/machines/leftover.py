@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sums of a pattern leave over, as it stands in a machine file, and its interpolation.
+"""Residuals of the sums of a pattern, as machine files store them, and their interpolation.
 
-Machine files are read often and interpolated seldom: what needs NumPy is imported when it is asked.
+Machine files are read often and interpolated seldom: NumPy is imported only when needed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from nhalf.statistics.gaussian_process import Correction
 
 DIGITS = 6
-"""After the point of logarithms of ratios: a millionth is far below what any clock resolves."""
+"""Decimal places of logarithms of ratios: a millionth is far below what any clock resolves."""
 
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
+    """Residuals of the sums of a pattern: logarithms of measured over modelled times, by cell.
 
     Between the cells a process interpolates (statistics/gaussian_process.py) whose `scale`,
     `nugget` and `variance` these are. Where they are `whole`, the logarithms are of the times
@@ -43,7 +43,7 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
         return sizes and min(self.ranks) <= ranks <= max(self.ranks)
 
     def time_s(self, size_bytes: float, ranks: int) -> float:
-        """Seconds, where the values are logarithms of whole times."""
+        """The time of a place, if the values are logarithms of times (`whole`)."""
         import numpy as np
 
         from nhalf.models.pattern import places
@@ -53,7 +53,7 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
         return float(surface.time_s(place)[0])
 
     def factor(self, size_bytes: float, ranks: int) -> float:
-        """By what the sums are multiplied at a place."""
+        """The factor by which the sums are multiplied at a place."""
         import numpy as np
 
         from nhalf.models.pattern import DEVIATION_MAX, places
@@ -64,8 +64,8 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
         return math.exp(min(max(mean, -DEVIATION_MAX), DEVIATION_MAX))
 
 
-def leftover(correction: Correction) -> Leftover:
-    """A fitted correction as it stands in a machine file."""
+def leftover_of_correction(correction: Correction) -> Leftover:
+    """A fitted correction in the form of machine files."""
     import numpy as np
 
     sizes = np.exp2(correction.place[:, 0]) - 1
@@ -79,8 +79,8 @@ def leftover(correction: Correction) -> Leftover:
     )
 
 
-def whole(surface: Smooth) -> Leftover:
-    """A fitted surface as it stands in a machine file."""
+def leftover_of_surface(surface: Smooth) -> Leftover:
+    """A fitted surface in the form of machine files."""
     import numpy as np
 
     return Leftover(
@@ -95,27 +95,27 @@ def whole(surface: Smooth) -> Leftover:
 
 
 @functools.lru_cache(maxsize=256)
-def surface_of(found: Leftover) -> tuple[Smooth, Floats]:
+def surface_of(stored: Leftover) -> tuple[Smooth, Floats]:
     """The surface of a machine file, and its weights."""
     import numpy as np
 
     from nhalf.models.pattern import places
     from nhalf.models.smooth import Smooth
 
-    place = places(np.array(found.size_bytes), np.array(found.ranks, dtype=np.int64))
-    surface = Smooth(place, np.array(found.log_ratio), found.scale, found.nugget)
+    place = places(np.array(stored.size_bytes), np.array(stored.ranks, dtype=np.int64))
+    surface = Smooth(place, np.array(stored.log_ratio), stored.scale, stored.nugget)
     return surface, surface.weights()
 
 
 @functools.lru_cache(maxsize=256)
-def correction_of(found: Leftover) -> tuple[Correction, Floats]:
+def correction_of(stored: Leftover) -> tuple[Correction, Floats]:
     """The process of a machine file, and its weights."""
     import numpy as np
 
     from nhalf.models.pattern import places
     from nhalf.statistics.gaussian_process import Correction
 
-    place = places(np.array(found.size_bytes), np.array(found.ranks, dtype=np.int64))
-    value = np.array(found.log_ratio)
-    process = Correction(place, value, found.scale, found.nugget, found.variance)
+    place = places(np.array(stored.size_bytes), np.array(stored.ranks, dtype=np.int64))
+    value = np.array(stored.log_ratio)
+    process = Correction(place, value, stored.scale, stored.nugget, stored.variance)
     return process, process.weights()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine file: what is known of a parallel computer, as typed and versioned TOML."""
+"""The machine file: models of a parallel computer, as typed and versioned TOML."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     be from the first start to the last end, which counts where two models speak of the same.
 
     Fits have 95 % intervals of their coefficients, and relative absolute errors on what was left
-    out of the fit, of all sizes of the pattern: cells, and whole numbers of ranks. `leftover` is
+    out of the fit, of all sizes of the pattern: cells, and rank counts. `leftover` is
     what T is multiplied with, where that helps, or gives T itself between the cells measured. Their
     placement 'any x 2' is two ranks on each of any number of nodes, '1 x any' any number on one.
     """
@@ -201,7 +201,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
     def covers(self, size_bytes: int, ranks: int) -> bool:
-        """Whether the model speaks of such a message among this many ranks."""
+        """Whether the model holds for messages of this size among this many ranks."""
         return self.from_bytes <= size_bytes <= (
             math.inf if self.to_bytes is None else self.to_bytes
         ) and self.from_ranks <= ranks <= (math.inf if self.to_ranks is None else self.to_ranks)
@@ -232,11 +232,11 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it comes from a run: publications give no intervals."""
+        """Whether the model was fitted to a run: publications give no intervals."""
         return bool(self.startup_ci or self.per_byte_ci)
 
     def counted(self, ranks: int) -> int:
-        """What the terms are taken at, among this many ranks."""
+        """The argument of the terms, ranks or partners, among this many ranks."""
         return ranks - 1 if self.counts == "partners" else ranks
 
 
@@ -260,7 +260,7 @@ class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One node: how many ranks it holds, and what its memory moves in all.
+    """One node: the number of ranks that it holds, and its total memory bandwidth.
 
     `memory_Bps` bounds the messages within a node together; None if it is unknown.
     """
@@ -291,12 +291,12 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine: what it is built of, its models and where they come from.
+    """A machine: its components, its models and their sources.
 
-    `source` says where the numbers come from (a run, a publication); `environment` are a few lines
-    about the machine for a reader; `unknown` names what would be of use and was not published,
-    `assumptions` what stands in this file although the source does not say it, `ranges` within
-    which of it nothing is known; `shared` is what messages share; `computing` is what a core does.
+    `source` is the origin of the numbers (a run, a publication); `environment` are a few lines
+    about the machine for a reader; `unknown` names useful values that were not published,
+    `assumptions` values of this file that the source does not contain, `ranges` the ranges of
+    such values; `shared` are the resources that messages share; `computing` the rates of a core.
     """
 
     name: str
@@ -320,7 +320,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ranks_max(self) -> int | None:
-        """The number of ranks it holds, one per core; None if unknown."""
+        """The number of ranks that the machine holds, one per core; None if unknown."""
         per_node = self.node.ranks if self.node else 1
         if self.network is None:
             return per_node if self.node else None
@@ -329,4 +329,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def largest_bytes(self) -> int | None:
         """The largest message of all curves; None if there is none."""
-        return max((one.segments[-1].to_bytes for one in self.models if one.segments), default=None)
+        return max(
+            (model.segments[-1].to_bytes for model in self.models if model.segments), default=None
+        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine files: a machine as TOML, written whole and read with every complaint in its place."""
+"""Machine files: a machine as TOML, written atomically, with errors that name their place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def encode(machine: Machine) -> bytes:
             for name in ("r_inf_Bps", "n_half_bytes"):
                 if not math.isfinite(segment[name]):
                     del segment[name]
-    # The version comes first: it is the first thing that a reader has to know.
+    # The version comes first: readers need it before anything else.
     return msgspec.toml.encode({"schema": content.pop("schema"), **content})
 
 
@@ -33,7 +33,7 @@ def write(machine: Machine, path: Path) -> None:
 
 
 def read(path: Path) -> Machine:
-    """The machine in a file; raises InputError if it is none, damaged or of another version."""
+    """Read a machine file; raises InputError if it is none, damaged or of another version."""
     path = Path(path)
     if path.is_dir():
         raise InputError(
@@ -76,7 +76,7 @@ def _damaged(path: Path, reason: str) -> InputError:
 
 
 def _without_none(value: Any) -> Any:
-    """The same without entries that are None: TOML has no null."""
+    """A copy of a value without entries that are None: TOML has no null."""
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):

@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curves of a message: on arrays of sizes, and by how far its ranks are apart."""
+"""The messages of a machine: their curves, also on arrays of sizes, and their parameters."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.machines.curve import is_between_nodes, message_library, ping_pongs, starts
-from nhalf.machines.machine import FittedModel, Machine
+from nhalf.base.carrier import carrier
+from nhalf.base.errors import InputError, library_named
+from nhalf.machines.curve import (
+    PINGPONG,
+    is_between_nodes,
+    loggp_of,
+    segment_starts,
+    threshold_bytes,
+)
+from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.store.axes import parse_axes
 
 
@@ -15,43 +26,108 @@ class Message:
     """The curve of a ping-pong on arrays of sizes."""
 
     def __init__(self, curve: FittedModel) -> None:
-        self.first = np.array(starts(curve), dtype=np.float64)
+        self.start_bytes = np.array(segment_starts(curve), dtype=np.float64)
         self.t0_s = np.array([segment.t0_s for segment in curve.segments])
         self.root_s = np.array([segment.root_s for segment in curve.segments])
         self.per_byte_s = np.array([1 / segment.r_inf_Bps for segment in curve.segments])
 
     def segment(self, size_bytes: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-        """The place of the segment that holds each size."""
-        return np.maximum(np.searchsorted(self.first, size_bytes, side="right") - 1, 0)
+        """The index of the segment that holds each size."""
+        return np.maximum(np.searchsorted(self.start_bytes, size_bytes, side="right") - 1, 0)
 
     def time_s(self, size_bytes: Floats) -> Floats:
         """Seconds for each size."""
         size_bytes = np.asarray(size_bytes, dtype=np.float64)
         i = self.segment(size_bytes)
-        found: Floats = (
+        time_s: Floats = (
             self.t0_s[i] + size_bytes * self.per_byte_s[i] + self.root_s[i] * np.sqrt(size_bytes)
         )
-        return found
+        return time_s
 
 
-def curves_by_distance(
-    machine: Machine, mpi: str = ""
-) -> tuple[FittedModel, list[tuple[int, FittedModel]]]:
-    """The curve within a node, and by how far nodes are apart those between them, nearest first.
+@dataclass(frozen=True)
+class Messages:
+    """The messages of a machine with one of its libraries, looked up once.
 
-    Each stands for the other where it is missing. Raises InputError as `message_library` does.
+    `mpi` may be short ('openmpi'), or '' if the machine has one library. Members that depend on the
+    library raise InputError for an unknown one, and if there are several and none is named; those
+    that depend on a curve also if there is no ping-pong.
     """
-    mpi = message_library(machine, mpi)
-    found = ping_pongs(machine, mpi)
-    within = [model for model in found if not is_between_nodes(model.placement)]
-    ranks = (machine.node.ranks if machine.node else 0) or 1
-    between: dict[int, FittedModel] = {}
-    for model in found:
-        if is_between_nodes(model.placement):
-            distance = int(parse_axes(model.axes).get("distance", "0"))
-            between.setdefault(max(1, distance // ranks), model)
-    listed = sorted(between.items())
-    if not listed:
-        return within[0], [(1, within[0])]
-    listed[0] = (1, listed[0][1])
-    return (within or [listed[0][1]])[0], listed
+
+    machine: Machine
+    mpi: str = ""
+
+    @cached_property
+    def ping_pongs(self) -> list[FittedModel]:
+        """The curves of ping-pongs of all libraries."""
+        return [
+            model for model in self.machine.models if model.pattern == PINGPONG and model.segments
+        ]
+
+    @cached_property
+    def libraries(self) -> list[str]:
+        """The libraries with a curve of a ping-pong, sorted."""
+        return sorted({carrier(curve.mpi, curve.transport) for curve in self.ping_pongs})
+
+    @cached_property
+    def library(self) -> str:
+        """The full name of the library; '' if the machine names none."""
+        if self.mpi:
+            return library_named(self.mpi, self.libraries)
+        if len(self.libraries) > 1:
+            raise InputError(
+                f"{self.machine.name} has ping-pongs of several libraries",
+                "name one with --mpi: " + ", ".join(self.libraries),
+            )
+        return self.libraries[0] if self.libraries else ""
+
+    @cached_property
+    def curves(self) -> list[FittedModel]:
+        """The curves of ping-pongs of the library, at least one."""
+        curves = [
+            curve
+            for curve in self.ping_pongs
+            if self.library in ("", carrier(curve.mpi, curve.transport))
+        ]
+        if not curves:
+            raise InputError(
+                f"{self.machine.name} has no curve of a ping-pong",
+                "measure one: nhalf run --pattern pingpong",
+            )
+        return curves
+
+    @cached_property
+    def curve(self) -> FittedModel:
+        """The first curve in the file between two nodes, else within a node."""
+        between = [curve for curve in self.curves if is_between_nodes(curve.placement)]
+        return (between or self.curves)[0]
+
+    @cached_property
+    def within_node(self) -> FittedModel:
+        """The curve within a node, else the nearest between nodes."""
+        within = [curve for curve in self.curves if not is_between_nodes(curve.placement)]
+        return within[0] if within else self.between_nodes[0][1]
+
+    @cached_property
+    def between_nodes(self) -> list[tuple[int, FittedModel]]:
+        """The curves between nodes by distance in nodes, nearest first; else that within one."""
+        ranks = (self.machine.node.ranks if self.machine.node else 0) or 1
+        by_distance: dict[int, FittedModel] = {}
+        for curve in self.curves:
+            if is_between_nodes(curve.placement):
+                distance = int(parse_axes(curve.axes).get("distance", "0"))
+                by_distance.setdefault(max(1, distance // ranks), curve)
+        if not by_distance:
+            return [(1, self.within_node)]
+        (_, nearest), *farther = sorted(by_distance.items())
+        return [(1, nearest), *farther]
+
+    @cached_property
+    def loggp(self) -> LogGP | None:
+        """The LogGP parameters of `curve`; None if there are none."""
+        return loggp_of(self.machine, self.curve)
+
+    @cached_property
+    def rendezvous(self) -> tuple[int, str]:
+        """The rendezvous threshold in bytes by `curve`, and a sentence on its source."""
+        return threshold_bytes(self.machine, self.curve)

@@ -3,7 +3,7 @@
 
 T(x), one message, is the curve of a ping-pong. M(x, q), one rank sends to q others, and R(x, q), it
 receives from them, are the published or fitted patterns one-to-many and many-to-one among q + 1
-ranks; where a machine has none, they are those of LogGP, q max(o, g + xG), with what is known of o,
+ranks; if a machine has none, they are those of LogGP, q max(o, g + xG), with the known ones of o,
 g and G (Alexandrov et al., LogGP, SPAA 1995).
 """
 
@@ -16,28 +16,27 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve, threshold_bytes
-from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
-from nhalf.machines.message import Message
+from nhalf.machines.machine import FittedModel, LogGP, PatternModel
+from nhalf.machines.message import Message, Messages
 from nhalf.models.expression import Part
 from nhalf.models.terms import TERMS
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
 HIDDEN = 1.01
-"""A gap of at most this many send overheads is none that was seen."""
+"""A gap of at most this many send overheads is hidden by them and was not measured."""
 FAN_WINDOW = 32
-"""Rounds of a measured fan that are answered together (patterns/bases/traffic/fan_loop.hpp)."""
+"""Rounds of a measured fan with one joint answer (patterns/bases/traffic/fan_loop.hpp)."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The functions by name, and in sentences where each comes from.
+    """The functions by name, and sentences on their sources.
 
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
-    to the next M and R are lines as well. They are known for up to `others_max` others; None: for
-    any. Of a message its sender spends the first and its receiver the second of `overheads_s`;
-    None if too little is known of messages to follow them one by one.
+    to the next M and R are lines as well. They are known for up to `partners_max` partners; None:
+    for any number. `overheads_s` are those of a send and of a receive; None if too little is known
+    of messages to follow them one by one.
     """
 
     functions: dict[str, Part]
@@ -47,17 +46,16 @@ class Parts:
     curve: FittedModel
     bends_bytes: tuple[float, ...] = ()
     overheads_s: tuple[float, float] | None = None
-    others_max: int | None = None
+    partners_max: int | None = None
 
 
-def parts_of(machine: Machine, mpi: str = "") -> Parts:
-    """The parts of a machine, of one library where it has several.
+def parts_of(messages: Messages) -> Parts:
+    """The parts of a machine with one of its libraries.
 
-    Raises InputError if there is no ping-pong or `mpi` is not one of several libraries.
+    Raises InputError if there is no ping-pong or not one of several libraries is named.
     """
-    curve = message_curve(machine, mpi)
+    machine, curve, loggp = messages.machine, messages.curve, messages.loggp
     message = Message(curve)
-    known = loggp_of(machine, curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
     all_fans: list[PatternModel] = []
@@ -73,14 +71,14 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
             all_fans += fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
-            functions[name], source = _apart(message, known, sends=name == "M")
+            functions[name], source = _loggp_part(message, loggp, sends=name == "M")
             sources.append(f"{name}: {source}")
-    rendezvous_bytes, _ = threshold_bytes(machine, curve)
-    overheads_s = _overheads_s(message, known)
-    bends = {float(fan.from_bytes) for fan in all_fans} | set(message.first.tolist())
-    bends |= _overtaken(message, known, overheads_s)
+    rendezvous_bytes, _ = messages.rendezvous
+    overheads_s = _overheads_s(message, loggp)
+    bends = {float(fan.from_bytes) for fan in all_fans} | set(message.start_bytes.tolist())
+    bends |= _gap_crossings_bytes(message, loggp, overheads_s)
     followed = all(fan.is_fitted for fan in all_fans) and (
-        {fan.pattern for fan in all_fans} == set(FANS.values()) or _is_complete(known)
+        {fan.pattern for fan in all_fans} == set(FANS.values()) or _is_complete(loggp)
     )
     return Parts(
         functions,
@@ -94,39 +92,39 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
     )
 
 
-def _is_complete(known: LogGP | None) -> bool:
+def _is_complete(loggp: LogGP | None) -> bool:
     """Whether overheads and gap of LogGP are known."""
-    return known is not None and None not in (
-        *(known.send_overhead_s, known.recv_overhead_s, known.gap_s, known.gap_per_byte_s),
+    return loggp is not None and None not in (
+        *(loggp.send_overhead_s, loggp.recv_overhead_s, loggp.gap_s, loggp.gap_per_byte_s),
     )
 
 
-def _overtaken(
-    message: Message, known: LogGP | None, overheads_s: tuple[float, float]
+def _gap_crossings_bytes(
+    message: Message, loggp: LogGP | None, overheads_s: tuple[float, float]
 ) -> set[float]:
-    """The sizes from which on the gap of a message is longer than an overhead."""
+    """The sizes above which the gap of a message is longer than an overhead."""
     return {
         (overhead_s - gap_s) / per_byte_s
         for overhead_s in overheads_s
-        for gap_s in [_gap_s(known, overhead_s)]
+        for gap_s in [_gap_s(loggp, overhead_s)]
         for per_byte_s in message.per_byte_s
         if overhead_s > gap_s and per_byte_s > 0
     }
 
 
-def _gap_s(known: LogGP | None, overhead_s: float) -> float:
-    """The gap; where the overhead of a send hides it, it cannot be measured, and counts as 0."""
-    if known is None or known.gap_s is None:
+def _gap_s(loggp: LogGP | None, overhead_s: float) -> float:
+    """The gap; it counts as 0 if the overhead of a send hides it, so that it was not measured."""
+    if loggp is None or loggp.gap_s is None:
         return overhead_s
-    hidden = known.send_overhead_s is not None and known.gap_s <= HIDDEN * known.send_overhead_s
-    return 0.0 if hidden else known.gap_s
+    hidden = loggp.send_overhead_s is not None and loggp.gap_s <= HIDDEN * loggp.send_overhead_s
+    return 0.0 if hidden else loggp.gap_s
 
 
-def _overheads_s(message: Message, known: LogGP | None) -> tuple[float, float]:
-    """Of a send and of a receive; a share of a message where they are unknown."""
+def _overheads_s(message: Message, loggp: LogGP | None) -> tuple[float, float]:
+    """The overheads of a send and a receive; a share of t0 if they are unknown."""
     assumed_s = OVERHEAD_SHARE * float(message.t0_s[0])
-    send_s = None if known is None else known.send_overhead_s
-    recv_s = None if known is None else known.recv_overhead_s
+    send_s = None if loggp is None else loggp.send_overhead_s
+    recv_s = None if loggp is None else loggp.recv_overhead_s
     return assumed_s if send_s is None else send_s, assumed_s if recv_s is None else recv_s
 
 
@@ -135,30 +133,30 @@ def _fan(models: list[PatternModel], message: Message) -> Part:
     ordered = sorted(models, key=lambda model: model.from_bytes)
     first = np.array([model.from_bytes for model in ordered], dtype=np.float64)
 
-    def time_s(size_bytes: Floats, others: Floats) -> Floats:
-        size_bytes, others = np.broadcast_arrays(
-            np.asarray(size_bytes, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    def time_s(size_bytes: Floats, partners: Floats) -> Floats:
+        size_bytes, partners = np.broadcast_arrays(
+            np.asarray(size_bytes, dtype=np.float64), np.asarray(partners, dtype=np.float64)
         )
         chosen = np.maximum(np.searchsorted(first, size_bytes, side="right") - 1, 0)
-        found = np.zeros(size_bytes.shape)
+        result = np.zeros(size_bytes.shape)
         for i, model in enumerate(ordered):
-            here = chosen == i
-            x, q = size_bytes[here], others[here]
+            in_range = chosen == i
+            x, q = size_bytes[in_range], partners[in_range]
             time = (
                 _sum(model.startup_s, model, q)
                 + _sum(model.per_byte_s, model, q) * x
                 + _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
             )
-            found[here] = _unanswered(time, x, q, message) if model.is_fitted else time
-        return found
+            result[in_range] = _without_answers_s(time, x, q, message) if model.is_fitted else time
+        return result
 
     return time_s
 
 
-def _sum(terms: dict[str, float], model: PatternModel, others: Floats) -> Floats:
+def _sum(terms: dict[str, float], model: PatternModel, partners: Floats) -> Floats:
     """A sum of terms for numbers of partners, of which there may be 0."""
-    values = np.zeros(others.shape)
-    for place, q in np.ndenumerate(others):
+    values = np.zeros(partners.shape)
+    for place, q in np.ndenumerate(partners):
         counted = model.counted(int(q) + 1)
         values[place] = sum(c * _term(name, counted) for name, c in terms.items())
     return values
@@ -168,37 +166,39 @@ def _term(name: str, counted: int) -> float:
     return TERMS[name](counted) if counted > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
 
 
-def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: Message) -> Floats:
-    """What a fan takes without the answers to it that are in the time of a measured one.
+def _without_answers_s(
+    time_s: Floats, size_bytes: Floats, partners: Floats, message: Message
+) -> Floats:
+    """The time of a fan without its answers, which are part of the measured time.
 
     In a window the last of its messages, and the answer, take the time of two messages; all before
-    it are one distance apart.
+    it follow each other at equal distances.
     """
-    messages = FAN_WINDOW * others
+    messages = FAN_WINDOW * partners
     answered_s = message.time_s(size_bytes) + message.time_s(np.zeros_like(size_bytes))
     apart_s = (FAN_WINDOW * time_s - answered_s) / np.maximum(messages - 1, 1)
-    found: Floats = others * np.maximum(apart_s, 0.0)
-    return found
+    result: Floats = partners * np.maximum(apart_s, 0.0)
+    return result
 
 
-def _apart(message: Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:
-    """Q messages of one rank, one after the other, and where their distance comes from."""
-    overhead_s = (known.send_overhead_s if sends else known.recv_overhead_s) if known else None
+def _loggp_part(message: Message, loggp: LogGP | None, *, sends: bool) -> tuple[Part, str]:
+    """The time of q consecutive messages of one rank by LogGP, and a sentence on its source."""
+    overhead_s = (loggp.send_overhead_s if sends else loggp.recv_overhead_s) if loggp else None
     assumed = []
     if overhead_s is None:
         overhead_s = OVERHEAD_SHARE * float(message.t0_s[0])
         assumed.append("o is a quarter of t0")
-    gap_s = _gap_s(known, overhead_s)
-    if known is None or known.gap_s is None:
+    gap_s = _gap_s(loggp, overhead_s)
+    if loggp is None or loggp.gap_s is None:
         assumed.append("g is o")
-    if known is None or known.gap_per_byte_s is None:
+    if loggp is None or loggp.gap_per_byte_s is None:
         assumed.append("G is 1/r∞")
 
-    def time_s(size_bytes: Floats, others: Floats) -> Floats:
+    def time_s(size_bytes: Floats, partners: Floats) -> Floats:
         size_bytes = np.asarray(size_bytes, dtype=np.float64)
         per_byte_s = message.per_byte_s[message.segment(size_bytes)]
-        each: Floats = np.maximum(overhead_s, gap_s + size_bytes * per_byte_s)
-        return np.asarray(others, dtype=np.float64) * each
+        spacing_s: Floats = np.maximum(overhead_s, gap_s + size_bytes * per_byte_s)
+        return np.asarray(partners, dtype=np.float64) * spacing_s
 
     source = "q max(o, g + xG) of LogGP"
     return time_s, source + (f", where {' and '.join(assumed)} (assumed)" if assumed else "")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A curve in straight pieces whose coefficients are never negative and never beyond a link's rate.
+"""Linear pieces of a curve, with coefficients that are not negative and within a link's rate.
 
-Simulators that multiply a latency and a rate can follow a line t0 + n/r with t0 >= 0 and
-r <= rate of the link only. Published curves have more: terms of sqrt(n), t0 < 0, times that do not
-grow at all. Such a range is divided until each piece is near enough.
+Simulators that scale a latency and a rate can only follow a line t0 + n/r with t0 >= 0 and
+r <= rate of the link. Published curves have more: terms of sqrt(n), t0 < 0, times that do not
+grow at all. Such a range is divided until each piece is accurate enough.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nhalf.machines.curve import starts
+from nhalf.machines.curve import segment_starts
 from nhalf.machines.machine import FittedModel, Segment
 
 ERROR = 0.002
-"""Relative, of a piece; doubled until few enough pieces are left."""
+"""Relative error of a piece; doubled until the pieces are few enough."""
 PIECES_MAX = 128
-"""Of a curve of few segments; one of many may have PIECES_PER_RANGE for each of them."""
+"""Largest number of pieces of a curve, unless PIECES_PER_RANGE times its segments is larger."""
 PIECES_PER_RANGE = 2
 
 
 @dataclass(frozen=True)
 class Piece:
-    """From `from_bytes` on, a message takes t0_s + n per_byte_s; both are at least 0."""
+    """A line t0_s + n per_byte_s from `from_bytes` on; both coefficients are at least 0."""
 
     from_bytes: int
     t0_s: float
@@ -33,7 +33,7 @@ class Piece:
 
 
 def fastest_Bps(model: FittedModel) -> float:
-    """The rate that a link needs at least: of no segment, and of no message, is it less."""
+    """The least rate of a link that is no less than any segment's and any message's."""
     rates = [1.0]
     for segment in model.segments:
         if math.isfinite(segment.r_inf_Bps) and segment.t0_s >= 0:
@@ -55,39 +55,37 @@ def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> 
     pieces_max = max(PIECES_MAX, PIECES_PER_RANGE * len(ranges))
     error = ERROR
     while True:
-        # A range needs one piece at least, so some error leaves few enough.
-        every = (
+        # A range needs only one piece, so that some error yields few enough.
+        candidates = (
             piece
             for segment, low, high in ranges
             for piece in _pieces_of(_within(_extended(segment), least_s), low, high, least_s, error)
         )
-        found = list(itertools.islice(every, pieces_max + 1))
-        if len(found) <= pieces_max:
-            return found
+        kept_pieces = list(itertools.islice(candidates, pieces_max + 1))
+        if len(kept_pieces) <= pieces_max:
+            return kept_pieces
         error *= 2
 
 
 def _ranges(model: FittedModel, borders: Sequence[int]) -> list[tuple[Segment, int, int]]:
     """Each segment between neighbouring borders, with the first and the last size."""
-    found = []
-    first = starts(model)
+    ranges = []
+    first = segment_starts(model)
     ends = [*first[1:], max(model.segments[-1].to_bytes, first[-1]) + 1]
     for segment, low, end in zip(model.segments, first, ends, strict=True):
         cuts = sorted({low, *(border for border in borders if low < border < end)})
         for start, stop in zip(cuts, [*cuts[1:], end], strict=True):
-            found.append((segment, start, stop - 1))
-    return found
+            ranges.append((segment, start, stop - 1))
+    return ranges
 
 
 def _within(time_s: Callable[[float], float], least_s: float) -> Callable[[float], float]:
-    """The time of a message that no link of `least_s` a byte can be ahead of."""
+    """The time of a message, but no less than that of a link with `least_s` per byte."""
     return lambda size_bytes: max(time_s(size_bytes), size_bytes * least_s)
 
 
 def _extended(segment: Segment) -> Callable[[float], float]:
-    """The time of a segment; below its first size, where it could come to less than nothing, that
-    of the first size.
-    """
+    """The time of a segment; that of its first size below it, if it could be negative there."""
     if segment.t0_s >= 0 and segment.root_s >= 0:
         return segment.time_s
     return lambda size_bytes: segment.time_s(max(size_bytes, segment.from_bytes))
@@ -96,18 +94,18 @@ def _extended(segment: Segment) -> Callable[[float], float]:
 def _pieces_of(
     time_s: Callable[[float], float], low: int, high: int, least_s: float, error: float
 ) -> Iterator[Piece]:
-    """One piece from `low` to `high` where it is near enough, otherwise those of both halves."""
+    """One piece from `low` to `high` if it is accurate, otherwise the pieces of both halves."""
     high = max(low, high)
     piece = _piece(time_s, low, high, least_s)
-    looked_at = {low, (low + high) // 2, (3 * low + high) // 4, (low + 3 * high) // 4, high}
-    near = all(
+    checked_sizes = {low, (low + high) // 2, (3 * low + high) // 4, (low + 3 * high) // 4, high}
+    is_accurate = all(
         abs(piece.t0_s + size * piece.per_byte_s - time_s(size)) <= error * abs(time_s(size))
-        for size in looked_at
+        for size in checked_sizes
     )
-    if near or high <= low:
+    if is_accurate or high <= low:
         yield piece
         return
-    # Where the link is too slow for the curve the absolute error counts, elsewhere the relative.
+    # The absolute error counts if the link is too slow for the curve, elsewhere the relative one.
     even = piece.per_byte_s == least_s
     halfway = (low + high + 1) // 2 if even else round(math.sqrt(max(low, 1) * high))
     middle = min(max(halfway, low + 1), high)
@@ -116,7 +114,7 @@ def _pieces_of(
 
 
 def _piece(time_s: Callable[[float], float], low: int, high: int, least_s: float) -> Piece:
-    """The line through both ends, or through the middle where that would be no possible one."""
+    """The line through both ends, or one through the middle if that line is not allowed."""
     at_low, at_high = max(0.0, time_s(low)), max(0.0, time_s(high))
     slope_s = (at_high - at_low) / (high - low) if high > low else least_s
     start_s = at_low - low * slope_s

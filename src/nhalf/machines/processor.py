@@ -21,8 +21,8 @@ Name = Literal[
     "square_root",
     "load",
     "store",
-    "whole_load",
-    "whole_store",
+    "integer_load",
+    "integer_store",
     "forwarded_load",
     "updated_load",
     "integer",
@@ -37,19 +37,22 @@ Name = Literal[
     "scatter",
     "integer_multiply",
     "taken_branch",
-    "store_apart",
+    "line_change_store",
 ]
-"""What a unit can do; `load` and `store` are those of real numbers, `whole_load` and `whole_store`
-of whole ones; a `forwarded_load` is one of a whole number that was stored only just before, an
-`updated_load` one that an instruction has loaded and stored; `integer` is fixed-point arithmetic,
-of addresses too; `permute` moves numbers from any place of a vector to any other and `shuffle`
-within a part of it; `convert` makes a whole number of a real one or the other way, `across` moves
-bits between their registers, `compare` compares real numbers for a branch or a choice; a
-`taken_branch` is a jump that is taken, a `store_apart` a store to another line than the one before.
+"""What a unit can do. `load` and `store` access floating-point numbers, `integer_load` and
+`integer_store` integers; a `forwarded_load` is an integer load of what was stored just before, an
+`updated_load` one of what a read-modify-write instruction stored just before; `integer` is integer
+arithmetic, including that of addresses; `permute` moves numbers from any lane of a vector to any
+other and `shuffle` within a part of it; `convert` converts between integers and floating-point
+numbers, `across` moves bits between their registers, `compare` compares floating-point numbers for
+a branch or a conditional move; a `taken_branch` is a jump that is taken, a `line_change_store` a
+store to another line than the one before.
 """
-Pair = Literal["move", "whole_move", "whole_load"]
-"""What takes one place in the front end with arithmetic on its result in the same register: a move
-between registers of real numbers, one of whole numbers, and a load of a whole number."""
+Pair = Literal["move", "integer_move", "integer_load"]
+"""What is fused with arithmetic on its result in the same register: a move between registers of
+floating-point numbers or of integers, and an integer load."""
+FLOATING_POINT_ACCESSES = {"integer_load": "load", "integer_store": "store"}
+"""Accesses to floating-point numbers by those to integers, which they stand in for."""
 Kind = Literal["floating_point", "memory", "fixed_point"]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -141,14 +144,14 @@ class Cache(_Part, frozen=True, kw_only=True):
 class Processor(_Part, frozen=True, kw_only=True):
     """A processor as bounds of loops see it: `clock_hz` and `issue_per_cycle` instructions a cycle.
 
-    `store_forward_cycles` is from a store of a real number to the use of the same value by a
-    load, `integer_store_forward_cycles` the same of a whole number at a place that stays.
-    `window_instructions` are under way at a time at most, `waiting_instructions` of these wait for
-    operands or a unit. `joined_pairs` enter as one instruction. With
-    `quad_word`, two neighbouring numbers are loaded or stored as one; with `always_fuses`, a
-    product that is added to something is one instruction in any program. A processor that is
-    `in_order` stands still while an access misses; others may overlap all of that. `source` says
-    where the numbers come from: a publication, or when and where they were measured.
+    `store_forward_cycles` is the latency of store-to-load forwarding of a floating-point number,
+    `integer_store_forward_cycles` that of an integer at a fixed address.
+    `reorder_buffer_instructions` can be in flight, and `scheduler_instructions` of these wait for
+    operands or a unit. `fused_pairs` take one issue slot. With `quad_word`, two neighbouring
+    numbers are loaded or stored as one; with `always_fuses`, multiply-adds are fused in any
+    program. A processor that is `in_order` stalls while an access misses; others may overlap all
+    of that. `source` says where the numbers come from: a publication, or when and where they were
+    measured.
     """
 
     name: str
@@ -162,9 +165,9 @@ class Processor(_Part, frozen=True, kw_only=True):
     issue_per_cycle: Positive
     store_forward_cycles: Positive | None = None
     integer_store_forward_cycles: NotNegative | None = None
-    window_instructions: Positive | None = None
-    waiting_instructions: Positive | None = None
-    joined_pairs: tuple[Pair, ...] = ()
+    reorder_buffer_instructions: Positive | None = None
+    scheduler_instructions: Positive | None = None
+    fused_pairs: tuple[Pair, ...] = ()
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False
@@ -189,29 +192,35 @@ class Processor(_Part, frozen=True, kw_only=True):
 
     def operation(self, name: str, lanes: int = 1) -> Operation | None:
         """The operation of this name and width; None if it is not described."""
-        found = (one for one in self.operations if one.name == name and one.lanes == lanes)
-        return next(found, None)
+        matches = (
+            operation
+            for operation in self.operations
+            if operation.name == name and operation.lanes == lanes
+        )
+        return next(matches, None)
 
     def forwarded_cycles(self, name: Literal["forwarded_load", "updated_load"]) -> float:
-        """What a load of a whole number that was just stored takes of the loads' unit.
+        """Cycles that an integer load of what was just stored keeps the load unit busy.
 
-        0 where such loads are as quick as all others: a processor that knows the number before
-        memory does has to check it afterwards.
+        0 where such loads are as fast as all others: a processor that predicts the number has to
+        check it afterwards.
         """
-        forwarded, whole = self.operation(name), self.operation("whole_load")
-        if forwarded is None or whole is None or forwarded.per_cycle > APART * whole.per_cycle:
+        forwarded, usual = self.operation(name), self.operation("integer_load")
+        if forwarded is None or usual is None or forwarded.per_cycle > APART * usual.per_cycle:
             return 0.0
         return 1 / forwarded.per_cycle
 
     def busy_cycles(self, name: str, lanes: int = 1) -> float:
-        """What an operation keeps its unit busy for; 0 if it is not described.
+        """Cycles that an operation keeps its unit busy; 0 if it is not described.
 
-        That of the nearest width that is. Accesses to whole numbers are those to real ones where
-        these alone are described.
+        Those of the nearest described width count. Accesses to integers are like those to
+        floating-point numbers where only these are described.
         """
-        for known in (name, name.removeprefix("whole_")):
-            widths = [one for one in self.operations if one.name == known]
+        for described_name in (name, FLOATING_POINT_ACCESSES.get(name, name)):
+            widths = [
+                operation for operation in self.operations if operation.name == described_name
+            ]
             if widths:
-                nearest = min(widths, key=lambda one: abs(one.lanes - lanes))
+                nearest = min(widths, key=lambda operation: abs(operation.lanes - lanes))
                 return 1 / nearest.most_per_cycle
         return 0.0

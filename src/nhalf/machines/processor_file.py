@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions of processors as TOML: those of record, and files of users and of `nhalf node`."""
+"""Descriptions of processors as TOML: records, and files of users and of `nhalf node`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,25 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "caches": Cache,
 }
 
+FORMER_NAMES = {
+    "window_instructions": "reorder_buffer_instructions",
+    "waiting_instructions": "scheduler_instructions",
+    "joined_pairs": "fused_pairs",
+    "whole_load": "integer_load",
+    "whole_store": "integer_store",
+    "whole_move": "integer_move",
+    "store_apart": "line_change_store",
+}
+"""Keys, operations and pairs by the names that they have in files of earlier versions."""
+
 
 def names() -> list[str]:
-    """The processors of record."""
+    """The names of the processors of record."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def processor(name: str | Path) -> Processor:
-    """A processor of record by its name, else the one in a file.
+    """A processor of record by its name, else the processor in a file.
 
     Raises InputError for an unknown name, and for a file that describes no processor.
     """
@@ -40,30 +51,64 @@ def processor(name: str | Path) -> Processor:
 
 
 def read(path: Path) -> Processor:
-    """The processor in a file; raises InputError if there is none, or it is damaged."""
+    """Read the processor in a file; raises InputError if there is none, or it is damaged."""
     content = read_toml(path)
     version = content.get("schema")
     if version != SCHEMA or isinstance(version, bool):
-        said = "no schema version" if version is None else f"schema version {version}"
-        raise InputError(f"{path} has {said}, this nhalf reads version {SCHEMA}")
-    return typed(path, content, Processor, TABLES)
+        version_text = "no schema version" if version is None else f"schema version {version}"
+        raise InputError(f"{path} has {version_text}, this nhalf reads version {SCHEMA}")
+    return typed(path, _with_present_names(path, content), Processor, TABLES)
 
 
-def write(described: Processor, path: Path) -> None:
+def _with_present_names(path: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """The content with former names replaced; raises InputError if a key has both its names."""
+    for former, present in FORMER_NAMES.items():
+        if former in content and present in content:
+            raise InputError(
+                f"{path}: {former} is a former name of {present}", "remove one of them"
+            )
+    renamed = {FORMER_NAMES.get(key, key): value for key, value in content.items()}
+    for operation in _tables(renamed, "operations"):
+        if isinstance(operation.get("name"), str):
+            operation["name"] = _present_key(operation["name"])
+    for unit in _tables(renamed, "units"):
+        if isinstance(unit.get("cycles"), dict):
+            unit["cycles"] = {_present_key(key): value for key, value in unit["cycles"].items()}
+    pairs = renamed.get("fused_pairs")
+    if isinstance(pairs, list):
+        renamed["fused_pairs"] = [FORMER_NAMES.get(str(pair), pair) for pair in pairs]
+    return renamed
+
+
+def _tables(content: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The tables of a list, without entries that are none: `typed` refuses these."""
+    tables = content.get(key)
+    return (
+        [table for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+    )
+
+
+def _present_key(key: str) -> str:
+    """The present name of an operation, with its lanes if it has any."""
+    name, dot, lanes = key.partition(".")
+    return f"{FORMER_NAMES.get(name, name)}{dot}{lanes}"
+
+
+def write(processor: Processor, path: Path) -> None:
     """Write the file whole or not at all; raises MissingError if it cannot be written."""
-    write_bytes(path, encode(described))
+    write_bytes(path, encode(processor))
 
 
-def encode(described: Processor) -> bytes:
-    """The processor as TOML, its version first; what is unknown is left out."""
-    content = _known(msgspec.to_builtins(described))
+def encode(processor: Processor) -> bytes:
+    """The processor as TOML, its version first, without unknown values."""
+    content = _without_none(msgspec.to_builtins(processor))
     return msgspec.toml.encode({"schema": content.pop("schema"), **content})
 
 
-def _known(value: Any) -> Any:
-    """The same without entries that are None: TOML has no null."""
+def _without_none(value: Any) -> Any:
+    """A copy of a value without entries that are None: TOML has no null."""
     if isinstance(value, dict):
-        return {key: _known(item) for key, item in value.items() if item is not None}
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_known(item) for item in value]
+        return [_without_none(item) for item in value]
     return value

@@ -67,18 +67,20 @@ class Unpublished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def ends(amount: Amount) -> tuple[float, float]:
-    """Low and high; the same twice where a number is known."""
+    """The lower and the upper end; equal if the number is known."""
     return (amount[0], amount[1]) if isinstance(amount, tuple) else (amount, amount)
 
 
 def middle(amount: Amount) -> float:
-    """The number, or the geometric middle of its range: off by the same factor at both ends."""
+    """The number, or the geometric mean of its range."""
     low, high = ends(amount)
     return math.sqrt(low * high)
 
 
-def faster(shared: tuple[Shared, ...], kinds: tuple[str, ...], factor: float) -> tuple[Shared, ...]:
-    """The same where things of these kinds move this many times as much."""
+def shared_with_rate_factor(
+    shared: tuple[Shared, ...], kinds: tuple[str, ...], factor: float
+) -> tuple[Shared, ...]:
+    """Resources with the rates of these kinds multiplied by a factor."""
 
     def scaled(amount: Amount | None) -> Amount | None:
         if amount is None:
@@ -88,11 +90,11 @@ def faster(shared: tuple[Shared, ...], kinds: tuple[str, ...], factor: float) ->
 
     return tuple(
         msgspec.structs.replace(
-            each,
-            one_way_Bps=scaled(each.one_way_Bps),
-            both_ways_Bps=scaled(each.both_ways_Bps),
+            resource,
+            one_way_Bps=scaled(resource.one_way_Bps),
+            both_ways_Bps=scaled(resource.both_ways_Bps),
         )
-        if each.what in kinds
-        else each
-        for each in shared
+        if resource.what in kinds
+        else resource
+        for resource in shared
     )

@@ -17,14 +17,14 @@ from nhalf.machines.machine import FittedModel, Machine, PatternModel
 BETWEEN, WITHIN, ANYWHERE = "between nodes", "within a node", ""
 DISTANCE = "distance="
 RANKS_MAX = 64
-"""Of a model without an end, on a machine that does not say how large it is."""
+"""Ranks up to which a model without an end is used on a machine of unknown size."""
 
 
 @dataclass(frozen=True)
 class Timing:
     """One pattern of one library in one place; `where` is BETWEEN, WITHIN or ANYWHERE.
 
-    `how` says what is timed where a machine has models of several such things.
+    `how` describes what is timed, if a machine has several kinds of models of a pattern.
     """
 
     pattern: str
@@ -38,7 +38,7 @@ class Timing:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What is compared with its like."""
+        """The pattern, algorithm and axes, by which timings are matched for comparison."""
         return self.pattern, self.algorithm, self.axes
 
     @property
@@ -49,7 +49,7 @@ class Timing:
         return any(curve.segments[-1].to_bytes > 0 for curve in self.curves)
 
     def time_s(self, size_bytes: int, ranks: int) -> float:
-        """Seconds; NaN if nothing is said."""
+        """The time in seconds; NaN if no model covers the size and ranks."""
         for model in self.models:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)
@@ -59,47 +59,47 @@ class Timing:
         return math.nan
 
     def sizes(self) -> tuple[int, int | None]:
-        """The least and the largest size of which anything is said; None: no end."""
+        """The smallest and the largest size that a model covers; None: no end."""
         ends = [model.to_bytes for model in self.models]
         ends += [curve.segments[-1].to_bytes for curve in self.curves]
         lows = [model.from_bytes for model in self.models]
         lows += [curve.segments[0].from_bytes for curve in self.curves]
-        known = [end for end in ends if end is not None]
-        return min(lows), max(known) if len(known) == len(ends) else None
+        finite_ends = [end for end in ends if end is not None]
+        return min(lows), max(finite_ends) if len(finite_ends) == len(ends) else None
 
     def ranks(self) -> set[int]:
-        """All numbers of ranks of which anything is said, on this machine."""
-        found = {curve.ranks for curve in self.curves}
+        """All numbers of ranks that a model covers on this machine."""
+        rank_counts = {curve.ranks for curve in self.curves}
         for model in self.models:
             end = model.to_ranks or max(_ranks_of(self.machine), model.from_ranks)
-            found |= set(range(model.from_ranks, end + 1))
-        return found
+            rank_counts |= set(range(model.from_ranks, end + 1))
+        return rank_counts
 
 
 def timings(machine: Machine, mpi: str = "") -> list[Timing]:
-    """All patterns of a machine, of one library where it has several.
+    """The timings of all patterns of a machine with one of its libraries.
 
-    Raises InputError if it has several and none is named, or that is not one of them.
+    Raises InputError if it has several and none is named, or if it has not the named one.
     """
-    chosen = _library(machine, mpi)
-    found: dict[tuple[str, ...], Timing] = {}
+    library = _library(machine, mpi)
+    timings_by_key: dict[tuple[str, ...], Timing] = {}
     for model in machine.patterns:
-        if carrier(model.mpi, model.transport) == chosen:
+        if carrier(model.mpi, model.transport) == library:
             how = model.timing or model.what
-            timing = _timing(found, machine, model, model.axes, how)
+            timing = _timing(timings_by_key, machine, model, model.axes, how)
             timing.models.append(model)
     for curve in machine.models:
-        if carrier(curve.mpi, curve.transport) == chosen and curve.segments:
+        if carrier(curve.mpi, curve.transport) == library and curve.segments:
             distance = curve.axes.startswith(DISTANCE)
-            timing = _timing(found, machine, curve, "" if distance else curve.axes, "")
-            # Of several distances the first curve of a file counts, as for simulations.
-            if not any(one.ranks == curve.ranks for one in timing.curves):
+            timing = _timing(timings_by_key, machine, curve, "" if distance else curve.axes, "")
+            # The first curve of several distances in a file is used, as for simulations.
+            if not any(known_curve.ranks == curve.ranks for known_curve in timing.curves):
                 timing.curves.append(curve)
-    return list(found.values())
+    return list(timings_by_key.values())
 
 
 def _timing(
-    found: dict[tuple[str, ...], Timing],
+    timings_by_key: dict[tuple[str, ...], Timing],
     machine: Machine,
     model: PatternModel | FittedModel,
     axes: str,
@@ -107,19 +107,19 @@ def _timing(
 ) -> Timing:
     """The timing to which a model belongs."""
     algorithm, where = model.algorithm or NATIVE, where_of(model.placement)
-    same = [
+    matches = [
         timing
-        for timing in found.values()
+        for timing in timings_by_key.values()
         if (timing.key, timing.where) == ((model.pattern, algorithm, axes), where)
     ]
-    if same and isinstance(model, FittedModel):
-        return same[0]
+    if matches and isinstance(model, FittedModel):
+        return matches[0]
     key = (model.pattern, algorithm, axes, where, how)
-    return found.setdefault(key, Timing(*key, machine))
+    return timings_by_key.setdefault(key, Timing(*key, machine))
 
 
 def where_of(placement: str) -> str:
-    """Between nodes, within one, or anywhere, for a placement by name, layout or kind of layout."""
+    """BETWEEN, WITHIN or ANYWHERE for a placement by name, layout or kind of layout."""
     if placement in ("other-node", "same-node"):
         return BETWEEN if placement == "other-node" else WITHIN
     layout = parse_layout(placement)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time of concurrent messages: that of the slowest resource that they share.
 
-With everything started at once, the last message ends no earlier than the most loaded thing has
+If all messages start at once, the last one ends no earlier than the most loaded resource has
 moved its load (max-rate: W. Gropp, L. Olson, P. Samfass, EuroMPI 2016). A rank is loaded by the
 time of each of its messages, a memory, adapter, bus or cable by their bytes.
 """
@@ -18,13 +18,13 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.machines.draws import Draws
-from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import Message, curves_by_distance
+from nhalf.machines.machine import FittedModel
+from nhalf.machines.message import Message, Messages
 from nhalf.machines.shared import Shared, middle
 from nhalf.machines.topology import Crossbar, Direct, FatTree
 
 Pairs = Sequence[tuple[int, int]]
-"""Messages: who sends and who receives."""
+"""Messages: the ranks of sender and receiver."""
 OVERLAP = (1.0, 3.2)
 """What the start-ups of two exchanges take, over that of a message: from all at once to one after
 the other, each with 9.84 us of a barrier of two for 6.2 us of a message (Qian 2004, Myrinet)."""
@@ -47,90 +47,109 @@ space-division packet switch", IEEE Transactions on Communications 35, 1987)."""
 
 @dataclass(frozen=True)
 class _Load:
-    """Bytes per byte of a message on the most loaded of its kind, over what that moves."""
+    """Load of the most loaded resource of a kind per byte of a message, over its rate."""
 
     seconds_per_byte: Floats
 
 
-class Together:
+class ConcurrentMessages:
     """Messages of a machine's ranks, the nodes filled one after the other.
 
     Times have the shape (draws, sizes), of sizes of the same shape. `cold` buffers are in no cache.
     """
 
     def __init__(
-        self, machine: Machine, draws: Draws, per_node: int, mpi: str = "", *, cold: bool = False
+        self, messages: Messages, draws: Draws, per_node: int, *, cold: bool = False
     ) -> None:
+        machine = messages.machine
         self.machine, self.per_node, self.count = machine, per_node, draws.count
-        within, between = curves_by_distance(machine, mpi)
-        # Relative to the middle, which is what the file has and what a change of it changes.
+        within, between = messages.within_node, messages.between_nodes
+        # Draws are relative to the geometric mean, the value in the file that changes apply to.
         ranges = {
-            each.of: draws.of((each.low, each.high)) / middle((each.low, each.high))
-            for each in machine.ranges
+            unpublished.of: draws.of((unpublished.low, unpublished.high))
+            / middle((unpublished.low, unpublished.high))
+            for unpublished in machine.ranges
         }
-        one = np.ones(draws.count)
-        later = ranges.get("latency between nodes", one)
-        slower = 1 / ranges.get("rate between nodes", one)
-        self._curves = [(0, _Curve(within, one, one))]
+        unity = np.ones(draws.count)
+        later = ranges.get("latency between nodes", unity)
+        slower = 1 / ranges.get("rate between nodes", unity)
+        self._curves = [(0, _Curve(within, unity, unity))]
         self._curves += [(apart, _Curve(model, later, slower)) for apart, model in between]
         network = machine.network
         self.link_Bps: Floats | None = None
         if network and network.bandwidth_Bps:
-            self.link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", one)
+            self.link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", unity)
         self._overlap, self._trips = draws.of(OVERLAP), draws.of(HANDSHAKE)
         self._threshold_bytes, self._copied = draws.of(THRESHOLD_BYTES), draws.of(COPIED)
-        self.shared = [(each, _amounts(each, draws)) for each in machine.shared]
+        self.shared = [
+            (unpublished, _amounts(unpublished, draws)) for unpublished in machine.shared
+        ]
         self._none = np.zeros(draws.count)
         self.blocking = draws.of(BLOCKING)
-        self._cold = draws.of(COLD) if cold else one
-        peak_Bps, last_Bps = _fall(within)
+        self._cold = draws.of(COLD) if cold else unity
+        peak_Bps, last_Bps = _peak_and_last_Bps(within)
         if cold and last_Bps < peak_Bps:
-            self._cold = one * last_Bps / peak_Bps
+            self._cold = unity * last_Bps / peak_Bps
         self._least_s = 1 / (peak_Bps * self._cold) if cold else self._none
 
     def time_s(self, pairs: Pairs, size_bytes: Floats) -> Floats:
-        """Until the last of all messages, each of `size_bytes` (draws, sizes), is there."""
+        """The time until the last of all messages, each of `size_bytes` (draws, sizes), arrives."""
         counts: dict[int, tuple[Counter[int], Counter[int]]] = {}
         for pair in pairs:
             for end, rank in enumerate(pair):
-                counts.setdefault(rank, (Counter(), Counter()))[end][self.kind(*pair)] += 1
-        used = {kind for ends in counts.values() for each in ends for kind in each}
-        start_s = np.max([self._curves[kind][1].start_s for kind in used], axis=0)
-        bytes_s = {kind: self._bytes_s(kind, size_bytes) for kind in used}
+                counts.setdefault(rank, (Counter(), Counter()))[end][self.curve_index(*pair)] += 1
+        used = {
+            curve_index
+            for ends in counts.values()
+            for curve_counts in ends
+            for curve_index in curve_counts
+        }
+        start_s = np.max([self._curves[curve_index][1].start_s for curve_index in used], axis=0)
+        bytes_s = {curve_index: self._bytes_s(curve_index, size_bytes) for curve_index in used}
         slowest = np.max(list(bytes_s.values()), axis=0)
         if len(pairs) == 1:
             alone_s: Floats = start_s[:, None] + slowest
             return alone_s
-        for found in self._loads(pairs):
-            slowest = np.maximum(slowest, found.seconds_per_byte[:, None] * size_bytes)
-        rows = {tuple(tuple(sorted(each.items())) for each in ends) for ends in counts.values()}
+        for load in self._loads(pairs):
+            slowest = np.maximum(slowest, load.seconds_per_byte[:, None] * size_bytes)
+        rows = {
+            tuple(tuple(sorted(curve_counts.items())) for curve_counts in ends)
+            for ends in counts.values()
+        }
         none = np.zeros_like(slowest)
         for row in rows:
-            out_s, in_s = (sum((n * bytes_s[kind] for kind, n in each), none) for each in row)
+            out_s, in_s = (
+                sum((n * bytes_s[curve_index] for curve_index, n in curve_counts), none)
+                for curve_counts in row
+            )
             both_s = (out_s + in_s) / self.ratio()[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
         trips = self._trips_of(used, size_bytes)
         waiting_s = self._waiting_s(pairs)[:, None]
-        found_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
-        return found_s
+        total_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
+        return total_s
 
-    def alone_s(self, kind: int, size_bytes: float) -> Floats:
-        """What one message after the other takes a rank, (draws,), of a kind of pairs."""
+    def alone_s(self, curve_index: int, size_bytes: float) -> Floats:
+        """The time per message, (draws,), of a rank that sends one after the other on a curve."""
         size = np.full((self.count, 1), float(size_bytes))
-        start_s = self._curves[kind][1].start_s[:, None]
-        found: Floats = start_s * self._trips_of({kind}, size) + self._bytes_s(kind, size)
-        return found[:, 0]
+        start_s = self._curves[curve_index][1].start_s[:, None]
+        time_s: Floats = start_s * self._trips_of({curve_index}, size) + self._bytes_s(
+            curve_index, size
+        )
+        return time_s[:, 0]
 
-    def _bytes_s(self, kind: int, size_bytes: Floats) -> Floats:
-        """What the bytes of a message take alone, by its curve; longer while they are copied."""
-        curve = self._curves[kind][1]
+    def _bytes_s(self, curve_index: int, size_bytes: Floats) -> Floats:
+        """The size-dependent time of a single message, longer while its bytes are copied."""
+        curve = self._curves[curve_index][1]
         is_copied = curve.is_straight & (size_bytes < self._threshold_bytes[:, None])
-        found: Floats = curve.bytes_s(size_bytes) * np.where(is_copied, self._copied[:, None], 1.0)
-        return np.maximum(found, self._least_s[:, None] * size_bytes)
+        bytes_s: Floats = curve.bytes_s(size_bytes) * np.where(
+            is_copied, self._copied[:, None], 1.0
+        )
+        return np.maximum(bytes_s, self._least_s[:, None] * size_bytes)
 
-    def _trips_of(self, kinds: Iterable[int], size_bytes: Floats) -> Floats:
-        """How many latencies a message starts with."""
-        straight = all(self._curves[kind][1].is_straight for kind in kinds)
+    def _trips_of(self, curve_indices: Iterable[int], size_bytes: Floats) -> Floats:
+        """The number of latencies with which a message starts."""
+        straight = all(self._curves[curve_index][1].is_straight for curve_index in curve_indices)
         is_long = size_bytes >= self._threshold_bytes[:, None]
         return np.where(is_long & straight, self._trips[:, None], 1.0)
 
@@ -138,16 +157,16 @@ class Together:
         """The node of a rank."""
         return rank // self.per_node
 
-    def kind(self, a: int, b: int) -> int:
-        """The curve between two ranks."""
+    def curve_index(self, a: int, b: int) -> int:
+        """The index of the curve between two ranks, by the distance of their nodes."""
         apart = abs(self.node(a) - self.node(b))
         near = [i for i, (least, _) in enumerate(self._curves) if least <= apart]
         return near[-1] if apart else 0
 
     def ratio(self) -> Floats:
-        """What a rank does both ways at once, over its ping-pong; 2 where nothing is known."""
-        for each, amounts in self.shared:
-            if each.what == "rank":
+        """A rank's rate in both directions at once over its ping-pong's; 2 if unknown."""
+        for resource, amounts in self.shared:
+            if resource.what == "rank":
                 return amounts["both_ways_ratio"]
         return self._none + 2
 
@@ -155,48 +174,50 @@ class Together:
         """The time that a message waits for others on the same adapter."""
         for _, amounts in self.shared:
             if "per_message_s" in amounts:
-                away = [pair for pair in pairs if self.is_away(pair)]
-                ends = Counter(self.node(rank) for pair in away for rank in pair)
+                between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
+                ends = Counter(self.node(rank) for pair in between_nodes for rank in pair)
                 return (max(ends.values(), default=1) - 1) * amounts["per_message_s"]
         return self._none
 
-    def is_away(self, pair: tuple[int, int]) -> bool:
+    def crosses_nodes(self, pair: tuple[int, int]) -> bool:
         """Whether a message passes between nodes."""
         return self.node(pair[0]) != self.node(pair[1])
 
     def _loads(self, pairs: Pairs) -> Iterator[_Load]:
-        """The most loaded of all shared resources."""
-        away = [pair for pair in pairs if self.is_away(pair)]
-        for each, amounts in self.shared:
-            if each.what == "medium":
-                yield _Load(len(away) / amounts["both_ways_Bps"])
+        """The loads of all shared resources."""
+        between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
+        for resource, amounts in self.shared:
+            if resource.what == "medium":
+                yield _Load(len(between_nodes) / amounts["both_ways_Bps"])
                 continue
-            passing = pairs if each.what == "memory" else away
-            slower = 1 / self._cold if each.what == "memory" else 1.0
-            out, into = (Counter(self.owner(each, pair[end]) for pair in passing) for end in (0, 1))
+            passing = pairs if resource.what == "memory" else between_nodes
+            slower = 1 / self._cold if resource.what == "memory" else 1.0
+            out, into = (
+                Counter(self.owner(resource, pair[end]) for pair in passing) for end in (0, 1)
+            )
             if "one_way_Bps" in amounts:
-                yield _Load(slower * _most(out, into) / amounts["one_way_Bps"])
+                yield _Load(slower * _highest_count(out, into) / amounts["one_way_Bps"])
             if "both_ways_Bps" in amounts:
-                yield _Load(slower * _most(out + into) / amounts["both_ways_Bps"])
-        yield from self._network_loads(away)
+                yield _Load(slower * _highest_count(out + into) / amounts["both_ways_Bps"])
+        yield from self._network_loads(between_nodes)
         if self.machine.node and self.machine.node.memory_Bps:
-            stays = Counter(self.node(pair[0]) for pair in pairs if not self.is_away(pair))
-            yield _Load(self._none + _most(stays) / self.machine.node.memory_Bps)
+            stays = Counter(self.node(pair[0]) for pair in pairs if not self.crosses_nodes(pair))
+            yield _Load(self._none + _highest_count(stays) / self.machine.node.memory_Bps)
 
-    def owner(self, each: Shared, rank: int) -> tuple[int, int]:
-        """Which one of its kind a rank has: that of its node, or of its neighbours there."""
+    def owner(self, resource: Shared, rank: int) -> tuple[int, int]:
+        """The resource of a kind that a rank uses: its node, and the number within the node."""
         node = self.node(rank)
-        return node, (rank - node * self.per_node) // (each.ranks or self.per_node)
+        return node, (rank - node * self.per_node) // (resource.ranks or self.per_node)
 
-    def _network_loads(self, away: Pairs) -> Iterator[_Load]:
-        """Of the links of nodes and, where routes are known, of the cables between switches."""
+    def _network_loads(self, between_nodes: Pairs) -> Iterator[_Load]:
+        """The loads of adapters, links and, if routes are known, of cables between switches."""
         network = self.machine.network
-        if network is None or not away:
+        if network is None or not between_nodes:
             return
-        nodes = [(self.node(a), self.node(b)) for a, b in away]
+        nodes = [(self.node(a), self.node(b)) for a, b in between_nodes]
         out, into = (Counter(pair[end] for pair in nodes) for end in (0, 1))
         if network.adapter_Bps:
-            yield _Load(self._none + _most(out, into) / network.adapter_Bps)
+            yield _Load(self._none + _highest_count(out, into) / network.adapter_Bps)
         topology = network.topology
         if isinstance(topology, Direct):
             yield self._link(Counter(nodes))
@@ -207,21 +228,26 @@ class Together:
 
     def _link(self, *counted: Counter[Any]) -> _Load:
         """The load of the most used link."""
-        most = _most(*counted)
+        most = _highest_count(*counted)
         if self.link_Bps is None:
             return _Load(self._none)
         return _Load(most / (self.link_Bps * (self.blocking if most > 1 else 1.0)))
 
 
-def _fall(within: FittedModel) -> tuple[float, float]:
-    """The highest rate of a message, and that of the largest, of the ends of all segments."""
-    sizes = [size for one in within.segments for size in (one.from_bytes, one.to_bytes) if size]
+def _peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
+    """The highest rate of a message at an end of a segment, and that of the largest message."""
+    sizes = [
+        size
+        for segment in within.segments
+        for size in (segment.from_bytes, segment.to_bytes)
+        if size
+    ]
     rates = [size / within.time_s(size) for size in sizes]
     return max(rates), rates[-1]
 
 
 Cable = tuple[str, int, int]
-"""Up or down, the leaf switch, and which of its cables."""
+"""Direction ("up" or "down"), leaf switch, and number of its cable."""
 
 
 def cables(topology: FatTree, nodes: tuple[int, int]) -> tuple[Cable, ...]:
@@ -234,23 +260,23 @@ def cables(topology: FatTree, nodes: tuple[int, int]) -> tuple[Cable, ...]:
     return ("up", leaves[0], cable), ("down", leaves[1], cable)
 
 
-def _most(*counted: Counter[Any]) -> int:
-    return max((number for each in counted for number in each.values()), default=0)
+def _highest_count(*counted: Counter[Any]) -> int:
+    return max((number for counter in counted for number in counter.values()), default=0)
 
 
-def _amounts(each: Shared, draws: Draws) -> dict[str, Floats]:
-    """Draws of every number that is given."""
-    given = {
-        "one_way_Bps": each.one_way_Bps,
-        "both_ways_Bps": each.both_ways_Bps,
-        "both_ways_ratio": each.both_ways_ratio,
-        "per_message_s": each.per_message_s,
+def _amounts(resource: Shared, draws: Draws) -> dict[str, Floats]:
+    """Draws of all numbers of a resource that are present."""
+    amounts = {
+        "one_way_Bps": resource.one_way_Bps,
+        "both_ways_Bps": resource.both_ways_Bps,
+        "both_ways_ratio": resource.both_ways_ratio,
+        "per_message_s": resource.per_message_s,
     }
-    return {name: draws.of(amount) for name, amount in given.items() if amount is not None}
+    return {name: draws.of(amount) for name, amount in amounts.items() if amount is not None}
 
 
 class _Curve:
-    """A message alone: its start-up, and what its bytes take, in every draw."""
+    """A single message: its start-up and size-dependent time in every draw."""
 
     def __init__(self, model: FittedModel, later: Floats, slower: Floats) -> None:
         self._message = Message(model)
@@ -260,7 +286,7 @@ class _Curve:
         self.start_s = later * float(self._message.time_s(np.array(0.0)))
 
     def bytes_s(self, size_bytes: Floats) -> Floats:
-        """What is beyond the start-up, of sizes (draws, sizes)."""
+        """The time beyond the start-up, of sizes (draws, sizes)."""
         start_s = float(self._message.time_s(np.array(0.0)))
-        found: Floats = (self._message.time_s(size_bytes) - start_s) * self._slower[:, None]
-        return np.maximum(found, 0.0)
+        bytes_s: Floats = (self._message.time_s(size_bytes) - start_s) * self._slower[:, None]
+        return np.maximum(bytes_s, 0.0)

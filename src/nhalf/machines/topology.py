@@ -18,7 +18,7 @@ class SharedMemory(msgspec.Struct, frozen=True, tag_field="kind", tag="shared-me
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return 1
 
     def links_between(self, first: int, second: int) -> int:
@@ -81,17 +81,17 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return math.prod(self.down)
 
     @property
     def switches(self) -> tuple[int, ...]:
-        """How many there are on each level, from the leaves up."""
+        """The number of switches on each level, from the leaves up."""
         levels = range(1, len(self.down) + 1)
         return tuple(math.prod(self.down[level:]) * math.prod(self.up[:level]) for level in levels)
 
     def links_between(self, first: int, second: int) -> int:
-        """Up to the lowest switch above both, and down again."""
+        """Links that a message passes: up to the lowest switch above both nodes, and down again."""
         level = 0
         while first != second:
             first, second = first // self.down[level], second // self.down[level]
@@ -119,7 +119,7 @@ class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"
         return FatTree(down, up, (1,) * self.stages)
 
     def links_between(self, first: int, second: int) -> int:
-        """Up to the lowest switch above both, and down again."""
+        """Links that a message passes: up to the lowest switch above both nodes, and down again."""
         return self.as_fat_tree().links_between(first, second)
 
 
@@ -130,19 +130,19 @@ class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return math.prod(self.dimensions)
 
     def coordinates(self, node: int) -> tuple[int, ...]:
-        """Of a node, the first dimension running fastest."""
-        found = []
+        """The coordinates of a node, the first dimension running fastest."""
+        coordinates = []
         for size in self.dimensions:
-            found.append(node % size)
+            coordinates.append(node % size)
             node //= size
-        return tuple(found)
+        return tuple(coordinates)
 
     def links_between(self, first: int, second: int) -> int:
-        """The shorter way round in every dimension."""
+        """Links that a message passes, the shorter way round in every dimension."""
         pairs = zip(self.coordinates(first), self.coordinates(second), strict=True)
         return sum(
             min((a - b) % size, (b - a) % size)
@@ -157,11 +157,11 @@ class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return 1 << self.dimension
 
     def links_between(self, first: int, second: int) -> int:
-        """As many as there are bits in which both differ."""
+        """Links that a message passes: the number of bits in which both nodes differ."""
         return (first ^ second).bit_count()
 
 
@@ -169,7 +169,7 @@ Topology = SharedMemory | Crossbar | Direct | FatTree | Multistage | Torus | Hyp
 
 
 def in_words(topology: Topology) -> str:
-    """A topology in a few words, as people call it."""
+    """A short description of a topology."""
     match topology:
         case Crossbar(nodes):
             words = f"crossbar of {nodes} nodes" if nodes else "crossbar"

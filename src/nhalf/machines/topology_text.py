@@ -35,16 +35,16 @@ def parse_topology(text: str) -> Topology:
     if kind not in _READERS:
         raise unknown("topology", kind, EXAMPLES)
     try:
-        found = _READERS[kind](numbers)
+        topology = _READERS[kind](numbers)
     except (ValueError, TypeError):
         raise InputError(f"{text!r} is no {kind}", f"write {EXAMPLES[kind]}") from None
-    if found.nodes > NODES_MAX:
+    if topology.nodes > NODES_MAX:
         raise InputError(f"{text} has more than {NODES_MAX} nodes", "take a smaller one")
-    return found
+    return topology
 
 
 def _counts(text: str, separator: str, least: int = 1) -> tuple[int, ...]:
-    """Whole numbers, none of them below `least`; raises ValueError for anything else."""
+    """Parse integers, none of them below `least`; raises ValueError for anything else."""
     words = text.split(separator)
     if len(words) > 20 or not all(w.isascii() and w.isdecimal() and len(w) < 8 for w in words):
         raise ValueError

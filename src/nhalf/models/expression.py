@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs as expressions in measured parts: read once, evaluated on arrays, printed for people.
 
-An algorithm states beside its code what it takes, in the syntax of Python: `p` ranks, `n` bytes,
+An algorithm states its cost beside its code, in the syntax of Python: `p` ranks, `n` bytes,
 `B` bytes of a part; T(x) one message of x bytes, M(x, q) one rank sends x bytes to each of q
-others, R(x, q) it receives them. nhalf evaluates that with the parts of any machine.
+others, R(x, q) one rank receives x bytes from each. nhalf evaluates it with the parts of any
+machine.
 """
 
 from __future__ import annotations
@@ -51,37 +52,37 @@ class Expression:
     body: ast.expr
 
     def parts(self) -> set[str]:
-        """The subset of T, M and R that it uses."""
+        """The subset of T, M and R that the expression uses."""
         calls = (node for node in ast.walk(self.body) if isinstance(node, ast.Call))
         return {call.func.id for call in calls if isinstance(call.func, ast.Name)} & set(PARTS)
 
     def value(self, ranks: Any, size_bytes: Any, parts: Mapping[str, Part]) -> Floats:
-        """Seconds for numbers of ranks and sizes, scalars or arrays that go together.
+        """Seconds for numbers of ranks and sizes, scalars or arrays that broadcast.
 
-        `parts` has a function for each of `parts()`, which takes and gives arrays.
+        `parts` has a function for each of `parts()`, which takes and returns arrays.
         """
         p, n = np.asarray(ranks, dtype=np.float64), np.asarray(size_bytes, dtype=np.float64)
         names = {"p": p, "n": n, "B": np.float64(PART_BYTES)}
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = _value(self.body, names, {**FUNCTIONS, **parts})
+            seconds = _value(self.body, names, {**FUNCTIONS, **parts})
         shape = np.broadcast_shapes(p.shape, n.shape)
-        return np.broadcast_to(np.asarray(found, dtype=np.float64), shape).copy()
+        return np.broadcast_to(np.asarray(seconds, dtype=np.float64), shape).copy()
 
     def as_text(self) -> str:
-        """In mathematical notation: '⌈log₂ p⌉ T(n)'."""
+        """The expression in mathematical notation: '⌈log₂ p⌉ T(n)'."""
         return _text(self.body)[0]
 
     def as_latex(self) -> str:
-        """For a formula of LaTeX, without the signs around it."""
+        """The expression as a LaTeX formula, without delimiters."""
         return _latex(self.body)[0]
 
     def as_python(self) -> str:
-        """As an expression of Python; its functions are those of `math`, and the parts."""
+        """The expression in Python; its functions are those of `math`, and the parts."""
         return ast.unparse(self.body)
 
 
 def parse(text: str) -> Expression:
-    """The expression in a text; raises InputError for what is none."""
+    """The expression in a text; raises InputError if the text is not a cost."""
     try:
         body = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -91,7 +92,7 @@ def parse(text: str) -> Expression:
 
 
 def _check(node: ast.expr, text: str) -> None:
-    """Raises InputError for anything but numbers, names, calls and arithmetic."""
+    """Raise InputError for anything but numbers, names, calls and arithmetic."""
     match node:
         case ast.Constant(value=int() | float()):
             return
@@ -107,11 +108,11 @@ def _check(node: ast.expr, text: str) -> None:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in PARTS or (
             name in FUNCTIONS
         ):
-            wanted = PARTS.get(name, 2 if name in ("min", "max") else 1)
-            if len(args) != wanted:
-                raise InputError(f"{text!r} is no cost: {name} takes {wanted} arguments")
-            for each in args:
-                _check(each, text)
+            argument_count = PARTS.get(name, 2 if name in ("min", "max") else 1)
+            if len(args) != argument_count:
+                raise InputError(f"{text!r} is no cost: {name} takes {argument_count} arguments")
+            for argument in args:
+                _check(argument, text)
             return
     raise InputError(
         f"{text!r} is no cost: {ast.unparse(node)!r} is unknown",
@@ -131,7 +132,7 @@ def _value(node: ast.expr, names: Mapping[str, Any], functions: Mapping[str, Par
             work = _OPERATORS[type(operator)][0]
             return work(_value(left, names, functions), _value(right, names, functions))
         case ast.Call(func=ast.Name(id=name), args=args):
-            return functions[name](*(_value(each, names, functions) for each in args))
+            return functions[name](*(_value(argument, names, functions) for argument in args))
     raise AssertionError(ast.dump(node))
 
 
@@ -144,14 +145,14 @@ def _leaf(node: ast.expr) -> str:
 
 
 def _text(node: ast.expr) -> tuple[str, int]:
-    """Text, and how tightly its outermost operator binds."""
+    """The text of a node, and how tightly its outermost operator binds."""
     match node:
         case ast.UnaryOp(operand=operand):
             return f"−{_in_brackets(_text(operand), 2)}", 2
         case ast.BinOp():
             return _binary(node, _text, lambda operator: _OPERATORS[type(operator)][2])
         case ast.Call(func=ast.Name(id=name), args=args):
-            return _text_call(name, [_text(each) for each in args])
+            return _text_call(name, [_text(argument) for argument in args])
     return _leaf(node), _ATOM
 
 
@@ -161,7 +162,7 @@ def _text_call(name: str, inner: list[tuple[str, int]]) -> tuple[str, int]:
         return words[name].format(inner[0][0]), _ATOM
     if name in ("log2", "sqrt"):
         return ("log₂ " if name == "log2" else "√") + _in_brackets(inner[0], _ATOM), 3
-    return f"{name}({', '.join(one for one, _ in inner)})", _ATOM
+    return f"{name}({', '.join(text for text, _ in inner)})", _ATOM
 
 
 def _latex(node: ast.expr) -> tuple[str, int]:
@@ -176,7 +177,7 @@ def _latex(node: ast.expr) -> tuple[str, int]:
             signs = {ast.Add: " + ", ast.Sub: " - ", ast.Mult: r"\,"}
             return _binary(node, _latex, lambda operator: signs[type(operator)])
         case ast.Call(func=ast.Name(id=name), args=args):
-            return _latex_call(name, [_latex(each) for each in args])
+            return _latex_call(name, [_latex(argument) for argument in args])
     return _leaf(node), _ATOM
 
 
@@ -189,7 +190,7 @@ def _latex_call(name: str, inner: list[tuple[str, int]]) -> tuple[str, int]:
     if name == "log2":
         return rf"\log_2 {_in_brackets(inner[0], _ATOM)}", 3
     word = rf"\{name}" if name in ("min", "max") else name
-    return f"{word}({', '.join(one for one, _ in inner)})", _ATOM
+    return f"{word}({', '.join(text for text, _ in inner)})", _ATOM
 
 
 def _binary(
@@ -197,23 +198,27 @@ def _binary(
     printed: Callable[[ast.expr], tuple[str, int]],
     sign: Callable[[ast.operator], str],
 ) -> tuple[str, int]:
-    """Both sides with their sign between them; the right one of − and / binds more tightly."""
+    """Both operands with the sign between them; the right one of − and / binds more tightly."""
     binds = _OPERATORS[type(node.op)][1]
     tighter = binds + (1 if isinstance(node.op, ast.Sub | ast.Div | ast.Pow) else 0)
-    left = _in_brackets(printed(node.left), binds)
-    right = _in_brackets(printed(node.right), tighter)
-    return f"{left}{sign(node.op)}{right}", binds
+    left_text = _in_brackets(printed(node.left), binds)
+    right_text = _in_brackets(printed(node.right), tighter)
+    return f"{left_text}{sign(node.op)}{right_text}", binds
 
 
-def _in_brackets(printed: tuple[str, int], least: int) -> str:
+def _in_brackets(printed: tuple[str, int], binds_min: int) -> str:
     text, binds = printed
-    return text if binds >= least else f"({text})"
+    return text if binds >= binds_min else f"({text})"
 
 
 def python_function(name: str, expression: Expression) -> str:
-    """A function of Python that gives the same seconds for plain numbers."""
-    given = "".join(f", {part}" for part in sorted(expression.parts()))
-    uses = [one for one in ("ceil", "floor", "log2", "sqrt") if f"{one}(" in expression.text]
+    """A Python function that returns the cost in seconds for plain numbers."""
+    parameters = "".join(f", {part}" for part in sorted(expression.parts()))
+    functions = ("ceil", "floor", "log2", "sqrt")
+    uses = [function for function in functions if f"{function}(" in expression.text]
     lines = [f"from math import {', '.join(uses)}\n\n"] if uses else []
-    lines += [f"def {name}(p, n{given}, B={PART_BYTES}):", f"    return {expression.as_python()}"]
+    lines += [
+        f"def {name}(p, n{parameters}, B={PART_BYTES}):",
+        f"    return {expression.as_python()}",
+    ]
     return "\n".join(lines) + "\n"

@@ -31,7 +31,7 @@ def heldout_errors(model: type[Model], curve: Curve, folds: int = FOLDS) -> Floa
 
     The sizes are dealt to `folds` groups in turn; each group is predicted by a model fitted to all
     other sizes, the two ends always among them, so that nothing is extrapolated. Every inner size
-    is judged once, none is excused. Empty below four sizes.
+    is judged exactly once. Empty below four sizes.
     """
     count = curve.size_bytes.size
     if count < SIZES_MIN:
@@ -39,8 +39,8 @@ def heldout_errors(model: type[Model], curve: Curve, folds: int = FOLDS) -> Floa
     inner = np.arange(1, count - 1)
     errors = np.full(count, np.nan)
     for fold in range(min(folds, inner.size)):
-        out = inner[fold :: min(folds, inner.size)]
-        rest = np.setdiff1d(np.arange(count), out)
-        predicted = model.fit(take(curve, rest)).predict_s(curve.size_bytes[out])
-        errors[out] = np.abs(predicted / curve.time_s[out] - 1)
+        left_out = inner[fold :: min(folds, inner.size)]
+        training = np.setdiff1d(np.arange(count), left_out)
+        predicted = model.fit(take(curve, training)).predict_s(curve.size_bytes[left_out])
+        errors[left_out] = np.abs(predicted / curve.time_s[left_out] - 1)
     return errors[1:-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judging models of patterns on cells that were left out, and choosing among them by that."""
+"""Judging models of patterns on cells that were left out, and choosing among them by the result."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from nhalf.models.term_choice import Cells
 
 FEW = 40
 FOLDS, FOLDS_OF_FEW = 4, 10
-"""A tenth of few cells is left out at a time: without a quarter of them, a model is another one."""
+"""A tenth of few cells is left out at a time: without a quarter, a model would be different."""
 RANK_FOLDS = 3
 BETWEEN_MOST = 2.0
-"""Times the error of sums at whole sizes left out: what a surface may have, better at cells."""
+"""A surface that is better at single cells left out may have this many times the error of sums
+when all cells of a size are left out together."""
 CORRECTION_GAIN = 0.9
-"""A correction is worth it where it leaves at most this share of the mean error,"""
+"""A correction is used if it leaves at most this share of the mean error,"""
 CORRECTION_FLOOR = 1e-3
-"""and takes at least this from it."""
+"""and reduces it by at least this."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +46,28 @@ class Heldout:
 def heldout(
     cells: Cells, by_ranks: bool = False, by_sizes: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """Relative absolute errors of sums, with corrections, and of a surface, on cells left out.
+    """Relative absolute errors of sums, of corrected sums and of a surface, on cells left out.
 
-    There is no surface through more than CELLS_MAX cells.
-    Every cell is left out once, dealt to groups at random (always in the same way), or with all
-    its number of ranks. The corners, or the least and most ranks, always stay: nothing is
-    extrapolated.
+    There is no surface through more than CELLS_MAX cells. Every cell is left out once: dealt to
+    groups at random (always in the same way), or together with all cells of its rank count or of
+    its size. The corners, or the smallest and largest, always stay: nothing is extrapolated.
     """
     errors: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
-    whole = cells.ranks if by_ranks else cells.size_bytes
-    for out in _deal_whole(whole) if by_ranks or by_sizes else _deal(cells):
-        rest = cells.take(~out)
-        if np.unique(rest.ranks).size < RANKS_MIN:
+    grouped_by = cells.ranks if by_ranks else cells.size_bytes
+    for left_out in _deal_values(grouped_by) if by_ranks or by_sizes else _deal(cells):
+        training = cells.take(~left_out)
+        if np.unique(training.ranks).size < RANKS_MIN:
             continue
-        sums = Pattern.fit(rest)
-        models = [sums, sums.corrected(rest)]
-        models += [sums.smoothed(rest)] if cells.ranks.size <= CELLS_MAX else []
+        sums = Pattern.fit(training)
+        models = [sums, sums.corrected(training)]
+        models += [sums.smoothed(training)] if cells.ranks.size <= CELLS_MAX else []
         for place, model in enumerate(models):
-            predicted = model.predict_s(cells.size_bytes[out], cells.ranks[out], extrapolate=True)
-            errors[place].append(np.abs(predicted / cells.time_s[out] - 1))
-    plain, corrected, smooth = (np.concatenate([np.empty(0), *each]) for each in errors)
+            held_out = cells.take(left_out)
+            predicted = model.predict_s(held_out.size_bytes, held_out.ranks, extrapolate=True)
+            errors[place].append(np.abs(predicted / held_out.time_s - 1))
+    plain, corrected, smooth = (
+        np.concatenate([np.empty(0), *model_errors]) for model_errors in errors
+    )
     return plain, corrected, smooth
 
 
@@ -81,18 +84,18 @@ def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
     return masks
 
 
-def _deal_whole(values: Floats | NDArray[np.int64]) -> list[NDArray[np.bool_]]:
-    """Numbers of ranks, or sizes, except the smallest and the largest."""
+def _deal_values(values: Floats | NDArray[np.int64]) -> list[NDArray[np.bool_]]:
+    """Masks of all cells of some rank counts, or sizes, except the smallest and the largest."""
     inner = np.unique(values)[1:-1]
     groups = min(RANK_FOLDS, inner.size)
     return [np.isin(values, inner[fold::groups]) for fold in range(groups)]
 
 
 def _better(errors: Sequence[Floats], old: int, new: int) -> int:
-    """The place of the model that is to be taken, the new one where it is worth it."""
+    """The index of the model to use: the new one if its error is enough smaller."""
     before, after = (float(errors[i].mean()) if errors[i].size else 0.0 for i in (old, new))
-    worth = after <= CORRECTION_GAIN * before and before - after >= CORRECTION_FLOOR
-    return new if worth else old
+    is_worth_it = after <= CORRECTION_GAIN * before and before - after >= CORRECTION_FLOOR
+    return new if is_worth_it else old
 
 
 def best_errors(cells: Cells) -> tuple[int, Floats]:
@@ -100,11 +103,12 @@ def best_errors(cells: Cells) -> tuple[int, Floats]:
     errors = heldout(cells)
     best = _better(errors, 0, 1)
     if errors[2].size:
-        # It has to be good between sizes and ranks, too: of a cell left out others are known there.
+        # A cell left out has neighbours of the same size and rank count; leaving out all of them
+        # shows whether the surface also predicts between sizes and rank counts.
         between = heldout(cells, by_sizes=True)
         if cells.ranks.size > FEW:
-            every = zip(errors, between, heldout(cells, by_ranks=True), strict=True)
-            best = _better([np.concatenate(each) for each in every], best, 2)
+            criteria = zip(errors, between, heldout(cells, by_ranks=True), strict=True)
+            best = _better([np.concatenate(model_errors) for model_errors in criteria], best, 2)
         elif not between[2].size or between[2].mean() <= BETWEEN_MOST * between[best].mean():
             best = _better(errors, best, 2)
     return best, errors[best]

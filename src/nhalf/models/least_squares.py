@@ -62,7 +62,7 @@ Sizes d are counted from `origin`, the item's first size in bytes; u is a consta
 def _sums(
     size_bytes: Floats, time_s: Floats, weight: Floats, starts: NDArray[np.int64] | None = None
 ) -> _Sums:
-    """The sums of every block from one of `starts` to the next, or of every point; O(n)."""
+    """The sums of every block from one of `starts` to the next, by default of every point; O(n)."""
     u = 1.0 / (time_s / time_s[0])
     if starts is None:
         zero = np.zeros_like(u)
@@ -106,9 +106,8 @@ def move_breaks(
 ) -> list[int]:
     """The starts of segments, each moved by up to `reach` points to where the misfit is least.
 
-    A segment keeps at least `points_min` of 2 points or more.
-
-    Twice from left to right, since a break's best place depends on its neighbours'; O(n).
+    A segment keeps at least `points_min` points, 2 or more. The starts are moved twice from left to
+    right, since the best place of a break depends on its neighbours'; O(n).
     """
     moved = list(starts)
     sums = _sums(size_bytes, time_s, weight)
@@ -119,11 +118,11 @@ def move_breaks(
         high = min(end - points_min, moved[number] + reach)
         if low > high:
             continue
-        both = _part(sums, slice(first, end))
-        left = _costs_from(both)[low - first - 1 : high - first]
-        backwards = _costs_from(_part(both, slice(None, None, -1)))[::-1]
-        right = backwards[low - first : high - first + 1]
-        moved[number] = low + int(np.argmin(left + right))
+        both_segments = _part(sums, slice(first, end))
+        left_costs = _costs_from(both_segments)[low - first - 1 : high - first]
+        backwards = _costs_from(_part(both_segments, slice(None, None, -1)))[::-1]
+        right_costs = backwards[low - first : high - first + 1]
+        moved[number] = low + int(np.argmin(left_costs + right_costs))
     return moved
 
 
@@ -138,7 +137,7 @@ def misfit_of(size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[i
 
 
 def _costs_from(sums: _Sums) -> Floats:
-    """Misfit of the best line through the first 1, 2, ... items, (m,). Points may also descend."""
+    """Misfit of the best line through the first 1, 2, ... items, (m,); sizes may also descend."""
     first = sums.origin[0]
     unit = sums.origin[-1] - first or 1.0
     shift, wide, square = (sums.origin - first) / unit, sums.uud / unit, sums.uudd / unit**2
@@ -204,9 +203,9 @@ def _walk_back(came_from: list[NDArray[np.int64]], count: int) -> NDArray[np.int
 def point_noise(curve: Curve) -> Floats:
     """Relative standard error of each point's median against its neighbours, (n,).
 
-    A factor common to a whole launch moves the curve and does not blur its shape, so it is taken
-    out first; what is left, over launches, is the noise of a point. Zeros when there are too few
-    launches to tell.
+    A factor common to a whole launch moves the curve and does not blur its shape, so it is removed
+    first; the remaining spread over launches is the noise of a point. Zeros if there are too few
+    launches and no intervals.
     """
     launches = curve.launch_time_s.shape[0]
     if launches < LAUNCHES_FOR_NOISE_MIN:
@@ -216,8 +215,8 @@ def point_noise(curve: Curve) -> Floats:
     factor = nan_median(ratio, axis=1)
     ratio = ratio - factor[:, None]
     distance = np.abs(ratio - nan_median(ratio, axis=0))
-    seen = np.maximum(np.isfinite(distance).sum(axis=0), 1)
-    typical = np.maximum(seen, LAUNCHES_FOR_NOISE_MIN)
+    finite_count = np.maximum(np.isfinite(distance).sum(axis=0), 1)
+    typical = np.maximum(finite_count, LAUNCHES_FOR_NOISE_MIN)
     # Normal noise; distances are from the median of the same few launches, hence too short.
     to_deviation = _DEVIATION_PER_MAD * typical / (typical - 1.3)
     around = _with_neighbours(distance) * to_deviation
@@ -230,7 +229,7 @@ def point_noise(curve: Curve) -> Floats:
 
 
 def _with_neighbours(distance: Floats) -> Floats:
-    """Median over launches of each size and its neighbours, (n,): five launches tell little."""
+    """Median over launches of each size and its neighbours, (n,): five launches say little."""
     half = NOISE_NEIGHBOURS // 2
     padded = np.pad(distance, ((0, 0), (half, half)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, NOISE_NEIGHBOURS, axis=1)
@@ -238,15 +237,15 @@ def _with_neighbours(distance: Floats) -> Floats:
 
 
 def nan_median(values: Floats, axis: int) -> Floats:
-    """Median that leaves NaN out; NaN if nothing is left. Sorting puts NaN last."""
+    """Median that ignores NaN; NaN if there is nothing else. Sorting puts NaN last."""
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
-    seen = np.isfinite(ordered).sum(axis=-1)
-    low = np.maximum((seen - 1) // 2, 0)
-    high = np.minimum(seen // 2, ordered.shape[-1] - 1)
+    finite_count = np.isfinite(ordered).sum(axis=-1)
+    low = np.maximum((finite_count - 1) // 2, 0)
+    high = np.minimum(finite_count // 2, ordered.shape[-1] - 1)
     pair = np.stack(
         [
             np.take_along_axis(ordered, low[..., None], -1)[..., 0],
             np.take_along_axis(ordered, high[..., None], -1)[..., 0],
         ]
     )
-    return np.where(seen > 0, pair.mean(axis=0), np.nan)
+    return np.where(finite_count > 0, pair.mean(axis=0), np.nan)

@@ -15,7 +15,7 @@ from nhalf.models.least_squares import fit_lines
 from nhalf.statistics.intervals import launch_intervals
 
 LAUNCHES_MIN = 2
-"""A single launch says nothing about the next, so it gives no interval."""
+"""A single launch says nothing about the next one, so it gives no interval."""
 ROUNDING = 1e-12
 """Relative error of the arithmetic: an interval without noise is that wide."""
 _CONFIDENCE = 0.95
@@ -37,12 +37,12 @@ class Piece:
 
     @property
     def r_inf_Bps(self) -> float:
-        """Asymptotic rate in bytes per second; infinite when time does not grow with size."""
+        """Asymptotic rate in bytes per second; infinite if time does not grow with size."""
         return 1.0 / self.per_byte_s if self.per_byte_s > 0 else math.inf
 
     @property
     def n_half_bytes(self) -> float:
-        """Size that reaches half of r_inf; infinite when r_inf is."""
+        """Size that reaches half of r_inf; infinite if r_inf is."""
         return self.t0_s / self.per_byte_s if self.per_byte_s > 0 else math.inf
 
     def at(self, size_bytes: float) -> float:
@@ -60,7 +60,7 @@ class PieceIntervals:
 
 
 def check_curve(curve: Curve) -> None:
-    """Raises InputError unless the curve has sizes that increase and finite positive times."""
+    """Raise InputError unless the curve has sizes that increase and finite positive times."""
     size, time = curve.size_bytes, curve.time_s
     if size.size == 0:
         raise InputError("there is nothing to fit", "measure at least one size")
@@ -89,10 +89,10 @@ def fit_piece(curve: Curve, weight: Floats, part: slice) -> Piece:
 
 
 def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals | None:
-    """Intervals of a line's parameters, its range of sizes taken as given; None of one launch.
+    """Intervals of a line's parameters for its range of sizes; None for a single launch.
 
     Every launch is fitted alone and the interval is that of launches (statistics/intervals.py):
-    what differs between launches is what a repetition would show.
+    a repetition would differ as launches do.
     """
     part = (curve.size_bytes >= piece.from_bytes) & (curve.size_bytes <= piece.to_bytes)
     size, rows = curve.size_bytes[part], curve.launch_time_s[:, part]
@@ -100,20 +100,20 @@ def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals | None:
     if int(enough.sum()) < LAUNCHES_MIN:
         return None
     a, b = _fit_rows(size, rows[enough])
-    found = np.stack([a, b, *_half_sizes(a, b)])
-    _, low, high = launch_intervals(found, _CONFIDENCE)
+    parameters = np.stack([a, b, *_half_sizes(a, b)])
+    _, low, high = launch_intervals(parameters, _CONFIDENCE)
     return _with_fitted(piece, low, high)
 
 
 def _fit_rows(size_bytes: Floats, rows: Floats) -> tuple[Floats, Floats]:
     """Start-up times and seconds per byte of each row of times, NaN left out."""
-    seen = np.isfinite(rows)
-    filled = np.where(seen, rows, 1.0)
-    return fit_lines(size_bytes, filled, np.where(seen, 1.0 / filled**2, 0.0))
+    is_finite = np.isfinite(rows)
+    filled = np.where(is_finite, rows, 1.0)
+    return fit_lines(size_bytes, filled, np.where(is_finite, 1.0 / filled**2, 0.0))
 
 
 def _half_sizes(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """n_half and 1/n_half: at least one is finite whichever parameter is 0, NaN the other."""
+    """n_half and 1/n_half: at least one is finite whichever parameter is 0, the other is NaN."""
     with np.errstate(divide="ignore", invalid="ignore"):
         direct, inverse = a / b, b / a
     usable = bool(np.all(b > 0)) and bool(np.all(np.isfinite(direct)))

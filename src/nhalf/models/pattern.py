@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T(n, p) of a pattern: sums of few terms in regions, times a smooth correction where it helps.
+"""T(n, p) of a pattern: sums of few terms in regions, times a smooth correction if it helps.
 
     T(n, p) = (t(p) + pi(p) n) exp(c(log2(n + 1), log2 p))
 
 The sums are what people read: G. Abandah's models of the SP2 (1995), with terms chosen as by
 A. Calotoiu et al. (SC 2013), on relative errors. Regions are ranges of n between which a library
 changes its algorithm; their best division is by dynamic programming (R. Bellman, CACM 4, 1961) over
-lines of every number of ranks, their number by G. Schwarz's criterion. What the sums leave over is
-interpolated between cells (statistics/gaussian_process.py), if cells left out of the fit say that
-it helps. Where few cells are far apart, a surface without a formula may say more of those left out
-(models/smooth.py): it then gives the times, and the sums are what people read.
+lines of every number of ranks, their number by G. Schwarz's criterion. The residuals of the sums
+are interpolated between cells (statistics/gaussian_process.py) if that reduces the error on cells
+left out of the fit. If cells are few and far apart, a surface without a formula may predict those
+left out better (models/smooth.py): it then gives the times, and the sums are what people read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nhalf.models.term_choice import Cells, Chosen, choose
 from nhalf.statistics.gaussian_process import Correction
 
 RANKS_MIN = 4
-"""Different numbers of ranks: with fewer, any two terms fit."""
+"""Least number of rank counts: with fewer, any two terms fit."""
 REGIONS_MAX = 5
 CELLS_PER_REGION_MIN = 6
 PARAMETERS = 6
@@ -77,28 +77,29 @@ class Pattern:
         return model.corrected(cells) if corrected else model
 
     def corrected(self, cells: Cells) -> Pattern:
-        """The same with what its sums leave over, as a function between the cells."""
-        sums = replace(self, regions=tuple(replace(one, correction=None) for one in self.regions))
-        left = np.log(cells.time_s / sums.predict_s(cells.size_bytes, cells.ranks))
-        which = self.which(cells.size_bytes)
+        """The model with the residuals of its sums as a smooth function between the cells."""
+        regions = [replace(region, correction=None) for region in self.regions]
+        sums = replace(self, regions=tuple(regions))
+        residuals = np.log(cells.time_s / sums.predict_s(cells.size_bytes, cells.ranks))
+        region_numbers = self.region_numbers(cells.size_bytes)
         regions = []
         for number, region in enumerate(self.regions):
-            here = which == number
+            in_region = region_numbers == number
             correction = None
-            if here.any():
-                place = places(cells.size_bytes[here], cells.ranks[here])
+            if in_region.any():
+                place = places(cells.size_bytes[in_region], cells.ranks[in_region])
                 correction = Correction.fit(
-                    place, left[here], CORRECTION_SCALES, CORRECTION_NUGGETS
+                    place, residuals[in_region], CORRECTION_SCALES, CORRECTION_NUGGETS
                 )
             regions.append(replace(region, correction=correction))
         return replace(self, regions=tuple(regions))
 
     def smoothed(self, cells: Cells) -> Pattern:
-        """The same with a surface through the cells, which gives the times between them."""
+        """The model with a surface through the cells, which gives the times between them."""
         place = places(cells.size_bytes, cells.ranks)
         return replace(self, smooth=Smooth.fit(place, np.log(cells.time_s)))
 
-    def which(self, size_bytes: Floats) -> NDArray[np.intp]:
+    def region_numbers(self, size_bytes: Floats) -> NDArray[np.intp]:
         """The number of the region of every size."""
         starts = [region.from_bytes for region in self.regions[1:]]
         return np.searchsorted(starts, size_bytes, side="right")
@@ -116,11 +117,11 @@ class Pattern:
             self._check_support(size, ranks)
         time = np.empty(np.broadcast_shapes(size.shape, ranks.shape))
         size, ranks = np.broadcast_to(size, time.shape), np.broadcast_to(ranks, time.shape)
-        which = self.which(size)
+        region_numbers = self.region_numbers(size)
         for number, region in enumerate(self.regions):
-            here = which == number
-            if here.any():
-                time[here] = _predict_region(region, size[here], ranks[here])
+            in_region = region_numbers == number
+            if in_region.any():
+                time[in_region] = _predict_region(region, size[in_region], ranks[in_region])
         if self.smooth is not None:
             inside = (size >= self.from_bytes) & (size <= self.to_bytes)
             inside &= (ranks >= self.from_ranks) & (ranks <= self.to_ranks)
@@ -138,7 +139,7 @@ class Pattern:
 
 
 def check(cells: Cells) -> None:
-    """Raises InputError unless there are enough sound cells, each place once."""
+    """Raise InputError unless there are enough valid cells, each size and rank count once."""
     ranks = np.unique(cells.ranks).size
     if ranks < RANKS_MIN:
         raise InputError(
@@ -179,13 +180,13 @@ def _fit_regions(cells: Cells) -> tuple[Region, ...]:
     ends = [*(edge - 1 for edge in edges[1:]), float(sizes[-1])]
     regions = []
     for low, high in zip(edges, ends, strict=True):
-        here = (cells.size_bytes >= low) & (cells.size_bytes <= high)
-        regions.append(Region(low, high, choose(cells.take(here))))
+        in_region = (cells.size_bytes >= low) & (cells.size_bytes <= high)
+        regions.append(Region(low, high, choose(cells.take(in_region))))
     return tuple(regions)
 
 
 def _between(low: float, high: float) -> float:
-    """The first whole size of the right region: libraries switch at round sizes."""
+    """The first size of the right region, in whole bytes: libraries switch at round sizes."""
     if high <= low + 1:
         return float(high)
     return float(min(max(math.ceil(switch(max(low, 1.0), high)), low + 1), high))
@@ -194,8 +195,8 @@ def _between(low: float, high: float) -> float:
 def _starts(cells: Cells, sizes: Floats) -> list[int]:
     """Positions in `sizes` at which the best regions begin.
 
-    Schwarz's criterion counts as many parameters as sums have, not those of the lines of every
-    number of ranks, which only stand in for them.
+    Schwarz's criterion counts the parameters of the sums, not those of the lines of every number
+    of ranks, which only stand in for them.
     """
     cost = _line_costs(cells, sizes)
     if not np.isfinite(cost[0, -1]):

@@ -4,8 +4,8 @@
 A Gaussian process of log T over log2(n + 1) and log2 p with a linear mean, whose covariance adds
 what sizes have in common, what numbers of ranks have in common, and what neighbouring cells have:
 additive kernels after C. Rasmussen, C. Williams, Gaussian Processes for Machine Learning, MIT Press
-2006, section 4.2.4, chosen by leave-one-out predictive probability (5.4.2). Where sizes are few and
-far apart it says more of a cell that was left out than sums in regions can.
+2006, section 4.2.4, chosen by leave-one-out predictive probability (5.4.2). If sizes are few and
+far apart, it predicts a cell that was left out better than sums in regions can.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from nhalf.base.arrays import Floats
 from nhalf.base.one_thread import one_thread
 
 CELLS_MAX = 150
-"""Of more cells, sums in regions and corrections are better, and this takes long."""
+"""With more cells, sums in regions and corrections are better, and this takes long."""
 SIZE_SCALES = (2.0, 4.0, 8.0)
 RANK_SCALES = (2.0, 4.0)
 RANK_SHARES = (0.1, 1.0)
 CELL_SHARES = (0.01, 0.1, 0.5)
-"""Of the variance, over that of sizes: what ranks, and what single cells have by themselves."""
+"""Variances of single cells, and RANK_SHARES of numbers of ranks, relative to that of sizes."""
 JUMP_SHARES = (0.0, 0.3)
-"""What every number of ranks has by itself at all sizes: trees grow by steps, cores run out."""
+"""Variance of each number of ranks by itself at all sizes: trees grow by steps, cores run out."""
 SAME = 1e-9
 NUGGETS = (1e-5, 1e-4, 1e-3)
 POWER_SCALE = 8.0
@@ -70,13 +70,15 @@ class Smooth:
     def weights(self) -> Floats:
         """The weight of each place (m,): the mean is the sum of weights times the covariance."""
         among = covariance(self.place, self.place, self.scale)
-        found = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
-        return found.astype(np.float64)
+        weights = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
+        return weights.astype(np.float64)
 
     @one_thread()
     def time_s(self, place: Floats) -> Floats:
-        """Seconds (k,) at places (k, 3): the surface at sizes of cells, between them straight lines
-        in bytes, as messages have them.
+        """Seconds (k,) at places (k, 3).
+
+        At the sizes of cells they lie on the surface, between them on straight lines in bytes, as
+        times of messages do.
         """
         sizes = np.unique(self.place[:, 0])
         if sizes.size == 1:
@@ -90,32 +92,32 @@ class Smooth:
         low_s, high_s = (
             self._surface_s(np.column_stack([end, place[:, 1:]]), weights) for end in ends
         )
-        found: Floats = (1 - share) * low_s + share * high_s
-        return found
+        time_s: Floats = (1 - share) * low_s + share * high_s
+        return time_s
 
     def _surface_s(self, place: Floats, weights: Floats) -> Floats:
-        found: Floats = np.exp(covariance(place, self.place, self.scale) @ weights)
-        return found
+        time_s: Floats = np.exp(covariance(place, self.place, self.scale) @ weights)
+        return time_s
 
 
 def covariance(a: Floats, b: Floats, scale: tuple[float, ...]) -> Floats:
-    """Between places (i, 3) and (j, 3), in units of the variance between sizes: (i, j)."""
+    """Covariance of places (i, 3) and (j, 3), in units of the variance between sizes: (i, j)."""
     size_scale, rank_scale, of_ranks, of_cells, of_jumps = (*scale, 0.0)[:5]
-    apart = a[:, None, :] - b[None, :, :]
-    sizes = np.abs(apart[..., 0]) / size_scale
-    ranks = np.hypot(apart[..., 1] / rank_scale, apart[..., 2] / POWER_SCALE)
+    difference = a[:, None, :] - b[None, :, :]
+    sizes = np.abs(difference[..., 0]) / size_scale
+    ranks = np.hypot(difference[..., 1] / rank_scale, difference[..., 2] / POWER_SCALE)
     mean = MEAN_VARIANCE * (1 + (a / SPAN) @ (b / SPAN).T)
-    found: Floats = (
+    total: Floats = (
         _matern(sizes)
         + of_ranks * _matern(ranks)
         + of_cells * _matern(np.hypot(sizes, ranks))
-        + of_jumps * (np.abs(apart[..., 1]) < SAME)
+        + of_jumps * (np.abs(difference[..., 1]) < SAME)
         + mean
     )
-    return found
+    return total
 
 
 def _matern(distance: Floats) -> Floats:
-    """The kernel of order 3/2."""
+    """Matérn's kernel of order 3/2."""
     scaled: Floats = np.sqrt(3.0) * distance
     return (1 + scaled) * np.exp(-scaled)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selection of the few terms in p, and in p times n, that describe a pattern's times best.
 
-Every choice is judged by weighted relative errors on what was left out: whole numbers of ranks and
-whole sizes in turn (M. Stone, Journal of the Royal Statistical Society B 36, 1974). Sums over cells
-are made once; all choices of one length are then solved together from their normal equations.
+Every choice is judged by weighted relative errors on cells left out (M. Stone, Journal of the Royal
+Statistical Society B 36, 1974): leave-one-rank-count-out, then leave-one-size-out; with more than
+FOLDS rank counts or sizes, several are left out at a time. Sums over cells are made once; all
+choices of one length are then solved together from their normal equations.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +24,25 @@ VOCABULARY = (
     *("1", "log2(p)", "ceil(log2(p))", "floor(log2(p))", "p-1", "p", "p-2", "(p-1)/p"),
     *("sqrt(p)", "p*log2(p)", "p^2", "p^3"),
 )
-"""In the order in which equals are preferred."""
+"""The candidate terms; of equally good ones the first is preferred."""
 TERMS_MAX = 4
-"""Of start-up and per byte together."""
+"""Most terms of start-up and per byte together."""
 BEAM = 8
-"""This many of the best choices of a length are made longer."""
+"""This many of the best choices of a length are extended by a term."""
 FOLDS = 4
 GAIN_MIN = 0.8
-"""One more term is worth it where it leaves at most this share of the error on what is left out,"""
+"""One more term is used if it leaves at most this share of the error on cells left out,"""
 GAIN_FLOOR = 2e-3
-"""and takes at least this from it."""
+"""and reduces it by at least this."""
 EVIDENT = 2.0
-"""Standard errors between each coefficient of several and 0: noise would be fitted otherwise."""
+"""With several terms, each coefficient is at least this many standard errors from 0, or noise
+would be fitted."""
 SIGN_COST = 1.3
-"""What costs add is positive: errors of sums with a negative coefficient count for so much."""
+"""Costs are positive: the error of a sum with a negative coefficient is multiplied by this."""
 RIDGE = 1e-11
 RANKS_CHECKED = 64
-"""Of a wider range this many are checked, and those on both sides of powers of two, where trees
-grow by a step."""
+"""In a wider range this many rank counts are checked, and those on both sides of powers of two,
+where trees grow by a step."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,14 @@ class Cells:
     noise: Floats
 
     def take(self, index: NDArray[np.bool_]) -> Cells:
-        """Some of the cells, by a mask."""
+        """The cells that a mask selects."""
         return Cells(
             self.size_bytes[index], self.ranks[index], self.time_s[index], self.noise[index]
         )
 
     @property
     def weight(self) -> Floats:
-        """Of each cell's squared relative error, about 1: noisy cells count less."""
+        """Weight of each cell's squared relative error, about 1: noisy cells count less."""
         typical = float(np.median(self.noise)) if self.noise.size else 0.0
         if typical <= 0:
             return np.ones_like(self.time_s)
@@ -74,7 +77,7 @@ class Cells:
 class Chosen:
     """Terms with coefficients: seconds, and seconds per byte; `spread` are standard errors.
 
-    `error` is the root mean square relative error on what was left out.
+    `error` is the root mean square relative error on cells left out.
     """
 
     startup_s: dict[str, float]
@@ -94,7 +97,7 @@ def term_values(ranks: NDArray[np.int64]) -> Floats:
 
 
 def _design(size_bytes: Floats, ranks: NDArray[np.int64]) -> Floats:
-    """Start-up terms, then those per byte: (m, 2 terms)."""
+    """The values of start-up terms, then of terms per byte: (m, 2 terms)."""
     values = term_values(ranks)
     return np.hstack([values, values * size_bytes[:, None]])
 
@@ -107,30 +110,28 @@ def choose(cells: Cells) -> Chosen:
     scale = np.sqrt((design**2).mean(axis=0))
     scale[scale == 0] = 1.0
     sums = _Sums.of(design / scale, root, _folds(cells))
-    allowed = _Allowed.of(cells, scale)
+    constraints = _Constraints.of(cells, scale)
     best: tuple[int, ...] = ()
     best_error, best_solution = np.inf, np.empty(0)
     beam: list[tuple[int, ...]] = []
+    is_evident = partial(_evident, sums=sums.all_cells, cells=cells)
     for length in range(1, min(TERMS_MAX, np.unique(cells.ranks).size) + 1):
-        subsets = _longer(beam, allowed.columns, length)
+        subsets = _longer(beam, constraints.columns, length)
         if subsets.size == 0:
             break
         solution, error = sums.solve(subsets)
         error = np.where((solution < 0).any(axis=1), SIGN_COST * error, error)
-        error = np.where(allowed.of_solutions(subsets, solution), error, np.inf)
+        error = np.where(constraints.are_met(subsets, solution), error, np.inf)
         order = np.argsort(np.round(error, 9), kind="stable")[:BEAM]
         beam = [tuple(map(int, subsets[i])) for i in order if np.isfinite(error[i])]
-        evident = (
-            i for i in order if length == 1 or _evident(subsets[i], solution[i], sums.whole, cells)
-        )
-        first = next(evident, None)
+        first = next((i for i in order if length == 1 or is_evident(subsets[i], solution[i])), None)
         if first is None:
             continue
         gain = best_error - error[first]
         if error[first] <= GAIN_MIN * best_error and gain >= GAIN_FLOOR:
             best, best_error = tuple(map(int, subsets[first])), float(error[first])
             best_solution = solution[first]
-    return _named(best, best_solution, scale, sums.whole, best_error, cells.time_s.size)
+    return _named(best, best_solution, scale, sums.all_cells, best_error, cells.time_s.size)
 
 
 def _evident(columns: NDArray[np.int64], solution: Floats, sums: _Equations, cells: Cells) -> bool:
@@ -140,25 +141,25 @@ def _evident(columns: NDArray[np.int64], solution: Floats, sums: _Equations, cel
 
 
 def _longer(beam: list[tuple[int, ...]], columns: list[int], length: int) -> NDArray[np.int64]:
-    """All choices of one or two columns; beyond that, the best so far with one more."""
+    """All choices of one or two columns; for more columns, those of the beam with one more."""
     if length <= 2 or not beam:
-        found = list(itertools.combinations(columns, length)) if length <= 2 else []
+        subsets = list(itertools.combinations(columns, length)) if length <= 2 else []
     else:
         sets = {tuple(sorted({*old, new})) for old in beam for new in columns if new not in old}
-        found = sorted(sets)
-    return np.array(found, dtype=np.int64).reshape(-1, length)
+        subsets = sorted(sets)
+    return np.array(subsets, dtype=np.int64).reshape(-1, length)
 
 
 def _folds(cells: Cells) -> list[NDArray[np.bool_]]:
-    """Masks of what is left out: whole numbers of ranks, and whole sizes where there are some."""
+    """Masks of cells left out: of rank counts, and of sizes, if there are three; else of any."""
     masks = []
     for values in (cells.ranks, cells.size_bytes):
         different, place = np.unique(values, return_inverse=True)
         count = min(FOLDS, different.size)
         if different.size >= 3:
             masks += [place % count == fold for fold in range(count)]
-    every = np.arange(cells.ranks.size)
-    return masks or [every % FOLDS == fold for fold in range(min(FOLDS, every.size))]
+    numbers = np.arange(cells.ranks.size)
+    return masks or [numbers % FOLDS == fold for fold in range(min(FOLDS, numbers.size))]
 
 
 @dataclass(frozen=True)
@@ -172,32 +173,34 @@ class _Equations:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Normal equations of what is left of each fold, of each fold, and of all cells."""
+    """Normal equations of the cells outside each fold, of each fold, and of all cells."""
 
-    kept: _Equations
-    left: _Equations
-    whole: _Equations
+    training: _Equations
+    held_out: _Equations
+    all_cells: _Equations
 
     @classmethod
     def of(cls, design: Floats, target: Floats, folds: list[NDArray[np.bool_]]) -> _Sums:
-        left = _equations(design, target, folds)
-        whole = _equations(design, target, [np.ones(target.size, dtype=np.bool_)])
-        kept = _Equations(
-            whole.gram - left.gram, whole.moment - left.moment, whole.square - left.square
+        held_out = _equations(design, target, folds)
+        all_cells = _equations(design, target, [np.ones(target.size, dtype=np.bool_)])
+        training = _Equations(
+            all_cells.gram - held_out.gram,
+            all_cells.moment - held_out.moment,
+            all_cells.square - held_out.square,
         )
-        return cls(kept, left, whole)
+        return cls(training, held_out, all_cells)
 
     def solve(self, subsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Coefficients (c, k) from all cells, and errors (c,) on what was left out."""
-        each, left = _solved(self.kept, subsets), self.left
-        rows, columns = subsets[:, :, None], subsets[:, None, :]
+        """Coefficients (c, k) from all cells, and errors (c,) on cells left out."""
+        coefficients, held_out = _solved(self.training, subsets), self.held_out
+        gram = held_out.gram[:, subsets[:, :, None], subsets[:, None, :]]
         square = (
-            left.square[:, None]
-            - 2 * np.einsum("fck,fck->fc", each, left.moment[:, subsets])
-            + np.einsum("fci,fcij,fcj->fc", each, left.gram[:, rows, columns], each)
+            held_out.square[:, None]
+            - 2 * np.einsum("fck,fck->fc", coefficients, held_out.moment[:, subsets])
+            + np.einsum("fci,fcij,fcj->fc", coefficients, gram, coefficients)
         )
-        mean = np.maximum(square, 0.0).sum(axis=0) / left.square.sum()
-        return _solved(self.whole, subsets)[0], np.sqrt(mean)
+        mean = np.maximum(square, 0.0).sum(axis=0) / held_out.square.sum()
+        return _solved(self.all_cells, subsets)[0], np.sqrt(mean)
 
 
 def _equations(design: Floats, target: Floats, sets: list[NDArray[np.bool_]]) -> _Equations:
@@ -214,12 +217,12 @@ def _solved(equations: _Equations, subsets: NDArray[np.int64]) -> Floats:
     gram = equations.gram[:, subsets[:, :, None], subsets[:, None, :]]
     ridge = RIDGE * np.maximum(np.einsum("fcii->fci", gram), 1.0)
     gram = gram + ridge[..., None] * np.eye(subsets.shape[1])
-    found: Floats = np.linalg.solve(gram, equations.moment[:, subsets][..., None])[..., 0]
-    return found
+    coefficients: Floats = np.linalg.solve(gram, equations.moment[:, subsets][..., None])[..., 0]
+    return coefficients
 
 
 @dataclass(frozen=True)
-class _Allowed:
+class _Constraints:
     """The constraints on a sum: positive at both ends of the region, not decreasing with size."""
 
     columns: list[int]
@@ -228,7 +231,7 @@ class _Allowed:
     least_s: float
 
     @classmethod
-    def of(cls, cells: Cells, scale: Floats) -> _Allowed:
+    def of(cls, cells: Cells, scale: Floats) -> _Constraints:
         count = len(VOCABULARY)
         ranks = _checked_ranks(cells.ranks)
         sizes = np.unique(cells.size_bytes)
@@ -238,30 +241,30 @@ class _Allowed:
         columns = list(range(2 * count if sizes.size > 1 else count))
         return cls(columns, np.vstack(ends), slopes, 1e-3 * float(cells.time_s.min()))
 
-    def of_solutions(self, subsets: NDArray[np.int64], solution: Floats) -> NDArray[np.bool_]:
-        """Whether each of the sums is allowed, (c,)."""
-        whole = np.zeros((subsets.shape[0], self.ends.shape[1]))
-        np.put_along_axis(whole, subsets, solution, axis=1)
-        positive = (whole @ self.ends.T >= self.least_s).all(axis=1)
-        tiny = -1e-9 * np.abs(whole).max(axis=1)
-        rising = (whole @ self.slopes.T >= tiny[:, None]).all(axis=1)
-        found: NDArray[np.bool_] = positive & rising
-        return found
+    def are_met(self, subsets: NDArray[np.int64], solution: Floats) -> NDArray[np.bool_]:
+        """Whether each of the sums meets the constraints, (c,)."""
+        coefficients = np.zeros((subsets.shape[0], self.ends.shape[1]))
+        np.put_along_axis(coefficients, subsets, solution, axis=1)
+        positive = (coefficients @ self.ends.T >= self.least_s).all(axis=1)
+        tiny = -1e-9 * np.abs(coefficients).max(axis=1)
+        rising = (coefficients @ self.slopes.T >= tiny[:, None]).all(axis=1)
+        is_allowed: NDArray[np.bool_] = positive & rising
+        return is_allowed
 
 
 def _checked_ranks(measured: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers of ranks at which a sum has to keep the constraints, from the least to the most."""
+    """Rank counts at which a sum has to satisfy the constraints, ascending."""
     low, high = int(measured.min()), int(measured.max())
     if high - low < RANKS_CHECKED:
         return np.arange(low, high + 1)
     powers = 2 ** np.arange(high.bit_length() + 1)
     spread = np.geomspace(low, high, RANKS_CHECKED).round().astype(np.int64)
-    found = np.unique(np.concatenate([spread, measured, powers - 1, powers, powers + 1]))
-    return found[(found >= low) & (found <= high)]
+    candidates = np.unique(np.concatenate([spread, measured, powers - 1, powers, powers + 1]))
+    return candidates[(candidates >= low) & (candidates <= high)]
 
 
 def _spread(columns: NDArray[np.int64], solution: Floats, sums: _Equations, count: int) -> Floats:
-    """Standard errors of least squares of coefficients (k,) from `count` cells."""
+    """Standard errors of the coefficients (k,) of a least-squares fit to `count` cells."""
     gram, moment = sums.gram[0][np.ix_(columns, columns)], sums.moment[0][columns]
     misfit = max(0.0, sums.square[0] - 2 * solution @ moment + solution @ gram @ solution)
     variance = np.diag(np.linalg.pinv(gram)) * misfit / _degrees(count, columns.size)
@@ -281,7 +284,7 @@ def _named(
     error: float,
     count: int,
 ) -> Chosen:
-    """Coefficients by the names of their terms, with the standard errors of least squares."""
+    """Coefficients by the names of their terms, with their standard errors."""
     chosen = list(columns)
     spread = _spread(np.array(chosen, dtype=np.int64), solution, sums, count) / scale[chosen]
     degrees = _degrees(count, len(chosen))

@@ -51,7 +51,7 @@ Sum = Mapping[str, float]
 
 
 def check_terms(terms: Sum) -> None:
-    """Raises InputError for a term that is unknown."""
+    """Raise InputError for a term that is unknown."""
     for name in terms:
         if name not in TERMS:
             raise unknown("term", name, TERMS)

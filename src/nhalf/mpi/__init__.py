@@ -12,11 +12,11 @@ class Library:
     """An MPI library that can start processes.
 
     `name` is unique on this machine and what users type ('mpich-5.0.2'); `vendor` the name of a
-    file of mpi/vendors, and `vendor_title` what people call it ('Open MPI'); `launcher` the name
-    of the launcher that drives `mpiexec`, which is None where only others start it; `abi` says
-    that it loads programs built for the MPI 5.0 standard ABI; `compiler` its C++ compiler wrapper,
-    None if it has none; `origin` one of wheel, system, prefix, path. `environment` holds the
-    variables needed to run programs on it (LD_LIBRARY_PATH and the like, complete values).
+    file of mpi/vendors, and `vendor_title` its usual name ('Open MPI'); `launcher` the name of
+    the launcher that drives `mpiexec`, which is None if only other launchers start it; `abi` means
+    that it loads programs built for the MPI 5.0 standard ABI; `compiler` is its C++ compiler
+    wrapper, None if it has none; `origin` one of wheel, system, prefix, path. `environment` holds
+    the variables needed to run programs on it (LD_LIBRARY_PATH and the like, complete values).
     """
 
     name: str
@@ -33,5 +33,5 @@ class Library:
 
     @property
     def title(self) -> str:
-        """Its name in reports: 'MPICH 5.0.2 (wheel)'."""
+        """The library's name in reports: 'MPICH 5.0.2 (wheel)'."""
         return f"{self.vendor_title or self.vendor} {self.version} ({self.origin})"

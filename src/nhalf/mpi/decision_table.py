@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decision tables: which algorithm an operation takes for this many ranks and bytes.
+"""Decision tables: the algorithm of an operation by numbers of ranks and bytes.
 
-Plain text, read by libnhalf_coll.so too (native/interposer/table.hpp): after a first line that
-says what it is, one rule per line, the first that matches counts.
+The text is also read by libnhalf_coll.so (native/interposer/table.hpp): after a first line that
+identifies it, it has one rule per line; the first that matches applies.
 
     # nhalf decision table 1
     # operation ranks_from ranks_to bytes_from bytes_to algorithm
@@ -23,7 +23,7 @@ from nhalf.base.operations import OPERATIONS
 FIRST_LINE = "# nhalf decision table 1"
 TITLES = "# operation ranks_from ranks_to bytes_from bytes_to algorithm"
 NATIVE = "native"
-"""The library's own algorithm, also used where no rule matches."""
+"""The library's own algorithm, also used if no rule matches."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Rule:
 
     @property
     def line(self) -> str:
-        """As the table has it."""
+        """The line of the rule in a table."""
         ends = [_number(end) for end in (self.to_ranks, self.to_bytes)]
         return (
             f"{self.operation} {self.from_ranks} {ends[0]} {self.from_bytes} {ends[1]} "
@@ -68,7 +68,7 @@ def choice(rules: Iterable[Rule], operation: str, ranks: int, size_bytes: int) -
 
 
 def table_text(rules: Sequence[Rule], comments: Sequence[str] = ()) -> str:
-    """The table as text; `comments` are lines for people after the first one."""
+    """The table as text; `comments` are lines for readers after the first one."""
     lines = [FIRST_LINE, *(f"# {line}" for line in comments), TITLES]
     return "\n".join([*lines, *(rule.line for rule in rules)]) + "\n"
 
@@ -96,21 +96,24 @@ def read_table(path: Path) -> list[Rule]:
 
 
 def rules_of(
-    operation: str, ranks: Sequence[int], size_bytes: Sequence[int], chosen: Sequence[Sequence[str]]
+    operation: str,
+    ranks: Sequence[int],
+    size_bytes: Sequence[int],
+    algorithms_by_cell: Sequence[Sequence[str]],
 ) -> list[Rule]:
-    """Rules from a grid: `chosen[i][j]` for ranks[i] and size_bytes[j], both increasing.
+    """Rules from a grid: `algorithms_by_cell[i][j]` for ranks[i], size_bytes[j], both increasing.
 
     Between two numbers of the grid the smaller one's choice holds; there are no rules below the
-    first, nor beyond the last number of ranks; the last size stands for all larger ones. Ranges of
+    first, nor beyond the last number of ranks; the last size includes all larger ones. Ranges of
     equal choices form one rule, as do numbers of ranks with equal rules. `size_bytes` are those of
     the pattern: for a reduce-scatter the whole vector, while the table counts one block.
     """
-    # Only who makes tables needs what is behind it.
+    # Imported here, since only writers of tables need it.
     from nhalf.machines.algorithms import cost_bytes
 
     rows = [
         _ranges([int(cost_bytes(operation, p, n)) for n in size_bytes], algorithms)
-        for p, algorithms in zip(ranks, chosen, strict=True)
+        for p, algorithms in zip(ranks, algorithms_by_cell, strict=True)
     ]
     rules: list[Rule] = []
     start = 0
@@ -128,15 +131,15 @@ def rules_of(
 
 
 def _ranges(size_bytes: Sequence[int], algorithms: Sequence[str]) -> list[tuple[int, float, str]]:
-    """First byte, last byte and algorithm of each run of equal choices."""
-    found: list[tuple[int, float, str]] = []
+    """The first byte, last byte and algorithm of each range of equal choices."""
+    ranges: list[tuple[int, float, str]] = []
     for j, algorithm in enumerate(algorithms):
         end = size_bytes[j + 1] - 1 if j + 1 < len(size_bytes) else math.inf
-        if found and found[-1][2] == algorithm:
-            found[-1] = (found[-1][0], end, algorithm)
+        if ranges and ranges[-1][2] == algorithm:
+            ranges[-1] = (ranges[-1][0], end, algorithm)
         else:
-            found.append((size_bytes[j], end, algorithm))
-    return found
+            ranges.append((size_bytes[j], end, algorithm))
+    return ranges
 
 
 def _rule(words: Sequence[str]) -> Rule:

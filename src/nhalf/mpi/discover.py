@@ -19,10 +19,10 @@ from nhalf.mpi.vendors import vendors
 
 PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
 ORIGINS = ("wheel", "prefix", "path", "system")
-"""In the order of precedence for the plain name 'openmpi-5.0.11'."""
+"""Origins in the order of precedence for the plain name 'openmpi-5.0.11'."""
 
 SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin")
-"""Searched even where PATH lacks them, as in some environments of modules."""
+"""Folders searched even if PATH lacks them, as in some environments of modules."""
 
 _COMPILERS = ("mpicxx", "mpic++", "mpiCC")
 
@@ -38,7 +38,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Discovery:
-    """The result: usable libraries by name, and broken ones."""
+    """The result of a search: usable libraries by name, and broken ones."""
 
     libraries: list[Library] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
@@ -54,28 +54,28 @@ def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
 
     Raises InputError for an unknown name, MissingError if there is no library.
     """
-    found = {library.name: library for library in libraries(prefixes)}
-    if not found:
+    by_name = {library.name: library for library in libraries(prefixes)}
+    if not by_name:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
-    if name in found:
-        return found[name]
-    starting = [library for key, library in found.items() if key.startswith(f"{name}-")]
-    if starting:
-        return max(starting, key=_age)
-    raise unknown("MPI library", name, found)
+    if name in by_name:
+        return by_name[name]
+    matches = [library for key, library in by_name.items() if key.startswith(f"{name}-")]
+    if matches:
+        return max(matches, key=_age)
+    raise unknown("MPI library", name, by_name)
 
 
-def newest(found: Sequence[Library]) -> list[Library]:
-    """Of each vendor the newest library, in the order in which they are given."""
+def newest(libraries: Sequence[Library]) -> list[Library]:
+    """The newest library of each vendor, in the given order."""
     best: dict[str, Library] = {}
-    for library in found:
+    for library in libraries:
         if library.vendor not in best or _age(library) > _age(best[library.vendor]):
             best[library.vendor] = library
     return list(best.values())
 
 
 def _age(library: Library) -> list[int]:
-    """Of two libraries of a vendor the newer one has the larger list."""
+    """The version as numbers, larger for newer libraries of a vendor."""
     return [int(number) for number in re.findall(r"\d+", library.version)]
 
 
@@ -84,26 +84,26 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
 
     `prefixes` are searched beside those in NHALF_MPI_PREFIXES (separated by colons).
     """
-    given = [*prefixes, *_prefixes_from_environment()]
+    given_prefixes = [*prefixes, *_prefixes_from_environment()]
     broken = [
         Broken(prefix / "bin" / "mpiexec", "prefix", "no executable bin/mpiexec there")
-        for prefix in given
+        for prefix in given_prefixes
         if _launcher_in(prefix / "bin") is None
     ]
     own = own_prefixes()
     broken += [Broken(mpiexec, "wheel", reason) for mpiexec, reason in own.not_run.items()]
-    candidates = _unique(_candidates(own.prefixes, given))
-    asked = {mpiexec: variables(_prefix_of(mpiexec)) for mpiexec in candidates}
-    identities = identify(asked, ask_failed_again)
-    found: list[Library] = []
+    candidates = _unique(_candidates(own.prefixes, given_prefixes))
+    candidate_variables = {mpiexec: variables(_prefix_of(mpiexec)) for mpiexec in candidates}
+    identities = identify(candidate_variables, ask_failed_again)
+    usable: list[Library] = []
     for mpiexec, origin in candidates.items():
         identity = identities[mpiexec]
         if identity.reason:
             broken.append(Broken(mpiexec, origin, identity.reason))
         else:
-            found.append(_library(_prefix_of(mpiexec), mpiexec, origin, identity))
-    found += _loaded({one.prefix for one in found})
-    return Discovery(_named(_each_once(found)), broken)
+            usable.append(_library(_prefix_of(mpiexec), mpiexec, origin, identity))
+    usable += _loaded_libraries({library.prefix for library in usable})
+    return Discovery(_with_unique_names(_distinct(usable)), broken)
 
 
 def _prefixes_from_environment() -> list[Path]:
@@ -119,10 +119,10 @@ def _candidates(own: Iterable[Path], prefixes: Iterable[Path]) -> Iterator[tuple
         yield from _with_origin(_launcher_in(prefix.absolute() / "bin"), "prefix")
     searched = os.environ.get("PATH", os.defpath).split(os.pathsep)
     for folder in map(Path, [*searched, *SYSTEM_FOLDERS]):
-        # Version managers put scripts there that stand for programs elsewhere.
+        # Version managers put scripts there that call programs elsewhere.
         if not folder.is_absolute() or folder.name == "shims":
             continue
-        # Debian keeps several libraries in one folder apart by these: mpirun.openmpi.
+        # Debian distinguishes several libraries in one folder by these: mpirun.openmpi.
         for suffix in ("", *(f".{name}" for name in vendors())):
             yield from _with_origin(_launcher_in(folder, suffix), _origin_of(folder))
 
@@ -144,7 +144,7 @@ def _launcher_in(folder: Path, suffix: str = "") -> Path | None:
     for name in (f"mpiexec{suffix}", f"mpirun{suffix}"):
         path = folder / name
         if _runnable(path):
-            return _followed(path)
+            return _follow_links(path)
     return None
 
 
@@ -158,8 +158,8 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _followed(path: Path) -> Path:
-    """Where a link leads, as long as the program keeps its name.
+def _follow_links(path: Path) -> Path:
+    """The target of a link, as long as the program keeps its name.
 
     Open MPI looks at the name it was called by, so a link to orterun or prterun must be called
     as mpiexec; a link from a folder of links into the real prefix must be followed.
@@ -177,28 +177,28 @@ def _followed(path: Path) -> Path:
 
 
 def _unique(candidates: Iterable[tuple[Path, str]]) -> dict[Path, str]:
-    """The candidates without those that are another name of the same file."""
-    found: dict[Path, str] = {}
-    seen: set[Path] = set()
+    """The candidates without further names of the same file."""
+    unique: dict[Path, str] = {}
+    real_paths: set[Path] = set()
     for mpiexec, origin in candidates:
         real = _real(mpiexec)
-        if real not in seen:
-            seen.add(real)
-            found[mpiexec] = origin
-    return found
+        if real not in real_paths:
+            real_paths.add(real)
+            unique[mpiexec] = origin
+    return unique
 
 
 def _prefix_of(mpiexec: Path) -> Path:
     return mpiexec.parent.parent
 
 
-def _loaded(known: Collection[Path]) -> Iterator[Library]:
-    """The libraries that modules name and that have no mpiexec: other launchers start them."""
+def _loaded_libraries(known_prefixes: Collection[Path]) -> Iterator[Library]:
+    """Yield libraries of loaded modules without an mpiexec, which other launchers start."""
     for name, vendor in vendors().items():
-        one = vendor.loaded()
-        if one is not None and one.prefix not in known:
-            identity = Identity(name, one.version, vendor.launcher)
-            yield _library(one.prefix, None, "path", identity)
+        loaded = vendor.loaded()
+        if loaded is not None and loaded.prefix not in known_prefixes:
+            identity = Identity(name, loaded.version, vendor.launcher)
+            yield _library(loaded.prefix, None, "path", identity)
 
 
 def _library(prefix: Path, mpiexec: Path | None, origin: str, identity: Identity) -> Library:
@@ -224,7 +224,7 @@ def _holds_abi(folder: Path) -> bool:
 
 def _compiler(folder: Path, vendor: str) -> Path | None:
     """The C++ compiler wrapper of a vendor; a plain name may belong to another library."""
-    for name in (*(f"{one}.{vendor}" for one in _COMPILERS), *_COMPILERS):
+    for name in (*(f"{compiler}.{vendor}" for compiler in _COMPILERS), *_COMPILERS):
         path = folder / name
         foreign = _real(path).suffix[1:] in set(vendors()) - {vendor}
         if _runnable(path) and not foreign:
@@ -232,47 +232,47 @@ def _compiler(folder: Path, vendor: str) -> Path | None:
     return None
 
 
-def _each_once(found: Iterable[Library]) -> list[Library]:
-    """Without a second mpiexec of the same prefix, or a wheel that is here twice."""
-    kept: dict[tuple[str, str, str], Library] = {}
-    for library in found:
+def _distinct(libraries: Iterable[Library]) -> list[Library]:
+    """The libraries without a second mpiexec of the same prefix, or a repeated wheel."""
+    distinct: dict[tuple[str, str, str], Library] = {}
+    for library in libraries:
         place = "wheel" if library.origin == "wheel" else str(library.prefix)
-        kept.setdefault((library.vendor, library.version, place), library)
-    return list(kept.values())
+        distinct.setdefault((library.vendor, library.version, place), library)
+    return list(distinct.values())
 
 
-def _named(found: Iterable[Library]) -> list[Library]:
-    """With unique names: the first keeps the plain one, others add their origin or a number."""
-    named: dict[str, Library] = {}
-    for library in sorted(found, key=lambda one: ORIGINS.index(one.origin)):
-        name = library.name if library.name not in named else f"{library.name}-{library.origin}"
+def _with_unique_names(libraries: Iterable[Library]) -> list[Library]:
+    """Libraries with unique names: the first keeps the plain one, others add origin or number."""
+    by_name: dict[str, Library] = {}
+    for library in sorted(libraries, key=lambda library: ORIGINS.index(library.origin)):
+        name = library.name if library.name not in by_name else f"{library.name}-{library.origin}"
         count = 2
-        while name in named:
+        while name in by_name:
             name = f"{library.name}-{library.origin}-{count}"
             count += 1
-        named[name] = replace(library, name=name)
-    return [named[name] for name in sorted(named)]
+        by_name[name] = replace(library, name=name)
+    return [by_name[name] for name in sorted(by_name)]
 
 
-def as_json(found: Discovery) -> dict[str, list[dict[str, object]]]:
-    """The answer of `nhalf mpi list --json`."""
+def as_json(discovery: Discovery) -> dict[str, list[dict[str, object]]]:
+    """The JSON object of `nhalf mpi list --json`."""
     return {
         "libraries": [
             {
-                "name": one.name,
-                "vendor": one.vendor,
-                "version": one.version,
-                "prefix": str(one.prefix),
-                "mpiexec": str(one.mpiexec) if one.mpiexec else None,
-                "abi": one.abi,
-                "origin": one.origin,
-                "launcher": one.launcher,
-                "compiler": str(one.compiler) if one.compiler else None,
+                "name": library.name,
+                "vendor": library.vendor,
+                "version": library.version,
+                "prefix": str(library.prefix),
+                "mpiexec": str(library.mpiexec) if library.mpiexec else None,
+                "abi": library.abi,
+                "origin": library.origin,
+                "launcher": library.launcher,
+                "compiler": str(library.compiler) if library.compiler else None,
             }
-            for one in found.libraries
+            for library in discovery.libraries
         ],
         "broken": [
-            {"mpiexec": str(one.mpiexec), "origin": one.origin, "reason": one.reason}
-            for one in found.broken
+            {"mpiexec": str(broken.mpiexec), "origin": broken.origin, "reason": broken.reason}
+            for broken in discovery.broken
         ],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hydra, the mpiexec of MPICH and of libraries that were made from it."""
+"""Hydra, the mpiexec of MPICH and of libraries derived from it."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.vendors import Vendor
 
 _CLIENTS = {b"libpmix.so": "pmix", b"libpmi2.so": "pmi2", b"libpmi.so": "none"}
-"""Clients that a library may be linked with, and what srun must offer them: Slurm serves that of
-PMI-1 without a plug-in."""
+"""Clients that a library may be linked with, and what srun must offer them: Slurm serves PMI-1
+without a plug-in."""
 
 
 class Hydra(Vendor):
     """A vendor whose mpiexec is Hydra's."""
 
-    what: ClassVar[str] = "mpiexec of MPICH and Intel MPI (Hydra)"
+    description: ClassVar[str] = "mpiexec of MPICH and Intel MPI (Hydra)"
     launcher: ClassVar[str] = "hydra"
     linked_as: ClassVar[str] = "libmpi.so.12"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2",)
 
     def speaks(self, library: Library) -> tuple[str, ...]:
-        """What it is linked with, best first; its own client, which all have beside, is PMI-2's."""
+        """The clients that it is linked with, best first; all have their own client of PMI-2."""
         folders = library_path(library.prefix, self)
         names = (self.linked_as, "libmpich.so.12")
         files = (folder / name for folder in folders for name in names)
-        found = next((_linked(path) for path in files if path.is_file()), ())
-        return tuple(dict.fromkeys([*found, *self.pmi]))
+        linked = next((_linked(path) for path in files if path.is_file()), ())
+        return tuple(dict.fromkeys([*linked, *self.pmi]))
 
     def tokens(self, job: Job) -> list[str]:
-        """`mpiexec -n N -bind-to core COMMAND`; more ranks than cores are always accepted."""
+        """Tokens `mpiexec -n N -bind-to core COMMAND`; oversubscription is always accepted."""
         hosts: list[str] = []
         if job.hosts:
-            # This many on each host, in turn; what is left over begins with the first again.
+            # This many ranks on each host, in turn; remaining ones begin with the first again.
             at_once = 1 if job.cyclic else job.block
             hosts = ["-hosts", ",".join(job.hosts), "-ppn", str(at_once)]
         if job.hosts and job.bootstrap:

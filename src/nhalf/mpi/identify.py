@@ -20,14 +20,14 @@ from nhalf.mpi.vendors import vendors
 TIMEOUT_S = 10.0
 WORKERS = 8
 FAILURE_KEPT_S = 600.0
-"""A failure is retried after this time: its cause may lie outside the file."""
+"""A failure is retried after this time: its cause may be outside the file."""
 
 _CACHE_VERSION = 3
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What an mpiexec said it is; `reason` is why it cannot be used, '' if it can."""
+    """The identity reported by an mpiexec; `reason` is why it cannot be used, '' if it can."""
 
     vendor: str = "unknown"
     version: str = ""
@@ -36,29 +36,31 @@ class Identity:
 
 
 def parse_version(text: str) -> Identity:
-    """The identity in what `mpiexec --version` printed, whatever else stands around it."""
+    """The identity in the output of `mpiexec --version`, which may contain other text."""
     for name, vendor in vendors().items():
         version = vendor.version_in(text)
         if version:
             return Identity(name, version, vendor.launcher)
-    said = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
-    return Identity(reason=f"not a library known here; --version says: {said[:120]}")
+    first_line = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
+    return Identity(reason=f"not a library known here; --version says: {first_line[:120]}")
 
 
 def ask(mpiexec: Path, environment: Mapping[str, str]) -> Identity:
-    """Run `mpiexec --version`, within TIMEOUT_S, without ever failing."""
+    """Run `mpiexec --version` within TIMEOUT_S; never raises."""
     # Without PATH to its own folder, Intel's mpirun does not find its mpiexec.
     path = os.pathsep.join([str(mpiexec.parent), os.environ.get("PATH", os.defpath)])
     outcome = run([str(mpiexec), "--version"], TIMEOUT_S, {**environment, "PATH": path})
     if not outcome.succeeded:
         return Identity(reason=f"{mpiexec.name} --version: {outcome.reason}")
-    said = [outcome.stdout, outcome.stderr, *_told_beside(mpiexec, environment)]
-    return parse_version("\n".join(said))
+    texts = [outcome.stdout, outcome.stderr, *_further_version_texts(mpiexec, environment)]
+    return parse_version("\n".join(texts))
 
 
-def _told_beside(mpiexec: Path, environment: Mapping[str, str]) -> list[str]:
-    """What programs that some vendors have beside their mpiexec say."""
-    commands = sorted({vendor.asked for vendor in vendors().values() if vendor.asked})
+def _further_version_texts(mpiexec: Path, environment: Mapping[str, str]) -> list[str]:
+    """The version texts of further programs that some vendors have beside their mpiexec."""
+    commands = sorted(
+        {vendor.version_command for vendor in vendors().values() if vendor.version_command}
+    )
     return [
         run([str(mpiexec.parent / command[0]), *command[1:]], TIMEOUT_S, environment).stdout
         for command in commands
@@ -69,29 +71,29 @@ def _told_beside(mpiexec: Path, environment: Mapping[str, str]) -> list[str]:
 def identify(
     candidates: Mapping[Path, Mapping[str, str]], ask_failed_again: bool = False
 ) -> dict[Path, Identity]:
-    """The identity of every mpiexec, asked at the same time; known ones are not asked again.
+    """The identity of every mpiexec, asked concurrently; cached identities are not asked again.
 
     `candidates` gives each mpiexec the variables to run it with. `ask_failed_again` asks those
-    that failed, although their failure is remembered.
+    that failed although their failure is cached.
     """
     cache = _read_cache()
     stamps = {mpiexec: _stamp(mpiexec) for mpiexec in candidates}
-    known = {
+    identities = {
         mpiexec: identity
         for mpiexec, stamp in stamps.items()
         if (identity := _remembered(cache, stamp, ask_failed_again)) is not None
     }
-    unknown = [mpiexec for mpiexec in candidates if mpiexec not in known]
+    unknown = [mpiexec for mpiexec in candidates if mpiexec not in identities]
     if unknown:
         with ThreadPoolExecutor(WORKERS) as pool:
-            answers = list(pool.map(lambda one: ask(one, candidates[one]), unknown))
-        known.update(zip(unknown, answers, strict=True))
-        _write_cache(cache, {stamps[one]: known[one] for one in unknown})
-    return known
+            answers = list(pool.map(lambda mpiexec: ask(mpiexec, candidates[mpiexec]), unknown))
+        identities.update(zip(unknown, answers, strict=True))
+        _write_cache(cache, {stamps[mpiexec]: identities[mpiexec] for mpiexec in unknown})
+    return identities
 
 
 def _stamp(mpiexec: Path) -> str:
-    """What changes when the file does: its path, time and size."""
+    """A text that changes with the file: its path, time and size."""
     try:
         status = mpiexec.stat()
     except OSError:
@@ -104,7 +106,7 @@ def _cache_file() -> Path:
 
 
 def _read_cache() -> dict[str, dict[str, object]]:
-    """The remembered identities; an unreadable or foreign file counts as an empty one."""
+    """The cached identities; an unreadable or foreign file counts as an empty one."""
     try:
         content = json.loads(_cache_file().read_text("utf-8"))
         entries = content["identities"] if content["version"] == _CACHE_VERSION else {}
@@ -131,7 +133,7 @@ def _remembered(
 
 
 def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Identity]) -> None:
-    """Remember the answers. A cache that cannot be written costs time only, so it is no error."""
+    """Cache the answers. A cache that cannot be written costs time only, so it is no error."""
     entries = {key: value for key, value in cache.items() if _still_there(key)}
     for stamp, identity in answers.items():
         if stamp:

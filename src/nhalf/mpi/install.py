@@ -28,7 +28,7 @@ _NAME = re.compile(r"([a-z][a-z-]*?)(?:(?:==|-)(\d[\w.]*))?")
 
 @dataclass(frozen=True)
 class Installed:
-    """A library that is in place; `fresh` says that it was not before."""
+    """An installed library; `fresh` means that it was not installed before."""
 
     name: str
     prefix: Path
@@ -40,15 +40,15 @@ def install(names: Sequence[str]) -> list[Installed]:
 
     Installed libraries stay unchanged. Raises InputError for an unknown name before anything is
     installed, MissingError without network, disk space, permission or such a version; no partial
-    installation remains then.
+    installation remains in this case.
     """
-    wanted = [_parse(name) for name in dict.fromkeys(names)]
-    return [_install(name, wheel) for name, wheel in wanted]
+    wheels = [_parse(name) for name in dict.fromkeys(names)]
+    return [_install(name, wheel) for name, wheel in wheels]
 
 
 def _parse(text: str) -> tuple[str, Wheel]:
     match = _NAME.fullmatch(text.strip().lower())
-    wheels = {name: one.wheel for name, one in sorted(vendors().items()) if one.wheel}
+    wheels = {name: vendor.wheel for name, vendor in sorted(vendors().items()) if vendor.wheel}
     aliases = {alias: name for name, wheel in wheels.items() for alias in wheel.aliases}
     name = aliases.get(match[1], match[1]) if match else text
     if match is None or name not in wheels:
@@ -90,17 +90,17 @@ def _need_pip() -> None:
 def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
     """Let pip unpack the wheel below a folder.
 
-    -P: not a module of that name in the current folder, which may be anybody's.
-    Raises MissingError with what pip found wrong.
+    -P prevents a module of that name in the current folder, which may be anybody's.
+    Raises MissingError with pip's reason.
     """
     command = [
         *(sys.executable, "-P", "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"),
         *("--disable-pip-version-check", "--no-warn-script-location", "--no-compile"),
-        # The same wheel may be in this Python's environment, where it does not help.
+        # The wheel may already be in this Python's environment, where it does not help.
         *("--ignore-installed", "--only-binary", ":all:", "--retries", "2"),
         *("--prefix", str(folder), f"{wheel.package}=={wheel.version}"),
     ]
-    # Settings of the caller that would send the files elsewhere.
+    # These settings of the caller would send the files elsewhere.
     neutral = {"PIP_USER": "0", "PIP_TARGET": "", "PIP_PREFIX": "", "PYTHONPATH": ""}
     variables = {name: value for name, value in neutral.items() if os.environ.get(name)}
     outcome = run(command, TIMEOUT_S, variables)
@@ -113,25 +113,29 @@ def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
 
 
 def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: Outcome) -> MissingError:
-    """What went wrong, in one line, from what pip said."""
-    said = outcome.stderr + outcome.stdout
+    """The error for a failure of pip, in one line, from its output."""
+    output = outcome.stderr + outcome.stdout
     room = "make room or set XDG_DATA_HOME to a folder that can be written"
-    if re.search(r"No space left|Errno 28|Disk quota|Errno 122", said):
+    if re.search(r"No space left|Errno 28|Disk quota|Errno 122", output):
         return MissingError(f"no room on the disk for {full_name} in {folder.parent}", room)
-    if re.search(r"Permission denied|Errno 13|Read-only file system|Errno 30", said):
+    if re.search(r"Permission denied|Errno 13|Read-only file system|Errno 30", output):
         return MissingError(f"{folder.parent} cannot be written", room)
     network = r"NewConnectionError|ConnectTimeout|NameResolution|ProxyError|ReadTimeout|SSLError"
-    if re.search(network, said) or ("Connection" in said and "versions: none" in said):
+    if re.search(network, output) or ("Connection" in output and "versions: none" in output):
         return MissingError(
             f"the package index cannot be reached for {wheel.package}=={wheel.version}",
             "check the network and pip's settings (index, proxy)",
         )
-    versions = re.search(r"from versions: ([^)]*)\)", said)
+    versions = re.search(r"from versions: ([^)]*)\)", output)
     if versions:
-        known = versions[1].split(", ")[-6:]
-        there = "there are " + ", ".join(known) if known != ["none"] else "none is for this machine"
-        return MissingError(f"there is no wheel {wheel.package}=={wheel.version}", there)
-    lines = said.strip().splitlines()
+        versions_listed = versions[1].split(", ")[-6:]
+        remedy = (
+            "there are " + ", ".join(versions_listed)
+            if versions_listed != ["none"]
+            else "none is for this machine"
+        )
+        return MissingError(f"there is no wheel {wheel.package}=={wheel.version}", remedy)
+    lines = output.strip().splitlines()
     errors = [line for line in lines if line.startswith("ERROR")]
     reason = errors[0].removeprefix("ERROR: ") if errors else outcome.reason
     if reason.startswith("Exception"):
@@ -140,14 +144,14 @@ def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: Outcome) -> Mi
 
 
 def _put(temporary: Path, prefix: Path) -> None:
-    """Give the finished prefix its name, at once; another process may have been quicker."""
+    """Give the finished prefix its name atomically; another process may have been faster."""
     temporary.chmod(0o755)
     try:
         temporary.rename(prefix)
     except OSError:
         if (prefix / "bin" / "mpiexec").exists():
             return
-        # Something else of that name, such as the remains of a hand-made copy.
+        # Something else has that name, such as the remains of a hand-made copy.
         if prefix.is_dir() and not any(prefix.iterdir()):
             prefix.rmdir()
             temporary.rename(prefix)
@@ -156,7 +160,7 @@ def _put(temporary: Path, prefix: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what installations that were killed left behind."""
+    """Remove the remains of installations that were killed."""
     for path in folder.glob(f"{_TEMPORARY}*"):
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > STALE_S:

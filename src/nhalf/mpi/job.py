@@ -17,14 +17,14 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Job:
-    """What to start: `ranks` processes of `command`, through `mpiexec` where there is one.
+    """A job to start: `ranks` processes of `command`, through `mpiexec` if there is one.
 
-    `bind` asks for one distinct core per rank; `oversubscribe` allows more ranks than cores;
-    `as_root` says that the user is the superuser, which Open MPI refuses unless told. On `hosts`
-    ranks are placed in blocks of `ranks_per_host` (the last hosts may have fewer), or dealt out in
-    turn where `cyclic`. `pmi` is the kind of process management that the library speaks, where
-    the launcher is not the library's own; `bootstrap` what reaches other hosts, '' for ssh or
-    what the launcher finds by itself.
+    `bind` requests one distinct core per rank; `oversubscribe` allows more ranks than cores;
+    `as_root` means that the user is the superuser, which Open MPI refuses unless allowed. On
+    `hosts` ranks are placed in blocks of `ranks_per_host` (the last hosts may have fewer), or in
+    turn if `cyclic`. `pmi` is the kind of process management that the library speaks, if the
+    launcher is not the library's own; `bootstrap` the way to other hosts, '' for ssh or
+    the launcher's choice.
     """
 
     command: tuple[str, ...]
@@ -42,22 +42,22 @@ class Job:
 
     @property
     def block(self) -> int:
-        """Ranks on each host that is full."""
+        """The number of ranks on each full host."""
         return self.ranks_per_host or -(-self.ranks // max(len(self.hosts), 1))
 
 
 class Launcher(ABC):
-    """One way to start processes."""
+    """A program that starts processes."""
 
-    what: ClassVar[str]
-    """One sentence: which programs this launcher drives."""
+    description: ClassVar[str]
+    """One sentence: the programs that this launcher drives."""
 
     @abstractmethod
     def tokens(self, job: Job) -> list[str]:
-        """The command line that starts the job; its first word is the program that must be here."""
+        """The command line that starts the job; its first word is the required program."""
 
     def environment(self, job: Job) -> dict[str, str]:
-        """Variables to add to the caller's; the job's own come last."""
+        """The variables to add to the caller's; the job's own come last."""
         return dict(job.environment)
 
     def process_management(self, name: str, speaks: Sequence[str]) -> str:
@@ -68,13 +68,14 @@ class Launcher(ABC):
         return ""
 
     def notice(self) -> str:
-        """What users must know before they trust its choice, '' if there is nothing."""
+        """A warning about the launcher's choice, '' if there is none."""
         return ""
 
-    def why_apart(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
-        """Why ranks that it started with a kind of process management are apart, and the remedy.
+    def why_separate_worlds(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
+        """Why started ranks are in separate worlds, and the remedy.
 
-        `title` is that of their library, which speaks these kinds.
+        `title` is that of their library, which speaks these kinds of process management; they
+        were started with the kind `pmi`.
         """
         return (
             f"the program does not run on {title}, whose launcher this is",

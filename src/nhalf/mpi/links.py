@@ -15,14 +15,15 @@ from nhalf.mpi.transport_files import TransportFile
 
 TIMEOUT_S = 60.0
 COMMAND_NOT_FOUND = "command not found"
-"""How a compiler wrapper says that its compiler is missing."""
+"""Message of a compiler wrapper whose compiler is missing."""
 SOURCE = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
 
 
 def sharing_first(libraries: Sequence[Library]) -> list[Library]:
-    """Libraries of the system first: what else they are linked with is the system's, too.
+    """Sort libraries, those of the system first, which are linked with the system's libraries.
 
-    Wheels bring other versions of UCX and libfabric, which cannot be loaded beside the system's.
+    Wheels bring different versions of UCX and libfabric, which cannot be loaded beside the
+    system's.
     """
     return sorted(libraries, key=lambda library: library.origin != "system")
 
@@ -47,7 +48,7 @@ def check_links(library: Library, transport: TransportFile, variables: dict[str,
 
 @functools.cache
 def _why_not_linked(command: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> str:
-    """What the linker says about a small program, '' if it says nothing."""
+    """The linker's error for a small program, '' if there is none."""
     outcome = run(command, TIMEOUT_S, dict(variables), SOURCE)
     if outcome.succeeded:
         return ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends with 0 if a process may read its sibling's memory, as MPI libraries do, else with 3.
+"""Exit with 0 if a process may read its sibling's memory, as MPI libraries do, else with 3.
 
-Run as its own program, since it forks: `python -I -S neighbours.py`. Containers often forbid
+It runs as its own program, since it forks: `python -I -S neighbours.py`. Containers often forbid
 process_vm_readv (seccomp, user namespaces, Yama), and some libraries notice that late.
 """
 
@@ -16,16 +16,16 @@ _FORBIDDEN = 3
 
 
 class _Span(ctypes.Structure):
-    """struct iovec."""
+    """The structure iovec of C."""
 
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
-def _wait_to_be_read(ready: int, done: int) -> None:
-    """The sibling: allow everybody to read, say so, stay until the pipe closes."""
+def _wait_to_be_read(ready: int, finish: int) -> None:
+    """Act as the sibling: allow all processes to read, signal it, stay until the pipe closes."""
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(2**64 - 1), 0, 0, 0)
     os.write(ready, b"x")
-    os.read(done, 1)
+    os.read(finish, 1)
 
 
 def _read_from(process_id: int, source: ctypes.Array[ctypes.c_char]) -> bool:
@@ -39,7 +39,7 @@ def _read_from(process_id: int, source: ctypes.Array[ctypes.c_char]) -> bool:
 
 
 def main() -> int:
-    """0 if reading works, 3 where it is forbidden."""
+    """Return 0 if reading works, 3 if it is forbidden."""
     source = ctypes.create_string_buffer(b"neighbou", _BYTES)
     ready_read, ready_write = os.pipe()
     done_read, done_write = os.pipe()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `nhalf mpi install` put in place, and which of it nobody else could have put there."""
+"""The prefixes of `nhalf mpi install`, without those that another user could have put there."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from nhalf.base.folders import DATA, mpi_folder
 from nhalf.base.trusted import why_not_own
 
 _PARTS = ("", "lib", "bin", "bin/mpiexec", "bin/mpirun")
-"""Of a prefix, what is looked at before anything of it runs."""
+"""Parts of a prefix that are checked before anything of it runs."""
 
 
 @dataclass(frozen=True)
 class OwnPrefixes:
-    """The prefixes that may be used; of the others the mpiexec that is not run, and why."""
+    """The prefixes that may be used; for others the mpiexec that is not run, and why."""
 
     prefixes: list[Path] = field(default_factory=list)
     not_run: dict[Path, str] = field(default_factory=dict)
 
 
 def own_prefixes() -> OwnPrefixes:
-    """The prefixes in the data folder, without those that somebody else could have put there."""
+    """The prefixes in the data folder, without those that another user could have put there."""
     try:
         folder = mpi_folder()
         names = sorted(os.listdir(folder))
@@ -33,17 +33,17 @@ def own_prefixes() -> OwnPrefixes:
         return OwnPrefixes(not_run=_whole_folder(error))
     except OSError:  # nothing installed yet, or not ours to read
         return OwnPrefixes()
-    found = OwnPrefixes()
+    own = OwnPrefixes()
     for prefix in (folder / name for name in names if not name.startswith(".")):
         if reason := _why_not_own(prefix):
-            found.not_run[prefix / "bin" / "mpiexec"] = f"not run: {reason}"
+            own.not_run[prefix / "bin" / "mpiexec"] = f"not run: {reason}"
         else:
-            found.prefixes.append(prefix)
-    return found
+            own.prefixes.append(prefix)
+    return own
 
 
 def _whole_folder(error: MissingError) -> dict[Path, str]:
-    """All that is there by one pattern: a stranger may have chosen the names."""
+    """All prefixes as one pattern, since another user may have chosen the names."""
     with suppress(MissingError):
         folder = DATA.place() / "mpi"
         if os.path.isdir(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries that unchanged programs are started with, and the one that routes collectives."""
+"""Libraries to preload into unmodified programs, such as the one that routes collectives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SEPARATORS = " \t\n:"
 
 @dataclass(frozen=True)
 class Preloaded:
-    """A library that programs are started with: built for the standard ABI, else compiled once."""
+    """A library to preload: built for the standard ABI, else compiled once."""
 
     title: str
     name: str
@@ -46,14 +46,14 @@ COLLECTIVES = Preloaded("library of collectives", ABI_LIBRARY, "collectives", SO
 
 @dataclass(frozen=True)
 class Preload:
-    """What a program is started with: the library, and the variables that load it."""
+    """A library for a program, and the variables that load it."""
 
     path: Path
     variables: dict[str, str]
 
     @property
     def words(self) -> list[str]:
-        """As `env` takes them."""
+        """The variables as arguments of `env`."""
         return [f"{name}={value}" for name, value in self.variables.items()]
 
 
@@ -61,24 +61,24 @@ def preload(
     library: Library,
     program: Path | None = None,
     table: Path | None = None,
-    others: Sequence[Library] = (),
+    installed: Sequence[Library] = (),
 ) -> Preload:
     """The preloading that makes a program of this MPI library follow a decision table.
 
-    A program that was built for the MPI standard ABI has other handles than one built with the
-    library's own header: `program` tells which. Without it both are served where both libraries
-    can be had, and programs of the standard ABI otherwise; a library that does not serve a program
-    steps aside. Raises InputError for a program that cannot be read or is no program of this
-    library, a table that is not there, or a place that LD_PRELOAD cannot name, MissingError where
-    the library for it cannot be had.
+    A program that was built for the MPI standard ABI has different handles from one built with the
+    library's own header: `program` decides. Without it both are served if both libraries are
+    available, and programs of the standard ABI otherwise; a library that does not serve a program
+    has no effect. Raises InputError for a program that cannot be read or is no program of this
+    library, a missing table, or a place that LD_PRELOAD cannot name, MissingError if
+    the library for it is not available.
     """
     if table is not None and not table.is_file():
         raise InputError(f"there is no decision table {table}", "give the file of one")
     is_standard = library.abi if program is None else _is_standard(library, program)
-    paths = [abi_library()] if is_standard else [own_library(library, others)]
+    paths = [abi_library()] if is_standard else [own_library(library, installed)]
     if is_standard and program is None:
         with suppress(MissingError):
-            paths.append(own_library(library, others))
+            paths.append(own_library(library, installed))
     for path in paths:
         if any(mark in str(path) for mark in _SEPARATORS):
             variable = native_files.VARIABLE if path == abi_library() else "XDG_CACHE_HOME"
@@ -94,17 +94,24 @@ def preload(
 
 
 def own_library(
-    library: Library, others: Sequence[Library] = (), what: Preloaded = COLLECTIVES
+    library: Library, installed: Sequence[Library] = (), preloaded: Preloaded = COLLECTIVES
 ) -> Path:
     """The library compiled with an MPI library's own header, once; from the cache afterwards.
 
-    Where it has no compiler, that of a library among `others` serves whose handles are the same.
+    Without its own compiler, that of an `installed` library with equal handles is used.
     Raises MissingError if there is none.
     """
     maker = library
     if library.compiler is None:
-        same = vendor_of(library).handles_of
-        maker = next((one for one in others if one.vendor == same and one.compiler), library)
+        compatible_vendor = vendor_of(library).handles_of
+        maker = next(
+            (
+                candidate
+                for candidate in installed
+                if candidate.vendor == compatible_vendor and candidate.compiler
+            ),
+            library,
+        )
     if maker.compiler is None:
         raise MissingError(
             f"programs built with the own header of {library.name} need a library compiled with it,"
@@ -116,10 +123,10 @@ def own_library(
     tools = [maker.compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return compiled(
         Program(
-            title=f"the {what.title} for {library.name}",
-            name=what.name,
-            folder=f"{what.folder}/{maker.vendor}-{maker.version}",
-            source=what.source,
+            title=f"the {preloaded.title} for {library.name}",
+            name=preloaded.name,
+            folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",
+            source=preloaded.source,
             command=[str(maker.compiler), *FLAGS],
             why_not=lambda path: "" if path.is_file() else "there is no file",
             variables={**maker.environment, **variables},
@@ -128,16 +135,18 @@ def own_library(
     )
 
 
-def abi_library(what: Preloaded = COLLECTIVES) -> Path:
+def abi_library(preloaded: Preloaded = COLLECTIVES) -> Path:
     """The library for programs of the MPI standard ABI. Raises MissingError."""
-    path = native_files.native_folder() / "lib" / what.name
+    path = native_files.native_folder() / "lib" / preloaded.name
     if not path.is_file():
-        raise MissingError(f"{what.name} was not built: it is not at {path}", native_files.REMEDY)
+        raise MissingError(
+            f"{preloaded.name} was not built: it is not at {path}", native_files.REMEDY
+        )
     return path
 
 
 def _is_standard(library: Library, program: Path) -> bool:
-    """Whether a program asks for the standard ABI; its file names the libraries that it needs."""
+    """Whether a program needs the standard ABI, by the libraries that its file names."""
     try:
         content = program.read_bytes()
     except OSError as error:

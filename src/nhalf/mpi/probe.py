@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The probe that runs on a library: the standard-ABI one as it is, or compiled once and kept."""
+"""The probe that runs on a library: that of the standard ABI, or one compiled once and kept."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-pthread")
 def probe_command(library: Library, transport: TransportFile = MPI) -> list[str]:
     """The command, without options, of the probe of a transport that a library starts.
 
-    Raises MissingError if there is none and none can be made.
+    Raises MissingError if there is none and none can be compiled.
     """
     return [str(probe_executable(library, transport))]
 
 
 def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
-    """The standard-ABI probe where it works on the library, else one compiled for it.
+    """The standard-ABI probe if it works on the library, else one compiled for it.
 
     A transport that is linked with its own library is always compiled here. Compiling happens
-    once per library, compiler and content of the headers. Raises MissingError if neither can be
-    had.
+    once per library, compiler and content of the headers. Raises MissingError if neither is
+    available.
     """
     ready, why = _ready_probe(library, transport)
     return ready or compiled(_program(library, transport, why))
 
 
 def quick_probe(library: Library) -> tuple[Path, bool]:
-    """A program that answers in a second whether ranks of a library talk, and if it is the probe.
+    """A program to test in a second whether ranks of a library communicate.
 
-    If the probe would have to be compiled first, which takes a minute, it is a small program.
-    Raises MissingError as `probe_executable` does.
+    It is the probe, which the second value tells, or a small program if the probe would have to
+    be compiled first, which takes a minute. Raises MissingError like `probe_executable`.
     """
     ready, why = _ready_probe(library, MPI)
     if ready:
@@ -67,7 +67,7 @@ def quick_probe(library: Library) -> tuple[Path, bool]:
 
 
 def _ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
-    """The probe that came with nhalf where it works on the library, else why it does not."""
+    """The probe that came with nhalf if it works on the library, else why it does not."""
     if transport.links:
         return None, f"transport {transport.name} is compiled on the machine that has its library"
     if not library.abi:
@@ -81,7 +81,7 @@ def _ready_probe(library: Library, transport: TransportFile) -> tuple[Path | Non
 
 
 def _program(library: Library, transport: TransportFile, why: str) -> Program:
-    """The probe as a library's own wrapper compiles it; `why` it has to."""
+    """The probe as a library's own wrapper compiles it; `why` is the reason for compiling."""
     compiler = library.compiler
     if compiler is None:
         raise MissingError(
@@ -109,14 +109,14 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
 
 
 def compiler_variables(library: Library) -> dict[str, str]:
-    """What a wrapper needs to find a C++ compiler.
+    """The variables with which a wrapper finds a C++ compiler.
 
     Raises MissingError if there is no compiler on PATH.
     """
     variable = vendor_of(library).compiler_variable
-    given = os.environ.get(variable, "")
-    if given:
-        return {variable: given}
+    chosen_compiler = os.environ.get(variable, "")
+    if chosen_compiler:
+        return {variable: chosen_compiler}
     for name in COMPILERS:
         if shutil.which(name):
             # Wheels' wrappers call c++, which minimal machines have under another name only.

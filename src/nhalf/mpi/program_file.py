@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell from a program's file which MPI library it asks for, and so which handles it has."""
+"""Detect from a program's file which MPI library it needs, and thus which handles it has."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FORTRAN = {
 
 
 def program_named(word: str) -> Path:
-    """The file that a word of a command names, whether or not it is there."""
+    """The file that a word of a command names, whether or not it exists."""
     return Path(word) if "/" in word else Path(shutil.which(word) or "")
 
 
 def content_of(path: Path) -> bytes:
-    """The content of a program or shared library; nothing if the file is none or cannot be read."""
+    """The content of a program or shared library; empty if it is none or cannot be read."""
     try:
         if not path.is_file():
             return b""

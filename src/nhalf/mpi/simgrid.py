@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SimGrid's SMPI: whether it is here, and the programs of ours that are compiled for it.
+"""SimGrid's SMPI: whether it is installed, and nhalf's programs that are compiled for it.
 
 They are the probe with the simulated transport, a plug-in that builds any machine from its
 description, so that no machine needs its own compiler, and the simulation of multicasts.
@@ -32,7 +32,7 @@ SETTINGS = {
     "contexts/stack-size": "1024",
     "smpi/shared-malloc-blocksize": "16777216",
 }
-"""SMPI options for every machine: its defaults are made for other networks."""
+"""SMPI options for every machine: its defaults are meant for different networks."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,27 @@ class SimGrid:
 
 
 def simgrid() -> SimGrid:
-    """The SimGrid of this machine; raises MissingError if it, or a compiler, is not here."""
+    """The SimGrid of this machine; raises MissingError if it, or a compiler, is missing."""
     library = ctypes.util.find_library("simgrid")
-    found = {name: shutil.which(name) for name in ("smpirun", "smpicxx")}
-    absent = [name for name, path in found.items() if path is None]
+    programs = {name: shutil.which(name) for name in ("smpirun", "smpicxx")}
+    absent = [name for name, path in programs.items() if path is None]
     if library is None or absent:
-        what = " and ".join(absent) or "its library"
+        missing = " and ".join(absent) or "its library"
         verb = "are" if len(absent) > 1 else "is"
-        raise MissingError(f"simulations need SimGrid: {what} {verb} not installed", REMEDY)
+        raise MissingError(f"simulations need SimGrid: {missing} {verb} not installed", REMEDY)
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
             "the simulator must be compiled once, and no C++ compiler was found",
             COMPILER_REMEDY,
         )
-    return SimGrid(Path(found["smpirun"] or ""), Path(found["smpicxx"] or ""), compiler, library)
+    return SimGrid(
+        Path(programs["smpirun"] or ""), Path(programs["smpicxx"] or ""), compiler, library
+    )
 
 
 def probe(parts: SimGrid) -> Path:
-    """The probe whose messages SMPI simulates; compiled where it is not in the cache."""
+    """The probe whose messages SMPI simulates; compiled if it is not in the cache."""
     header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
     return _compiled_for(
         parts,
@@ -80,7 +82,7 @@ def probe(parts: SimGrid) -> Path:
 
 
 def application(parts: SimGrid, program: TransportFile) -> Path:
-    """The program of an application for SMPI; compiled where it is not in the cache."""
+    """The program of an application for SMPI; compiled if it is not in the cache."""
     return _compiled_for(
         parts,
         Program(
@@ -95,7 +97,7 @@ def application(parts: SimGrid, program: TransportFile) -> Path:
 
 
 def platform(parts: SimGrid) -> Path:
-    """The plug-in that makes a platform of a description; compiled where it is not in the cache."""
+    """The plug-in that builds a platform from a description; compiled if it is not in the cache."""
     return _compiled_for(
         parts,
         Program(
@@ -110,7 +112,7 @@ def platform(parts: SimGrid) -> Path:
 
 
 def multicast(parts: SimGrid) -> Path:
-    """The simulation of multicasts; compiled where it is not in the cache."""
+    """The simulation of multicasts; compiled if it is not in the cache."""
     return _compiled_for(
         parts,
         Program(
@@ -130,7 +132,7 @@ def _compiled_for(parts: SimGrid, program: Program) -> Path:
 
 
 def _why_no_probe(path: Path) -> str:
-    """Why the probe's file is no program; '' when it is one."""
+    """Why the probe's file is no program; '' if it is one."""
     return "" if path.stat().st_size else "the compiler wrote nothing"
 
 

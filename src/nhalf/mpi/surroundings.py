@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables a library needs, and those of other libraries that must not reach it."""
+"""The variables that a library needs, without those of other libraries."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _FORBIDDEN = 3
 
 
 def library_path(prefix: Path, vendor: Vendor | None = None) -> list[Path]:
-    """The folders of a library's shared objects that exist, in the order of search.
+    """The existing folders of a library's shared objects, in the order of search.
 
-    Without a vendor, those that it could have, whoever it is from.
+    Without a vendor, the folders of all vendors are included.
     """
     if prefix == SYSTEM:
         multiarch = sysconfig.get_config_var("MULTIARCH") or "x86_64-linux-gnu"
         names = [f"lib/{multiarch}", "lib64", "lib"]
     else:
-        whose = [vendor] if vendor else vendors().values()
-        names = ["lib", "lib64", *(name for one in whose for name in one.folders)]
+        candidates = [vendor] if vendor else vendors().values()
+        names = ["lib", "lib64", *(name for candidate in candidates for name in candidate.folders)]
     return [prefix / name for name in names if os.path.isdir(prefix / name)]
 
 
 def variables(prefix: Path, vendor: Vendor | None = None) -> dict[str, str]:
-    """Complete values of the variables that programs on this library must be started with."""
+    """Complete values of the variables with which programs on this library must be started."""
     own = [] if prefix == SYSTEM else library_path(prefix, vendor)
-    found: dict[str, str] = {}
+    search_path: dict[str, str] = {}
     folders = [*map(str, own), *_inherited(own)]
     if folders or os.environ.get("LD_LIBRARY_PATH"):
-        found["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
-    return {**found, **(vendor.variables(prefix) if vendor else {})}
+        search_path["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
+    return {**search_path, **(vendor.variables(prefix) if vendor else {})}
 
 
 def has_fabric(root: Path = Path("/")) -> bool:
@@ -50,14 +50,14 @@ def has_fabric(root: Path = Path("/")) -> bool:
 
 
 def _inherited(own: Iterable[Path]) -> list[str]:
-    """The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would take over."""
-    kept = []
+    """The caller's LD_LIBRARY_PATH without folders of MPI libraries, which would be loaded."""
+    inherited = []
     present = {str(folder) for folder in own}
     for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep):
         foreign = part and any(any(Path(part).glob(name)) for name in _LIBRARIES)
         if part and part not in present and not foreign:
-            kept.append(part)
-    return kept
+            inherited.append(part)
+    return inherited
 
 
 @functools.cache
@@ -65,5 +65,5 @@ def can_read_neighbours() -> bool:
     """Whether a process may read the memory of its sibling, as libraries do for large messages."""
     script = Path(__file__).with_name("neighbours.py")
     outcome = run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S)
-    # Where the check itself cannot run nothing is known, and libraries keep their own ways.
+    # If the check itself cannot run, nothing is known, and libraries keep their defaults.
     return outcome.exit_code != _FORBIDDEN

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transports that probes are made for, and programs that run applications.
 
-Both are what their own files say of themselves.
+Both are described in their own files.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from pathlib import Path
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 
-_SAID = re.compile(r"^(?://|#) nhalf-([a-z-]+): (.*)$", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^(?://|#) nhalf-([a-z-]+): (.*)$", re.MULTILINE)
 _HEAD = 2000
 """The first lines of a file hold its description."""
 
 
 @dataclass(frozen=True)
 class TransportFile:
-    """A transport.
+    """A transport, or a program of an application.
 
-    `needs` is 'MPI' where MPI starts its ranks, 'Threads', 'Java' or '' if they start by
-    themselves.
-    `links` are the words by which a compiler links what carries its data, `package` the Debian
-    package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
-    is then what is measured. A program of an application has a `source` of its own, which is
-    compiled with `flags`; transports share that of the probe. It says which application it runs
-    (`app`), in which programming `model`, and whether its ranks are `threads` of one process.
+    `needs` is 'MPI' if MPI starts its ranks, 'Threads', 'Java' or '' if they start by themselves.
+    `links` are the compiler's words for linking the library that carries its data, `package` the
+    Debian package that contains it. `carried_by_mpi` means that the library that starts it also
+    carries its data, and is measured. A program of an application has a `source` of its own, which
+    is compiled with `flags`; transports share that of the probe. It runs the application `app`, in
+    the programming `model`; its ranks may be `threads` of one process.
     """
 
     name: str
@@ -46,23 +45,23 @@ class TransportFile:
 
     @property
     def started_by_mpi(self) -> bool:
-        """Whether its ranks are those of an MPI program."""
+        """Whether the ranks are those of an MPI program."""
         return self.needs == "MPI"
 
     @property
     def executable(self) -> str:
-        """The name of its compiled program, without the mark of the standard ABI."""
+        """The name of the compiled program, without the suffix of the standard ABI."""
         return self.name if self.source else f"probe-{self.name}"
 
     @property
     def title(self) -> str:
-        """The name of that program in messages."""
+        """The name of the program in messages."""
         return self.name if self.source else f"the {self.name} probe"
 
     def described_program(self, app: str) -> dict[str, str | bool]:
-        """What a run keeps of a program: its points mean nothing without.
+        """The description of a program in a run, without which its points mean nothing.
 
-        `app` is what a transport runs as one of its patterns.
+        `app` is the application that a transport runs as one of its patterns.
         """
         if self.app:
             return {"app": self.app, "model": self.model, "threads": self.threads}
@@ -70,7 +69,7 @@ class TransportFile:
 
     @property
     def header(self) -> str:
-        """Its file, as it is included."""
+        """The transport's file as an include path."""
         return f"transports/{self.name}.hpp"
 
 
@@ -78,7 +77,7 @@ MPI = TransportFile("mpi", "MPI", carried_by_mpi=True)
 
 
 def transport_files() -> dict[str, TransportFile]:
-    """Every transport of the installed sources, by name; simulated ranks are not among them.
+    """Every transport of the installed sources, by name, except for simulated ranks.
 
     Without the sources only mpi is known.
     """
@@ -95,13 +94,13 @@ def program_files() -> dict[str, TransportFile]:
         folder = native_files.include_folder()
     except MissingError:
         return {}
-    found = {}
+    programs = {}
     for path in sorted([*folder.glob("apps/*/*.cpp"), *folder.glob("apps/*/*.sh")]):
         name = path.stem.replace("_", "-")
-        program = _described(path, name, str(path.relative_to(folder)))
+        program = _read_description(path, name, str(path.relative_to(folder)))
         if program.needs != "SMPI":
-            found[name] = program
-    return found
+            programs[name] = program
+    return programs
 
 
 def kernels_of(program: TransportFile) -> list[str]:
@@ -110,18 +109,18 @@ def kernels_of(program: TransportFile) -> list[str]:
     Sources in Java are not installed; every kernel has one.
     """
     folder = native_files.include_folder() / "apps" / program.app
-    found = [*folder.glob(f"*/{program.model.lower()}.hpp")] or [*folder.glob("*/openmp.hpp")]
-    return sorted(path.parent.name for path in found)
+    files = [*folder.glob(f"*/{program.model.lower()}.hpp")] or [*folder.glob("*/openmp.hpp")]
+    return sorted(path.parent.name for path in files)
 
 
 def with_kernels(program: TransportFile, patterns: Collection[str]) -> TransportFile:
     """The program with no more kernels than the patterns name, which compiles in less time."""
-    every = kernels_of(program)
-    wanted = [name for name in every if f"{program.app}-{name}" in patterns]
-    if not wanted or wanted == every:
+    kernels = kernels_of(program)
+    selected = [name for name in kernels if f"{program.app}-{name}" in patterns]
+    if not selected or selected == kernels:
         return program
-    only = (f"-DNHALF_ONLY_{name}" for name in wanted)
-    return replace(program, flags=(*program.flags, "-DNHALF_ONLY", *only))
+    definitions = (f"-DNHALF_ONLY_{name}" for name in selected)
+    return replace(program, flags=(*program.flags, "-DNHALF_ONLY", *definitions))
 
 
 def simulated_program(name: str) -> TransportFile:
@@ -132,32 +131,32 @@ def simulated_program(name: str) -> TransportFile:
     path = native_files.include_folder() / f"apps/{name}/{name}_simulated.cpp"
     if not path.is_file():
         raise MissingError(f"{name} has no program for simulated machines", "leave --machine out")
-    return _described(path, f"{name}-simulated", f"apps/{name}/{path.name}")
+    return _read_description(path, f"{name}-simulated", f"apps/{name}/{path.name}")
 
 
 @functools.cache
 def _read(folder: Path) -> dict[str, TransportFile]:
-    found = {MPI.name: MPI}
+    transports = {MPI.name: MPI}
     for path in sorted(folder.glob("*.hpp")):
-        transport = _described(path, path.stem)
+        transport = _read_description(path, path.stem)
         if transport.needs != "SMPI":
-            found[path.stem] = transport
-    return found
+            transports[path.stem] = transport
+    return transports
 
 
-def _described(path: Path, name: str, source: str = "") -> TransportFile:
+def _read_description(path: Path, name: str, source: str = "") -> TransportFile:
     """The description in a file's first lines."""
     with path.open(encoding="utf-8") as file:
-        said = dict(_SAID.findall(file.read(_HEAD)))
+        values = dict(_DESCRIPTION.findall(file.read(_HEAD)))
     return TransportFile(
         name=name,
-        needs=said.get("needs", ""),
-        links=tuple(said.get("links", "").split()),
-        package=said.get("package", ""),
-        carried_by_mpi=said.get("data-by", "") == "MPI",
+        needs=values.get("needs", ""),
+        links=tuple(values.get("links", "").split()),
+        package=values.get("package", ""),
+        carried_by_mpi=values.get("data-by", "") == "MPI",
         source=source,
-        flags=tuple(said.get("flags", "").split()),
-        app=said.get("app", ""),
-        model=said.get("model", ""),
-        threads=said.get("ranks", "") == "threads",
+        flags=tuple(values.get("flags", "").split()),
+        app=values.get("app", ""),
+        model=values.get("model", ""),
+        threads=values.get("ranks", "") == "threads",
     )

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of a tuner: a library's own algorithms, and its tuning file.
 
-That of a library is in the file of its vendor (mpi/vendors), that of nhalf's own table in
+The tuner of a library is in the file of its vendor (mpi/vendors), that of nhalf's own table in
 mpi/tuning.py.
 
 A decision is a list of `nhalf.mpi.decision_table.Rule` whose algorithms are the library's names;
-sizes are nhalf's (message, vector or one block), which a tuner turns into those that its library
-counts.
+sizes are nhalf's (message, vector or one block), which a tuner converts to those of its library.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from nhalf.mpi.decision_table import Rule
 class Tuner(ABC):
     """The algorithms of one library, and how to select them."""
 
-    what: ClassVar[str]
-    """One sentence: which library, and which of its files is written."""
+    description: ClassVar[str]
+    """One sentence: the library, and the file that is written."""
 
     forms: ClassVar[dict[str, str]]
-    """The forms of its file by name, each with the name that a file gets; the first is usual."""
+    """The forms of the file by name, each with its file name; the first is usual."""
 
     def __init__(self, library: Library, form: str = "") -> None:
         self.library = library
@@ -55,7 +54,7 @@ class Tuner(ABC):
 
     @abstractmethod
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        """The variables under which operations take these algorithms, whatever size and ranks."""
+        """The variables that force these algorithms of operations for all sizes and ranks."""
 
     @abstractmethod
     def text(self, rules: Sequence[Rule]) -> str:
@@ -63,7 +62,7 @@ class Tuner(ABC):
 
     @abstractmethod
     def read(self, path: Path) -> list[Rule]:
-        """The rules in a file, read as strictly as the library does, with error messages.
+        """Read the rules in a file as strictly as the library does, with error messages.
 
         Raises FailedError if the library would reject it, or interpret it differently.
         """
@@ -85,7 +84,7 @@ class Tuner(ABC):
         return "" if operation else operation
 
     def writable(self, operation: str, algorithm: str) -> bool:
-        """Whether the present form can say so."""
+        """Whether the present form can express a choice."""
         return bool(operation and algorithm)
 
 

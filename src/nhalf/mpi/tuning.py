@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
-Our own are the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so takes
-the calls before the library does. An algorithm is forced by a table of one rule.
+The table selects the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so
+takes the calls before the library does. An algorithm is forced by a table of one rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWN = "nhalf"
 """The tuner for any library, through a preloaded library of nhalf."""
 SHARED_MEMORY = "shared-memory"
 OTHER_SIZES = ("reduce-scatter",)
-"""Measured by the whole vector, where a table has one block."""
+"""Operations measured by the whole vector, while a table has one block."""
 
 
 def tuner_for(library: Library, to: str = "") -> Tuner:
@@ -46,16 +46,16 @@ def tuner_for(library: Library, to: str = "") -> Tuner:
 class OwnTable(Tuner):
     """The table of libnhalf_coll.so."""
 
-    what: ClassVar[str] = "any library: nhalf's decision table, read by libnhalf_coll.so"
+    description: ClassVar[str] = "any library: nhalf's decision table, read by libnhalf_coll.so"
     forms: ClassVar[dict[str, str]] = {"table": "nhalf.table"}
 
     def algorithms(self, operation: str) -> list[str]:
-        """The registry's names, and shared memory."""
-        known = [one.name for one in algorithms().get(operation, ())]
-        return [*known, SHARED_MEMORY] if known and operation not in OTHER_SIZES else []
+        """The names of nhalf's algorithms, and shared memory."""
+        names = [algorithm.name for algorithm in algorithms().get(operation, ())]
+        return [*names, SHARED_MEMORY] if names and operation not in OTHER_SIZES else []
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        """A table of these alone, kept beside other things that are made once."""
+        """The variables of a table of these algorithms alone, which is cached."""
         rules = [
             Rule(operation, 0, math.inf, 0, math.inf, chosen[operation])
             for operation in sorted(chosen)
@@ -65,11 +65,11 @@ class OwnTable(Tuner):
         return self.activate(write_cached(cache_folder() / "tables" / name, text))
 
     def text(self, rules: Sequence[Rule]) -> str:
-        """The table."""
+        """The text of the table."""
         return table_text(rules)
 
     def read(self, path: Path) -> list[Rule]:
-        """The table, whose algorithms have to be known."""
+        """Read the table, whose algorithms have to be known."""
         content(path)
         try:
             rules = read_table(path)
@@ -84,5 +84,5 @@ class OwnTable(Tuner):
         return rules
 
     def activate(self, path: Path) -> dict[str, str]:
-        """The library to load first, and its table."""
+        """The variables of the library to preload, and of its table."""
         return preload(self.library, probe_executable(self.library), path).variables

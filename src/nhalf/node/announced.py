@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operating system says of caches: shown beside what was measured only."""
+"""Caches as the operating system reports them: only shown beside the measured ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def announced(folder: Path = FOLDER) -> list[dict[str, int]]:
-    """Level, size, line and ways of each cache for data, nearest first; what is not said is 0."""
-    found = [
+    """Level, size, line and ways of each data cache, nearest first; 0 if not reported."""
+    caches = [
         {
             "level": _number(index / "level"),
             "size_bytes": _number(index / "size"),
@@ -22,7 +22,7 @@ def announced(folder: Path = FOLDER) -> list[dict[str, int]]:
         for index in sorted(folder.glob("index*"))
         if _text(index / "type") != "Instruction"
     ]
-    return sorted(found, key=lambda cache: cache["level"])
+    return sorted(caches, key=lambda cache: cache["level"])
 
 
 def _number(path: Path) -> int:

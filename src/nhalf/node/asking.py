@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A core that is asked point by point; each answer is in the journal before anybody uses it."""
+"""A core that is measured point by point; each answer is in the journal before it is used."""
 
 from __future__ import annotations
 
@@ -28,32 +28,34 @@ def node_subject() -> Subject:
 
 @dataclass
 class Core:
-    """One launch of the probe on one core; `known` are all answers so far."""
+    """One launch of the probe on one core; `readings` are all answers so far."""
 
     processes: Processes
     subject: Subject
     records: Records
     launch: int
-    known: list[Reading] = field(default_factory=list)
-    _asked: dict[str, Reading] = field(default_factory=dict)
+    readings: list[Reading] = field(default_factory=list)
+    _reading_by_point: dict[str, Reading] = field(default_factory=dict)
 
     def ask(self, pattern: str, size_bytes: int, **axes: object) -> Reading | None:
-        """Measure a point, or take what is known of it; None if it cannot be measured."""
+        """Measure a point unless it was measured before; None if it cannot be measured."""
         texts = {name: str(value) for name, value in axes.items() if value is not None}
         key = f"{pattern} {size_bytes} {axes_text(texts)}"
-        if key in self._asked:
-            return self._asked[key]
+        if key in self._reading_by_point:
+            return self._reading_by_point[key]
         point = Point(pattern, 1, size_bytes, PLACEMENT, axes_text(texts))
-        position = len(self.known)
-        said = self._answer(position, point)
-        self.records.point(self.subject, self.launch, Answer(position, point, said), [])
-        if said.get("nhalf") != "point" or not said["verified"]:
+        position = len(self.readings)
+        answer = self._answer(position, point)
+        self.records.point(self.subject, self.launch, Answer(position, point, answer), [])
+        if answer.get("nhalf") != "point" or not answer["verified"]:
             return None
-        values: dict[str, Any] = said["values"]
-        found = reading(pattern, size_bytes, texts, self.launch, said["samples_s"], values)
-        self._asked[key] = found
-        self.known.append(found)
-        return found
+        values: dict[str, Any] = answer["values"]
+        point_reading = reading(
+            pattern, size_bytes, texts, self.launch, answer["samples_s"], values
+        )
+        self._reading_by_point[key] = point_reading
+        self.readings.append(point_reading)
+        return point_reading
 
     def _answer(self, position: int, point: Point) -> dict[str, Any]:
         axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)

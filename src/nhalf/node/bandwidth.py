@@ -23,16 +23,16 @@ TIMEOUT_S = 60.0
 PLACEMENT = "cores"
 MEMORY = "memory"
 STREAMING_AXES = "stores=streaming"
-"""Of memory, also with stores that bypass the caches, where the processor has them."""
+"""Memory is also measured with non-temporal stores, if the processor has them."""
 STREAMING = "memory, streaming stores"
 MEMORY_BYTES = 96 << 20
-"""Of all arrays of a core together, where no level is larger."""
+"""Least size of all arrays of a core together, to lie in memory."""
 CORES_MAX = 64
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Arrays of one core that lie in one level, all together `size_bytes`."""
+    """Arrays of one core that lie in one level of the hierarchy, together `size_bytes`."""
 
     level: str
     size_bytes: int
@@ -41,37 +41,37 @@ class Spot:
 def spots(flat: Sequence[Plateau]) -> list[Spot]:
     """Sizes well inside each private level, and one that only memory holds."""
     inside = [
-        Spot(f"L{place}", int((one.first_bytes * one.last_bytes) ** 0.5))
-        for place, one in enumerate(flat[:2], 1)
+        Spot(f"L{place}", int((plateau.first_bytes * plateau.last_bytes) ** 0.5))
+        for place, plateau in enumerate(flat[:2], 1)
     ]
-    largest = max((one.first_bytes for one in flat), default=0)
+    largest = max((plateau.first_bytes for plateau in flat), default=0)
     return [*inside, Spot(MEMORY, max(MEMORY_BYTES, 4 * largest))]
 
 
 def core_counts(cores: int) -> list[int]:
-    """1, 2, 4 … and all."""
+    """The numbers of cores to measure: 1, 2, 4 … and all."""
     counts = [2**k for k in range(cores.bit_length()) if 2**k < cores]
     return [*counts, cores]
 
 
 def ask_bandwidth(records: Records, flat: Sequence[Plateau]) -> None:
-    """Measure every kernel in every level, by cores; stores in memory in both ways."""
+    """Measure every kernel in every level on 1, 2, 4 … cores; in memory with both stores."""
     subject = plain_subject(TRANSPORT)
     for cores in core_counts(min(CORES_MAX, len(os.sched_getaffinity(0)))):
         tokens, variables = subject.launch(cores, PLACEMENT, "")
         with Probe(tokens, variables, TIMEOUT_S) as processes:
             records.launch(Start(subject.key, cores, PLACEMENT), 0, processes.launch, [])
             for position, point in enumerate(_points(flat, cores)):
-                said = _answer(processes, subject, position, point)
-                records.point(subject, 0, Answer(position, point, said), [])
+                answer = _answer(processes, subject, position, point)
+                records.point(subject, 0, Answer(position, point, answer), [])
 
 
 def _points(flat: Sequence[Plateau], cores: int) -> Iterator[Point]:
     for spot in spots(flat):
-        each_bytes = cores * spot.size_bytes // ARRAYS // 64 * 64
+        array_bytes = cores * spot.size_bytes // ARRAYS // 64 * 64
         for axes in ("", STREAMING_AXES) if spot.level == MEMORY else ("",):
             for kernel in KERNELS:
-                yield Point(f"memory-{kernel}", cores, each_bytes, PLACEMENT, axes)
+                yield Point(f"memory-{kernel}", cores, array_bytes, PLACEMENT, axes)
 
 
 def _answer(processes: Probe, subject: Subject, position: int, point: Point) -> dict[str, object]:

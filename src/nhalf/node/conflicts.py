@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Size, ways and line of a cache with physical addresses, from pages that get in each other's way.
+"""Size, ways and line of a physically indexed cache, from pages that conflict.
 
-The probe takes pages as long as one line of each fits (native/node/conflict_search.hpp): this many
-pages as the cache holds. Each further page overflows one set; how many of the others have to be
-there for that is the number of ways, and how far its line has to move until it no longer does is
-the size of a line.
+The probe adds pages as long as one line of each fits (native/node/conflict_search.hpp): as many
+pages as the cache holds. Each further page overflows one set; the number of other pages needed for
+that is the number of ways, and the distance that its line has to move until it no longer conflicts
+is the size of a line.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from nhalf.node.reading import CONFLICTS, Reading
 
 VOTES_MIN = 3
 AGREED_MIN = 0.5
-WHOLE_ERROR = 0.03
-"""By so much the pages may differ from what each way holds: bits of the address choose a set, so
-that is a power of two. Where a neighbour took or added pages, it is not."""
+POWER_ERROR = 0.03
+"""Pages per way are a power of two within this relative error, since bits of the address choose a
+set; they are not if a neighbour took or added pages."""
 
 
 @dataclass(frozen=True)
 class Conflicts:
-    """A cache as its conflicts show it; `size_ci` holds what all launches say.
+    """A cache as its conflicts show it; `size_ci` contains the results of all launches.
 
-    `size_bytes` is None where launches do not agree on it. `fitting_bytes` is the memory of the
-    pages of which a line fits: more than the cache where bits of other pages choose the set, too.
+    `size_bytes` is None if launches do not agree on it. `fitting_bytes` is the memory of the pages
+    of which a line fits: more than the cache if the page number also selects the set.
     """
 
     size_bytes: int | None
@@ -40,19 +40,19 @@ class Conflicts:
     fitting_bytes: float
 
 
-def conflicts(found: Iterable[Reading]) -> Conflicts | None:
+def conflicts(readings: Iterable[Reading]) -> Conflicts | None:
     """The cache that overflows; None if launches do not agree on it."""
-    looks = [one for one in found if one.pattern == CONFLICTS]
-    ways = _agreed(value for _, value in _told(looks, "ways_", ""))
+    trials = [reading for reading in readings if reading.pattern == CONFLICTS]
+    ways = _agreed(value for _, value in _votes(trials, "ways_", ""))
     if not ways:
         return None
-    whose = {place for place, value in _told(looks, "ways_", "") if value == ways}
-    lines = _told(looks, "line_", "_bytes")
-    line = _agreed(value for place, value in lines if place in whose)
+    agreeing = {place for place, value in _votes(trials, "ways_", "") if value == ways}
+    lines = _votes(trials, "line_", "_bytes")
+    line = _agreed(value for place, value in lines if place in agreeing)
     if not line:
         return None
-    page_bytes = looks[0].value("page_bytes") or 4096
-    counts = [one.value("pages") or 0.0 for one in looks]
+    page_bytes = trials[0].value("page_bytes") or 4096
+    counts = [reading.value("pages") or 0.0 for reading in trials]
     fitting_bytes = median(counts) * page_bytes
     per_way = Counter(filter(None, (_per_way(pages, ways) for pages in counts)))
     best, votes = per_way.most_common(1)[0] if per_way else (0, 0)
@@ -64,18 +64,20 @@ def conflicts(found: Iterable[Reading]) -> Conflicts | None:
 
 
 def _per_way(pages: float, ways: int) -> int:
-    """The power of two that each way holds; 0 where pages differ from every one."""
+    """The number of pages in each way, a power of two; 0 if `pages` is not close to one."""
     nearest = 2 ** round(log2(max(1.0, pages / ways)))
-    # A page that was taken or left out by mistake changes the number by one.
-    return nearest if abs(pages / ways / nearest - 1) < WHOLE_ERROR else 0
+    # A page that was added or left out by mistake changes the number by one.
+    return nearest if abs(pages / ways / nearest - 1) < POWER_ERROR else 0
 
 
-def _told(looks: Iterable[Reading], prefix: str, suffix: str) -> list[tuple[tuple[int, str], int]]:
-    """What each look says, by launch and number, without those that could not tell."""
+def _votes(
+    trials: Iterable[Reading], prefix: str, suffix: str
+) -> list[tuple[tuple[int, str], int]]:
+    """The values that trials found, by launch and number, without undecided ones."""
     return [
-        ((one.launch, name.removeprefix(prefix).removesuffix(suffix)), int(value))
-        for one in looks
-        for name, value in one.values
+        ((trial.launch, name.removeprefix(prefix).removesuffix(suffix)), int(value))
+        for trial in trials
+        for name, value in trial.values
         if name.startswith(prefix) and name.endswith(suffix) and value
         # A page on its own is no set.
         if value > 1
@@ -83,7 +85,7 @@ def _told(looks: Iterable[Reading], prefix: str, suffix: str) -> list[tuple[tupl
 
 
 def _agreed(values: Iterable[int]) -> int:
-    """What most votes of all launches say; 0 if few agree."""
+    """The value with most votes over all launches; 0 if few agree."""
     votes = Counter(values)
     if not votes:
         return 0

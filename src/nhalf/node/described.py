@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processor that bounds are asked for: one of record, a file, or the one here as measured."""
+"""The processor that bounds are computed for: published, from a file, or this host as measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = "here"
 
 
 def path_of_here() -> Path:
-    """Where the description of this host's processor is kept when it was measured.
+    """The path of the description of this host's processor as measured.
 
     Raises MissingError if somebody else could have written there.
     """
@@ -36,7 +36,7 @@ def keep_here(measured: Processor) -> None:
 
 
 def described(name: str) -> Processor:
-    """The processor `here` as it was measured last, one of record, or the one in a file.
+    """The processor `here` as it was measured last, a published one, or the one in a file.
 
     Raises MissingError if this one was not measured, InputError for an unknown name.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory hierarchy of a core: what each level holds, how it is divided, and what it costs."""
+"""The memory hierarchy of a core: size, organisation and latency of each level."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ KNEE_FACTOR = 1.5
 """A size from conflicts lies within this factor of where the curve of latencies rises."""
 
 MIXED_FACTOR = 3.0
-"""Pages that fit are at least so much more than the cache holds where their bits are mixed in."""
+"""Pages that fit exceed the size of the cache by at least this factor if the page number selects
+the set."""
 
 HALFWAY = 1.3
-"""An array of which half of the loads miss is about this much larger than the cache."""
+"""An array half of whose loads miss is larger than the cache by about this factor."""
 
 MISSING_SHARE = 0.1
-"""Lines hit as long as fewer of them than this miss."""
+"""All lines count as hits as long as a smaller share than this misses."""
 
 SHARED = "size of shared levels: what lies behind level 2 is not told apart from memory"
-"""What no repetition resolves, since it is not looked for."""
+"""Unresolved in every run, since it is not measured."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """One cache; None for what could not be resolved.
+    """One cache; None for properties that could not be resolved.
 
-    `hit_cycles_median` is what a dependent load takes, and `miss_s` what one takes longer when it
+    `hit_cycles_median` is the latency of a dependent load, `miss_s` its additional latency if it
     misses this level.
     """
 
@@ -48,9 +49,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """All levels, nearest first, memory behind them, and what could not be resolved, in sentences.
+    """All levels, nearest first, memory behind them, and sentences about unresolved properties.
 
-    `memory_s` is a dependent load from memory; None if arrays were too small for that.
+    `memory_s` is the latency of a dependent load from memory; None if arrays were too small.
     """
 
     levels: tuple[Level, ...]
@@ -58,9 +59,9 @@ class Hierarchy:
     unresolved: tuple[str, ...]
 
 
-def hierarchy(found: Sequence[Reading]) -> Hierarchy:
-    """The levels that one core's points show."""
-    steps = curve(found)
+def hierarchy(readings: Sequence[Reading]) -> Hierarchy:
+    """The levels that the points of one core show."""
+    steps = curve(readings)
     flat = plateaus(steps)
     if len(flat) < 2:
         return Hierarchy(
@@ -68,68 +69,68 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
         )
     unresolved: list[str] = []
     end = rise(steps, flat[1])
-    levels = [_first(found, flat, unresolved), _second(found, end, flat, unresolved)]
+    levels = [_first(readings, flat, unresolved), _second(readings, end, flat, unresolved)]
     unresolved.append(SHARED)
     memory_s = flat[-1].latency_s if len(flat) > 2 else None
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
 
 
 def hit_limit_cycles(flat: Sequence[Plateau]) -> float:
-    """Loads that take less hit the first level."""
+    """The latency below which loads hit the first level."""
     return flat[0].cycles_median + MISSING_SHARE * (flat[1].cycles_median - flat[0].cycles_median)
 
 
-def _first(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:
-    """The nearest cache, by lines at a distance."""
-    near = sets(found, hit_limit_cycles(flat))
-    if near is None or not _is_near(near.size_bytes, flat[0], flat[1]):
-        unresolved.append("size, ways and line of level 1: looks at its sets do not agree")
+def _first(readings: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:
+    """The nearest cache, from lines at power-of-two distances."""
+    divided = sets(readings, hit_limit_cycles(flat))
+    if divided is None or not _is_near(divided.size_bytes, flat[0], flat[1]):
+        unresolved.append("size, ways and line of level 1: trials of its sets do not agree")
         return _unknown(1, flat)
     # One line more or less at the finest distance would have been seen.
     finest = 512
-    ends = (float(near.size_bytes - finest), float(near.size_bytes + finest))
-    return _level(1, flat, near, ends)
+    ends = (float(divided.size_bytes - finest), float(divided.size_bytes + finest))
+    return _level(1, flat, divided, ends)
 
 
 def _second(
-    found: Sequence[Reading],
+    readings: Sequence[Reading],
     end: Rise | None,
     flat: Sequence[Plateau],
     unresolved: list[str],
 ) -> Level:
-    """The cache behind the nearest, by pages in each other's way; what is next may not be flat."""
-    behind = conflicts(found)
+    """The second cache, from pages that conflict; the latency behind it need not be flat."""
+    cache = conflicts(readings)
     miss_s = end.miss_cycles * flat[1].latency_s / flat[1].cycles_median if end else None
-    if behind and end and behind.fitting_bytes > MIXED_FACTOR * end.size_bytes:
-        behind = _mixed(behind, end, flat[1])
-    size = behind.size_bytes if behind else None
-    if behind is None or size is None or size < flat[1].last_bytes / KNEE_FACTOR:
-        unresolved.append("size, ways and line of level 2: looks at its sets do not agree")
+    if cache and end and cache.fitting_bytes > MIXED_FACTOR * end.size_bytes:
+        cache = _mixed(cache, end, flat[1])
+    size = cache.size_bytes if cache else None
+    if cache is None or size is None or size < flat[1].last_bytes / KNEE_FACTOR:
+        unresolved.append("size, ways and line of level 2: trials of its sets do not agree")
         return replace(_unknown(2, flat), miss_s=miss_s)
-    divided = Sets(behind.ways, size // behind.ways, behind.line_bytes, 1.0)
-    return replace(_level(2, flat, divided, behind.size_ci), miss_s=miss_s)
+    divided = Sets(cache.ways, size // cache.ways, cache.line_bytes, 1.0)
+    return replace(_level(2, flat, divided, cache.size_ci), miss_s=miss_s)
 
 
-def _mixed(behind: Conflicts, end: Rise, own: Plateau) -> Conflicts:
-    """A cache whose sets are chosen by bits of the whole address.
+def _mixed(cache: Conflicts, end: Rise, own: Plateau) -> Conflicts:
+    """A cache whose sets are selected by bits of the whole address.
 
-    Lines of more pages fit than it has room for, since they lie in more than the sets of one place
-    of a page. It has a power of two of sets, as many as are nearest to the end of the level.
+    Lines of more pages fit than the cache holds pages, since one offset in a page maps to many
+    sets. The number of sets is the power of two nearest to the end of the level.
     """
-    set_bytes = behind.ways * behind.line_bytes
+    set_bytes = cache.ways * cache.line_bytes
     size = set_bytes * 2 ** round(log2(end.size_bytes / HALFWAY / set_bytes))
     ends = float(own.last_bytes), float(end.size_bytes)
     is_inside = ends[0] <= size <= ends[1]
-    return replace(behind, size_bytes=size if is_inside else None, size_ci=ends)
+    return replace(cache, size_bytes=size if is_inside else None, size_ci=ends)
 
 
-def _is_near(size_bytes: int, here: Plateau, behind: Plateau) -> bool:
-    low, high = here.last_bytes / KNEE_FACTOR, behind.first_bytes * KNEE_FACTOR
+def _is_near(size_bytes: int, own: Plateau, behind: Plateau) -> bool:
+    low, high = own.last_bytes / KNEE_FACTOR, behind.first_bytes * KNEE_FACTOR
     return low < size_bytes < high
 
 
 def _unknown(level: int, flat: Sequence[Plateau]) -> Level:
-    """A level of which only its latency is known."""
+    """A level of which only the latency is known."""
     own = flat[level - 1]
     return Level(level, own.cycles_median, own.latency_s, miss_s=_miss_s(level, flat))
 
@@ -151,5 +152,5 @@ def _level(
 
 
 def _miss_s(level: int, flat: Sequence[Plateau]) -> float | None:
-    """What the next level takes longer; None if there is none."""
+    """The additional latency of the next level; None if there is none."""
     return flat[level].latency_s - flat[level - 1].latency_s if level < len(flat) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A processor described by what was measured of it."""
+"""The description of a processor from its measurements."""
 
 from __future__ import annotations
 
@@ -13,95 +13,98 @@ from nhalf.machines.processor import Cache, Processor
 from nhalf.node.levels import Hierarchy, Level, hierarchy
 from nhalf.node.reading import LOAD, STORE, UNIT, Reading
 from nhalf.node.units import (
-    joined_pairs,
+    fused_pairs,
     least_cycles,
     operations,
+    reorder_buffer_instructions,
+    scheduler_instructions,
     single,
     together,
-    waiting,
-    window,
 )
 from nhalf.statistics.intervals import Interval
 
 
 def measured(
-    found: Sequence[Reading], run: str, environment: Mapping[str, Any]
+    readings: Sequence[Reading], run: str, environment: Mapping[str, Any]
 ) -> Processor | None:
     """The processor that the points of a run show; None if its units were not measured."""
-    units = [one for one in found if one.pattern == UNIT]
+    units = [reading for reading in readings if reading.pattern == UNIT]
     issue = single(units, "issue")
     if issue is None:
         return None
-    levels = hierarchy(found)
-    whole = single(units, "integer-store-forward", latency=True)
+    levels = hierarchy(readings)
+    counter_cycles = single(units, "integer-store-forward", latency=True)
     hit_cycles = levels.levels[0].hit_cycles_median if levels.levels else None
     host = str(environment.get("host") or "here")
     return Processor(
         name=host,
         title=str(environment.get("processor", "")),
         source=f"measured by nhalf, run {run}",
-        unknown=(*levels.unresolved, "which operations share a unit, but sums and products"),
-        clock_hz=1 / median(one.cycle_s for one in units),
+        unknown=(*levels.unresolved, "which operations share a unit, except add and multiply"),
+        clock_hz=1 / median(reading.cycle_s for reading in units),
         issue_per_cycle=issue.high,
         store_forward_cycles=_store_forward(units),
-        integer_store_forward_cycles=_without_addition(units, whole),
-        window_instructions=window(units, issue.high),
-        waiting_instructions=waiting(units),
-        joined_pairs=tuple(joined_pairs(units)),
+        integer_store_forward_cycles=_without_addition(units, counter_cycles),
+        reorder_buffer_instructions=reorder_buffer_instructions(units, issue.high),
+        scheduler_instructions=scheduler_instructions(units),
+        fused_pairs=tuple(fused_pairs(units)),
         operations=tuple(operations(units, hit_cycles)),
         units=tuple(together(units)),
-        caches=tuple(_caches(levels, found)),
+        caches=tuple(_caches(levels, readings)),
         environment={"host": host},
     )
 
 
 def _store_forward(units: Sequence[Reading]) -> float | None:
-    """From the store of a real number to its use: at once, or with an addition and others."""
+    """Latency from the store of a floating-point number to its use.
+
+    It is measured directly, or with an addition, whose latency is subtracted; the lower counts.
+    """
     alone = single(units, "store-forward", latency=True)
-    with_sum = single(units, "store-forward-add", latency=True)
-    add = next((one for one in operations(units) if one.key == "add"), None)
-    found = [alone.low] if alone else []
-    if with_sum and add and add.least_cycles:
-        found.append(with_sum.low - (add.latency_to_others_cycles or add.least_cycles))
-    return min(found, default=None)
+    with_add = single(units, "store-forward-add", latency=True)
+    add = next((operation for operation in operations(units) if operation.key == "add"), None)
+    latencies = [alone.low] if alone else []
+    if with_add and add and add.least_cycles:
+        latencies.append(with_add.low - (add.latency_to_others_cycles or add.least_cycles))
+    return min(latencies, default=None)
 
 
-def _without_addition(units: Sequence[Reading], both: Interval | None) -> float | None:
-    """What a counter in memory waits for its store, without the addition of one."""
+def _without_addition(units: Sequence[Reading], with_addition: Interval | None) -> float | None:
+    """Store-to-load forwarding of a counter in memory, without the addition of one."""
     add = single(units, "integer-add", latency=True)
-    return max(0.0, both.low - (add.low if add else 1.0)) if both else None
+    return max(0.0, with_addition.low - (add.low if add else 1.0)) if with_addition else None
 
 
-def _caches(found: Hierarchy, looks: Sequence[Reading]) -> list[Cache]:
-    """The levels that were resolved, as far as no nearer one is missing."""
+def _caches(levels: Hierarchy, readings: Sequence[Reading]) -> list[Cache]:
+    """The levels that were resolved, up to the first that was not."""
     caches: list[Cache] = []
-    for level in found.levels:
+    for level in levels.levels:
         if level.size_bytes is None or level.line_bytes is None:
             break
-        one = _cache(level, level.size_bytes, level.line_bytes)
+        cache = _cache(level, level.size_bytes, level.line_bytes)
         if caches:
-            ends = 2 * caches[-1].size_bytes, one.size_bytes // 2
-            loaded = line_cycles(looks, LOAD, ends, one.line_bytes)
-            stored = line_cycles(looks, STORE, ends, one.line_bytes)
-            one = replace(one, load_line_cycles=loaded, store_line_cycles=stored)
-        caches.append(one)
+            ends = 2 * caches[-1].size_bytes, cache.size_bytes // 2
+            loaded = line_cycles(readings, LOAD, ends, cache.line_bytes)
+            stored = line_cycles(readings, STORE, ends, cache.line_bytes)
+            cache = replace(cache, load_line_cycles=loaded, store_line_cycles=stored)
+        caches.append(cache)
     return caches
 
 
 def line_cycles(
-    looks: Sequence[Reading], pattern: str, ends_bytes: tuple[int, int], line_bytes: int
+    readings: Sequence[Reading], pattern: str, ends_bytes: tuple[int, int], line_bytes: int
 ) -> float | None:
     """Cycles of a line in a sweep over arrays between two sizes; None if there was none.
 
-    A neighbour only adds: the quickest look counts.
+    A neighbour only adds time, so the fastest trial counts.
     """
     return min(
         (
-            least_cycles(one)
-            for one in looks
-            if one.pattern == pattern
-            and one.stride_bytes == line_bytes
-            and ends_bytes[0] <= one.size_bytes <= ends_bytes[1]
+            least_cycles(reading)
+            for reading in readings
+            if reading.pattern == pattern
+            and reading.stride_bytes == line_bytes
+            and ends_bytes[0] <= reading.size_bytes <= ends_bytes[1]
         ),
         default=None,
     )

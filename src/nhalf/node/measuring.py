@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring a node: launches of one core that is asked what its answers so far leave open."""
+"""Measuring a node: launches on one core, each point chosen by the answers so far."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.levels import hit_limit_cycles
 from nhalf.node.plateaus import Plateau, curve, plateaus, rise
 from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
-from nhalf.node.sets import look
+from nhalf.node.sets import ask_sets
 from nhalf.node.translation import ask_pages
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
-"""Further launches that time only units: they are quick, and outlast a busy neighbour."""
+"""Further launches that time only units: they are short, and outlast a busy neighbour."""
 POINTS = 460
-"""About this many in a launch: what is asked depends on the answers."""
+"""Approximate number of points in a launch: it depends on the answers."""
 MISS_CYCLES_MAX = 120
-"""What a miss is taken for where the probe is not told (native/node/conflicts.hpp)."""
+"""The cost of a miss that the probe assumes by default (native/node/conflicts.hpp)."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 LINE_BYTES = 64
@@ -40,11 +40,14 @@ FAR_BYTES = 1 << 30
 MEMORY_SHARE = 1 / 8
 FAR_S = 8.0
 ENOUGH_S = 45.0
-"""After so long, no further launch begins: on a busy machine."""
+"""After this time no further launch begins, as on a busy machine."""
 
 
 def begin(out: Path | None) -> Run:
-    """Make the run directory. Raises InputError if there is a run, MissingError without room."""
+    """Create the run directory.
+
+    Raises InputError if it holds a run already, MissingError if it cannot be written.
+    """
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {**environment(), "announced": announced()},
@@ -54,12 +57,12 @@ def begin(out: Path | None) -> Run:
 
 
 def measure(run: Run, progress: Progress) -> Outcome:
-    """Measure all launches into a run; raises LaunchError, MissingError where that cannot be."""
+    """Measure all launches into a run; raises LaunchError or MissingError if that fails."""
     subject = node_subject()
     with run.journal() as journal, progress:
         records = Records(journal, State(), progress)
         records.planned(LAUNCHES * POINTS)
-        known: list[Reading] = []
+        readings: list[Reading] = []
         began_s = time.monotonic()
         for launch in range(LAUNCHES + UNIT_LAUNCHES):
             if launch < LAUNCHES and launch and time.monotonic() - began_s > ENOUGH_S:
@@ -73,9 +76,9 @@ def measure(run: Run, progress: Progress) -> Outcome:
                 ask_units(core)
                 if launch < LAUNCHES:
                     ask(core)
-                known += core.known
+                readings += core.readings
         progress.say("bandwidth of each level")
-        ask_bandwidth(records, plateaus(curve(known)))
+        ask_bandwidth(records, plateaus(curve(readings)))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
@@ -83,31 +86,31 @@ def measure(run: Run, progress: Progress) -> Outcome:
 
 
 def ask(core: Core) -> None:
-    """All questions to one core, from near to far."""
+    """Measure the memory hierarchy of one core, from the nearest level outwards."""
     for size in sizes(4096, NEAR_BYTES, 4):
         core.ask(CHASE, size)
     if core.launch == 0:
         ask_sweeps(core)
     if core.launch < 2:
         _far(core)
-    flat = plateaus(curve(core.known))
+    flat = plateaus(curve(core.readings))
     if len(flat) < 2:
         return
     limit_cycles = hit_limit_cycles(flat)
-    look(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
+    ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
     core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, flat[1]))
     ask_pages(core)
 
 
 def ask_units(core: Core) -> None:
-    """Every kind of operation that the processor has, narrow ones first: wide ones need warmth."""
+    """Time every operation that the processor has, narrow ones first: wide ones need a warm-up."""
     kernels = core.subject.description.get("kernels", [])
-    for one in sorted(kernels, key=lambda kernel: int(kernel["bits"])):
-        core.ask(UNIT, 0, **one)
+    for kernel in sorted(kernels, key=lambda kernel: int(kernel["bits"])):
+        core.ask(UNIT, 0, **kernel)
 
 
 def ask_sweeps(core: Core) -> None:
-    """Loads and stores that do not wait for each other, by size and stride."""
+    """Time independent loads and stores, by size and stride."""
     size = SWEEP_BYTES
     while size <= NEAR_BYTES:
         for stride in SWEEP_STRIDES:
@@ -117,7 +120,7 @@ def ask_sweeps(core: Core) -> None:
 
 
 def _far(core: Core) -> None:
-    """Arrays that only a shared cache or memory holds, as long as there is time."""
+    """Measure arrays that only a shared cache or memory holds, until FAR_S has passed."""
     began_s = time.monotonic()
     for size in sizes(NEAR_BYTES, far_bytes(), 2)[1:]:
         if time.monotonic() - began_s > FAR_S:
@@ -126,40 +129,40 @@ def _far(core: Core) -> None:
 
 
 def sizes(first_bytes: int, last_bytes: int, per_octave: int) -> list[int]:
-    """Sizes in even steps, in whole lines of 256 bytes."""
-    found = []
+    """Sizes in even steps on a logarithmic scale, multiples of 256 bytes."""
+    sizes_bytes = []
     size = first_bytes
     while size <= last_bytes:
-        found += [size * (per_octave + k) // per_octave // 256 * 256 for k in range(per_octave)]
+        sizes_bytes += [
+            size * (per_octave + k) // per_octave // 256 * 256 for k in range(per_octave)
+        ]
         size *= 2
-    return [one for one in found if one <= last_bytes]
+    return [size for size in sizes_bytes if size <= last_bytes]
 
 
 def far_bytes() -> int:
-    """The largest array: no more than a share of the memory that is free."""
+    """The size of the largest array: at most a share of the free memory."""
     free_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
 
 
 def _miss_cycles(core: Core, level: Plateau) -> int | None:
-    """What a load that misses a level takes longer; None, for what is usual, where that is not
-    known, or more.
-    """
-    end = rise(curve(core.known), level)
+    """Additional cycles of a load that misses a level; None if unknown, or above the default."""
+    end = rise(curve(core.readings), level)
     return round(end.miss_cycles) if end and end.miss_cycles < MISS_CYCLES_MAX else None
 
 
 def conflict_bytes(plateau_last_bytes: int) -> int:
-    """Memory with more pages than a cache holds whose plateau ends there, in each of its sets."""
+    """Memory with more pages in each set than a cache holds whose plateau ends at this size."""
     return max(8 << 20, 4 * plateau_last_bytes)
 
 
 def _hits(core: Core, limit_cycles: float, nodes: int, stride: int, shift: int) -> bool:
-    """Whether nodes all hit, in the least disturbed of two looks."""
+    """Whether all nodes hit, in the less disturbed of two trials."""
     for seed in (1, 2):
         axes = {"stride": stride, "shift": shift or None, "seed": None if seed == 1 else seed}
-        found = core.ask(CHASE, nodes * stride, **axes)
-        low = found.value("cycles_p10") if found else None
+        reading = core.ask(CHASE, nodes * stride, **axes)
+        low = reading.value("cycles_p10") if reading else None
         if low is not None and low < limit_cycles:
             return True
     return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether other programs took the core while it was measured."""
+"""Whether other programs had the core while it was measured."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from nhalf.node.reading import Reading
 
 BUSY_SHARE = 0.1
-"""From this share of all points on it is said."""
+"""From this share of all points on there is a warning."""
 REMEDY = "measure again on a node where nothing else runs"
 
 
-def taken_share(found: Sequence[Reading]) -> float:
-    """The share of points during which another program had the core; 0 of none."""
-    return sum((one.value("preempted") or 0) > 0 for one in found) / max(1, len(found))
+def preempted_share(readings: Sequence[Reading]) -> float:
+    """The share of points during which another program had the core; 0 without points."""
+    preempted = sum((reading.value("preempted") or 0) > 0 for reading in readings)
+    return preempted / max(1, len(readings))
 
 
-def doubts(found: Sequence[Reading]) -> list[str]:
-    """What to think of points that were disturbed, in sentences."""
-    share = taken_share(found)
+def warnings(readings: Sequence[Reading]) -> list[str]:
+    """Warnings about disturbed points, in sentences."""
+    share = preempted_share(readings)
     if share < BUSY_SHARE:
         return []
     return [f"other programs had the core during {share:.0%} of all points; {REMEDY}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Levels of a latency curve: where a larger array does not make a load slower."""
+"""Plateaus of a latency curve: sizes at which a larger array does not make a load slower."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLAT_FACTOR = 1.12
 STEP_FACTOR = 1.3
 """The next plateau is slower by at least this."""
 PLAIN_FACTOR = 2.0
-"""The level behind one is slower by at least this: less may be a neighbour's doing."""
+"""The next level is slower by at least this factor: less may be due to a neighbour."""
 STEEP_FACTOR = 1.5
 """Beyond a level and its end, twice the size makes a load slower by less than this."""
 USUAL_AXES = frozenset({"seed", "huge"})
@@ -22,7 +22,7 @@ USUAL_AXES = frozenset({"seed", "huge"})
 
 @dataclass(frozen=True)
 class Plateau:
-    """Sizes at which a load takes the same: cycles, and seconds."""
+    """Sizes at which a load takes the same time, in cycles and seconds."""
 
     first_bytes: int
     last_bytes: int
@@ -39,33 +39,33 @@ class Step:
     latency_s: float
 
 
-def curve(found: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True) -> list[Step]:
-    """The dense chases of launches by size, in huge pages where there are any, or in small ones."""
+def curve(readings: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True) -> list[Step]:
+    """The dense chases of all launches by size, with huge pages requested or with small ones."""
     return steps_of(
-        one
-        for one in found
-        if one.pattern == CHASE
-        and one.stride_bytes == line_bytes
-        and one.is_plain
-        and one.is_huge == is_huge
+        reading
+        for reading in readings
+        if reading.pattern == CHASE
+        and reading.stride_bytes == line_bytes
+        and reading.is_plain
+        and reading.is_huge == is_huge
     )
 
 
 def steps_of(chases: Iterable[Reading]) -> list[Step]:
-    """Chases of launches by size: the least disturbed.
+    """The least disturbed chases of all launches, by size.
 
-    A neighbour only adds to a load, so of several launches the lower quartile counts.
+    A neighbour only adds to a load, so the lower quartile over launches counts.
     """
     by_size: dict[int, list[Reading]] = {}
-    for one in chases:
-        by_size.setdefault(one.size_bytes, []).append(one)
+    for chase in chases:
+        by_size.setdefault(chase.size_bytes, []).append(chase)
     return [
         Step(
             size,
-            _low([one.cycles for one in ones]),
-            _low([one.cycles * one.cycle_s for one in ones]),
+            _low([chase.cycles for chase in same_size]),
+            _low([chase.cycles * chase.cycle_s for chase in same_size]),
         )
-        for size, ones in sorted(by_size.items())
+        for size, same_size in sorted(by_size.items())
     ]
 
 
@@ -76,47 +76,47 @@ def _low(values: Sequence[float]) -> float:
 
 def plateaus(steps: Sequence[Step]) -> list[Plateau]:
     """The plateaus of a curve, nearest first; each at least an octave long."""
-    found: list[list[Step]] = []
+    groups: list[list[Step]] = []
     for place, step in enumerate(steps):
-        ahead = [other for other in steps[place:] if other.size_bytes <= 2 * step.size_bytes]
+        ahead = [later for later in steps[place:] if later.size_bytes <= 2 * step.size_bytes]
         if ahead[-1].size_bytes < 2 * step.size_bytes or len(ahead) < 3:
             continue
-        if ahead[-1].cycles_median > FLAT_FACTOR * min(one.cycles_median for one in ahead):
+        if ahead[-1].cycles_median > FLAT_FACTOR * min(later.cycles_median for later in ahead):
             continue
-        if max(one.cycles_median for one in ahead) > STEP_FACTOR * ahead[0].cycles_median:
+        if max(later.cycles_median for later in ahead) > STEP_FACTOR * ahead[0].cycles_median:
             continue
-        if found and _continues(found[-1], ahead):
-            found[-1] += [one for one in ahead if one not in found[-1]]
+        if groups and _continues(groups[-1], ahead):
+            groups[-1] += [later for later in ahead if later not in groups[-1]]
         else:
-            found.append(list(ahead))
-    return [_plateau(ones) for ones in found]
+            groups.append(list(ahead))
+    return [_plateau(group) for group in groups]
 
 
-def _continues(known: Sequence[Step], ahead: Sequence[Step]) -> bool:
+def _continues(plateau: Sequence[Step], ahead: Sequence[Step]) -> bool:
     """Whether an octave belongs to the plateau before it."""
-    middle = median(one.cycles_median for one in known)
-    return median(one.cycles_median for one in ahead) < STEP_FACTOR * middle
+    typical = median(step.cycles_median for step in plateau)
+    return median(step.cycles_median for step in ahead) < STEP_FACTOR * typical
 
 
-def _plateau(ones: Sequence[Step]) -> Plateau:
+def _plateau(steps: Sequence[Step]) -> Plateau:
     return Plateau(
-        ones[0].size_bytes,
-        ones[-1].size_bytes,
-        median(one.cycles_median for one in ones),
-        median(one.latency_s for one in ones),
+        steps[0].size_bytes,
+        steps[-1].size_bytes,
+        median(step.cycles_median for step in steps),
+        median(step.latency_s for step in steps),
     )
 
 
 @dataclass(frozen=True)
 class Rise:
-    """The end of a level: an array of which about half of the loads miss, and what a miss costs."""
+    """The end of a level: an array half of whose loads miss, and the cost of a miss."""
 
     size_bytes: int
     miss_cycles: float
 
 
 def rise(steps: Sequence[Step], level: Plateau) -> Rise | None:
-    """Where a load takes half as much more as in an array that is four times as large.
+    """The size at which half of the loads miss, judged by an array that is four times as large.
 
     The next level need not be flat: neighbours may leave too little of a shared cache for that.
     None if it cannot be told from memory, or from a disturbance of the level itself.
@@ -125,7 +125,7 @@ def rise(steps: Sequence[Step], level: Plateau) -> Rise | None:
         if step.size_bytes <= level.last_bytes:
             continue
         twice, four = (
-            next((one for one in steps if one.size_bytes >= times * step.size_bytes), None)
+            next((larger for larger in steps if larger.size_bytes >= times * step.size_bytes), None)
             for times in (2, 4)
         )
         if twice is None or four is None:

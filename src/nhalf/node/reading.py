@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One point of a core as the derivations see it: where it was measured, and how many cycles."""
+"""One point of a core as derivations use it: its pattern, size and axes, and its cycles."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TRANSPORT = "node"
 CHASE, LOAD, STORE, UNIT = "node-chase", "node-load", "node-store", "node-unit"
 CONFLICTS = "node-conflicts"
 SWEEP_STRIDES = (8, 64, 256)
-"""Bytes from access to access of a sweep: several in a line, one in each, and few."""
+"""Bytes between accesses of a sweep: several per line, one per line, and one per four lines."""
 PATTERNS = (CHASE, LOAD, STORE, UNIT, CONFLICTS)
 ALONE_SHARE = 8 / 240
-"""With fewer samples of a core that was alone, all count (native/node/node_sampler.hpp)."""
+"""With a smaller share of undisturbed samples, all count (native/node/node_sampler.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Reading:
     """One point in one launch.
 
     `low_s` is the lower quartile of its samples in seconds: a neighbour only adds to a sample, and
-    seldom disturbs all of them. `cycle_s` is how long a cycle of the core was meanwhile.
+    seldom disturbs all of them. `cycle_s` is the duration of a core cycle during the point.
     """
 
     pattern: str
@@ -41,20 +41,20 @@ class Reading:
     @property
     def cycles(self) -> float:
         """Cycles of one operation: the lower quartile over samples."""
-        found = self.value("cycles_p25")
-        return self.low_s / self.cycle_s if found is None else found
+        cycles_p25 = self.value("cycles_p25")
+        return self.low_s / self.cycle_s if cycles_p25 is None else cycles_p25
 
     def value(self, name: str) -> float | None:
-        """What else was found of the point, by name."""
+        """A named value of the point; None if it has none."""
         return next((float(value) for key, value in self.values if key == name), None)
 
     def axis(self, name: str, usual: int = 0) -> int:
-        """The number of an axis, which is left out where it has its usual value."""
+        """The value of an axis, which is left out if it is the usual one."""
         return int(next((text for key, text in self.axes if key == name), usual))
 
     @property
     def stride_bytes(self) -> int:
-        """The distance from node to node."""
+        """The distance between neighbouring nodes of a chase or accesses of a sweep."""
         return self.axis("stride", 64)
 
     @property
@@ -65,17 +65,17 @@ class Reading:
 
     @property
     def is_huge(self) -> bool:
-        """Whether it asked for huge pages."""
+        """Whether the point requested huge pages."""
         return ("huge", "no") not in self.axes
 
     @property
     def is_plain(self) -> bool:
-        """Whether nodes lie one behind the other without shift or skew."""
+        """Whether nodes lie at equal distances, without shift or skew."""
         return not self.axis("shift") and not self.axis("skew")
 
 
 def subject_of(run: str) -> Row:
-    """What every row about a core of a run begins with: who was measured, and where."""
+    """The columns with which every row about a core of a run begins."""
     return {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
 
 
@@ -85,10 +85,10 @@ def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
     frame = measurements.filter(
         pl.col("transport") == TRANSPORT, pl.col("pattern").is_in(PATTERNS), pl.col("verified")
     ).select(columns)
-    found: dict[str, list[Reading]] = {}
+    readings_by_run: dict[str, list[Reading]] = {}
     for row in frame.collect().iter_rows(named=True):
-        values = {one["name"]: one["value"] for one in row["values"]}
-        read = reading(
+        values = {value["name"]: value["value"] for value in row["values"]}
+        point = reading(
             row["pattern"],
             row["bytes"],
             parse_axes(row["axes"]),
@@ -96,8 +96,8 @@ def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
             row["samples_s"],
             values,
         )
-        found.setdefault(row["run"], []).append(read)
-    return found
+        readings_by_run.setdefault(row["run"], []).append(point)
+    return readings_by_run
 
 
 def reading(
@@ -108,9 +108,13 @@ def reading(
     samples_s: list[float],
     values: Mapping[str, float | None],
 ) -> Reading:
-    """A point from its samples, seconds, and the values that the probe found with it."""
+    """A point from its samples in seconds and the values that the probe reported with it."""
     ordered = sorted(samples_s)
     low_s = ordered[round(0.25 * (len(ordered) - 1))]
-    known = tuple((name, value) for name, value in sorted(values.items()) if value is not None)
-    cycle_s = dict(known).get("cycle_s", 1e-9)
-    return Reading(pattern, size_bytes, tuple(sorted(axes.items())), launch, low_s, cycle_s, known)
+    known_values = tuple(
+        (name, value) for name, value in sorted(values.items()) if value is not None
+    )
+    cycle_s = dict(known_values).get("cycle_s", 1e-9)
+    return Reading(
+        pattern, size_bytes, tuple(sorted(axes.items())), launch, low_s, cycle_s, known_values
+    )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ways, sets and line of the nearest cache: how many lines fit at which distance.
 
-Lines at a distance of S share a set where S is a multiple of what a way holds, so that as many fit
-as there are ways. At half of that distance twice as many fit, and so on: what fits times the
-distance is the size of the cache. Lines of which every second one lies X further on share their set
-as long as X is less than a line.
+Lines at a distance of S share a set if S is a multiple of the size of a way, so that as many fit
+as there are ways. At half of that distance twice as many fit, and so on: the number that fits times
+the distance is the size of the cache. If every second line is shifted by X, they still share their
+set as long as X is less than a line.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ STRIDES = tuple(2**k for k in range(9, 16))
 SHIFTS = tuple(2**k for k in range(3, 10))
 WAYS_MAX = 32
 AGREED_MIN = 0.6
-"""A number of ways is believed where this share of all looks has it."""
+"""A number of ways is accepted if this share of all trials agrees on it."""
 HALF_ERROR = 0.15
-"""At half of the distance twice as many lines fit, but for this."""
+"""At half of the distance twice as many lines fit, within this relative error."""
 
 
 @dataclass(frozen=True)
 class Sets:
-    """How a cache is divided; `agreed_share` is the part of all looks that said the same."""
+    """How a cache is divided; `agreed_share` is the share of all trials that agree."""
 
     ways: int
     way_bytes: int
@@ -38,12 +38,12 @@ class Sets:
 
     @property
     def size_bytes(self) -> int:
-        """What all ways hold."""
+        """The size of the cache: all ways together."""
         return self.ways * self.way_bytes
 
 
-def look(hits: Hits, about_bytes: int) -> None:
-    """Ask whatever `sets` needs to know of a cache that holds some `about_bytes`."""
+def ask_sets(hits: Hits, about_bytes: int) -> None:
+    """Measure everything that `sets` needs of a cache of about `about_bytes`."""
     fitting: dict[int, int] = {}
     for stride in STRIDES:
         most = max(WAYS_MAX, 3 * about_bytes // (2 * stride))
@@ -57,34 +57,35 @@ def look(hits: Hits, about_bytes: int) -> None:
 
 
 def _most(hits: Hits, stride_bytes: int, most: int) -> int:
-    """The most nodes at a stride that all hit, up to some number."""
+    """The largest number of nodes at a stride that all hit, up to `most`."""
     low, high = 1, most + 1
     while high - low > 1:
-        middle = (low + high) // 2
-        if hits(middle, stride_bytes, 0):
-            low = middle
+        nodes = (low + high) // 2
+        if hits(nodes, stride_bytes, 0):
+            low = nodes
         else:
-            high = middle
+            high = nodes
     return low
 
 
-def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
-    """What chases over few lines say of a cache whose hits take less than `limit_cycles`.
+def sets(readings: Iterable[Reading], limit_cycles: float) -> Sets | None:
+    """The division of a cache whose hits take less than `limit_cycles`, from chases over few lines.
 
     None if they contradict each other.
     """
-    chases = [one for one in found if one.pattern == CHASE]
+    chases = [reading for reading in readings if reading.pattern == CHASE]
     small = [
-        one
-        for one in chases
-        if not one.axis("skew") and (one.stride_bytes >= STRIDES[0] or one.axis("shift"))
+        reading
+        for reading in chases
+        if not reading.axis("skew")
+        and (reading.stride_bytes >= STRIDES[0] or reading.axis("shift"))
     ]
-    launches = sorted({one.launch for one in small})
+    launches = sorted({reading.launch for reading in small})
     fitting = {
         stride: [
             count
             for launch in launches
-            if (count := _fitting(_of(small, launch, stride), limit_cycles))
+            if (count := _fitting(_of_launch(small, launch, stride), limit_cycles))
         ]
         for stride in STRIDES
     }
@@ -92,7 +93,12 @@ def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
     lines = Counter(
         line
         for launch in launches
-        if (line := _line([one for one in _of(small, launch) if one.axis("shift")], limit_cycles))
+        if (
+            line := _line(
+                [reading for reading in _of_launch(small, launch) if reading.axis("shift")],
+                limit_cycles,
+            )
+        )
     )
     if divided is None or not lines:
         return None
@@ -101,45 +107,52 @@ def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
     return Sets(ways, way_bytes, line_bytes, agreed_share) if 2 * count > len(launches) else None
 
 
-def _of(small: Iterable[Reading], launch: int, stride_bytes: int = 0) -> list[Reading]:
-    """The points of a launch, of one stride where it is given."""
-    return [one for one in small if one.launch == launch and stride_bytes in (0, one.stride_bytes)]
+def _of_launch(small: Iterable[Reading], launch: int, stride_bytes: int = 0) -> list[Reading]:
+    """The points of a launch, of one stride unless it is 0."""
+    return [
+        reading
+        for reading in small
+        if reading.launch == launch and stride_bytes in (0, reading.stride_bytes)
+    ]
 
 
 def _divided(fitting: Mapping[int, Sequence[int]]) -> tuple[int, int, float] | None:
-    """Ways, bytes of a way, and the share of looks that say so; None if they do not agree."""
-    far = [count for stride in STRIDES[-3:] for count in fitting[stride]]
-    if not far:
+    """Ways, bytes of a way, and the share of trials that agree; None if too few do."""
+    far_counts = [count for stride in STRIDES[-3:] for count in fitting[stride]]
+    if not far_counts:
         return None
-    middle = median(far)
-    same = [s for s in STRIDES if fitting[s] and median(fitting[s]) < 1.5 * middle]
-    votes = Counter(count for stride in same for count in fitting[stride])
+    far_median = median(far_counts)
+    way_strides = [s for s in STRIDES if fitting[s] and median(fitting[s]) < 1.5 * far_median]
+    votes = Counter(count for stride in way_strides for count in fitting[stride])
     ways, count = votes.most_common(1)[0]
     agreed_share = count / votes.total()
-    before = fitting.get(same[0] // 2, [])
-    halves = bool(before) and abs(median(before) / (2 * ways) - 1) < HALF_ERROR
-    return (ways, same[0], agreed_share) if halves and agreed_share >= AGREED_MIN else None
+    half_stride = fitting.get(way_strides[0] // 2, [])
+    halves = bool(half_stride) and abs(median(half_stride) / (2 * ways) - 1) < HALF_ERROR
+    return (ways, way_strides[0], agreed_share) if halves and agreed_share >= AGREED_MIN else None
 
 
-def _fitting(ones: list[Reading], limit_cycles: float) -> int:
-    """The most nodes that hit; 0 if nobody looked at more or at fewer."""
-    unshifted = [one for one in ones if not one.axis("shift")]
-    count = {one: one.size_bytes // one.stride_bytes for one in unshifted}
-    most = max((count[one] for one in unshifted if _low(one) < limit_cycles), default=0)
-    beyond = any(count[one] > most for one in unshifted)
+def _fitting(readings: list[Reading], limit_cycles: float) -> int:
+    """The largest number of nodes that hit; 0 if none did, or if no larger number was measured."""
+    unshifted = [reading for reading in readings if not reading.axis("shift")]
+    count = {reading: reading.size_bytes // reading.stride_bytes for reading in unshifted}
+    most = max(
+        (count[reading] for reading in unshifted if _least_cycles(reading) < limit_cycles),
+        default=0,
+    )
+    beyond = any(count[reading] > most for reading in unshifted)
     return most if beyond else 0
 
 
 def _line(shifted: list[Reading], limit_cycles: float) -> int:
-    """The first shift at which lines no longer share a set; 0 if that is not seen."""
-    hit = {one.axis("shift"): False for one in shifted}
-    for one in shifted:
-        hit[one.axis("shift")] |= _low(one) < limit_cycles
+    """The first shift at which lines no longer share a set; 0 if no shift shows it."""
+    hit = {reading.axis("shift"): False for reading in shifted}
+    for reading in shifted:
+        hit[reading.axis("shift")] |= _least_cycles(reading) < limit_cycles
     first = next((shift for shift in sorted(hit) if hit[shift]), 0)
     return first if first > min(hit, default=0) else 0
 
 
-def _low(one: Reading) -> float:
-    """The least disturbed tenth of the samples: whatever hits shows it there."""
-    found = one.value("cycles_p10")
-    return one.cycles if found is None else found
+def _least_cycles(reading: Reading) -> float:
+    """Cycles in the least disturbed tenth of the samples: a hit shows there."""
+    cycles = reading.value("cycles_p10")
+    return reading.cycles if cycles is None else cycles

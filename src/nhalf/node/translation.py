@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reach of address translation: how many pages are known without a walk through page tables.
+"""The reach of address translation: how many pages the TLBs hold without a page-table walk.
 
-A chase over one line of each of n small pages takes as long as one over n lines that lie close
-together, and the translation: what it takes longer has a step where a table of pages is full.
+A chase over one line of each of n small pages takes as long as one over n adjacent lines, plus the
+translation: the difference has a step at the number of pages that fills a TLB.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ LINE_BYTES = 64
 SMALL_BYTES = (64 << 10, 32 << 20)
 SMALL_PER_OCTAVE = 2
 HUGE_MIN = 0.9
-"""An array lies in huge pages if so much of it does."""
+"""An array counts as in huge pages if at least this share of it is."""
 SHARP_FACTOR = 2.0
-"""From the last size that fits to the first that does not: a wider step is a disturbed one."""
+"""Largest ratio of the first size that does not fit to the last that does: a wider step is
+disturbed."""
 IDLE = "measure again on an idle node"
 
 
 @dataclass(frozen=True)
 class Reach:
-    """One table of pages, 1 the nearest.
+    """The reach of one TLB level; level 1 is the nearest.
 
-    It holds `pages` at least, and fewer than `pages_beyond`. A load whose page it does not hold
+    It holds at least `pages`, and fewer than `pages_beyond`. A load whose page it does not hold
     takes `miss_cycles` or `miss_s` longer.
     """
 
@@ -46,14 +47,14 @@ class Reach:
     miss_cycles: float
     miss_s: float
 
-    def overlaps(self, other: Reach) -> bool:
-        """Whether both may be the same table."""
-        return self.pages < other.pages_beyond and other.pages < self.pages_beyond
+    def overlaps(self, reach: Reach) -> bool:
+        """Whether both may be the same TLB."""
+        return self.pages < reach.pages_beyond and reach.pages < self.pages_beyond
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables that are seen, nearest first, and in a sentence why a further one is not."""
+    """The TLB levels that were resolved, nearest first, and why a further one was not."""
 
     reaches: tuple[Reach, ...] = ()
     unresolved: str = ""
@@ -61,9 +62,9 @@ class Tables:
 
 @dataclass(frozen=True)
 class PageSizes:
-    """A load from the largest array that was chased in both: seconds in huge and small pages.
+    """Seconds of a load from the largest array that was chased in both huge and small pages.
 
-    `huge_share` is the part of the array that the system did put into huge pages, if it says so.
+    `huge_share` is the share of the array that the system put into huge pages, if reported.
     """
 
     size_bytes: int
@@ -78,7 +79,7 @@ class PageSizes:
 
 
 def ask_pages(core: Core) -> None:
-    """Chases over one line per page, in one launch also dense ones, all in small pages."""
+    """Measure chases over one line per page, in one launch also dense ones, all in small pages."""
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     for pages in _evenly(*PAGES, PER_OCTAVE):
         axes = {"stride": page_bytes, "skew": LINE_BYTES, "huge": "no"}
@@ -89,105 +90,116 @@ def ask_pages(core: Core) -> None:
 
 
 def _evenly(first: int, last: int, per_octave: int) -> list[int]:
-    """Sizes in even steps, `last` included."""
-    found = []
+    """Sizes in even steps on a logarithmic scale, `last` included."""
+    sizes = []
     size = first
     while size < last:
-        found += [size * (per_octave + k) // per_octave for k in range(per_octave)]
+        sizes += [size * (per_octave + k) // per_octave for k in range(per_octave)]
         size *= 2
-    return [*found, last]
+    return [*sizes, last]
 
 
-def translation_steps(found: Iterable[Reading]) -> list[Step]:
-    """Cycles of a load by the memory whose pages it may come from, without what lines cost."""
-    found = list(found)
-    dense = {one.size_bytes: one for one in curve(found)}
+def translation_steps(readings: Iterable[Reading]) -> list[Step]:
+    """Cycles of a load by the memory that its pages span, without the cost of cache misses."""
+    readings = list(readings)
+    dense = {step.size_bytes: step for step in curve(readings)}
     if not dense:
         return []
     nearest = dense[min(dense)]
     steps = []
-    for one in steps_of(each for each in found if _is_of_pages(each)):
-        pages = one.size_bytes // small_page_bytes(found)
+    for step in steps_of(reading for reading in readings if _is_page_chase(reading)):
+        pages = step.size_bytes // small_page_bytes(readings)
         lines = dense.get(pages * LINE_BYTES)
         if lines is None and pages * LINE_BYTES > nearest.size_bytes:
             continue
         cycles = nearest.cycles_median + max(
-            0.0, one.cycles_median - (lines or nearest).cycles_median
+            0.0, step.cycles_median - (lines or nearest).cycles_median
         )
-        cycle_s = one.latency_s / one.cycles_median
-        steps.append(Step(one.size_bytes, cycles, cycles * cycle_s))
+        cycle_s = step.latency_s / step.cycles_median
+        steps.append(Step(step.size_bytes, cycles, cycles * cycle_s))
     return steps
 
 
-def tables(found: Sequence[Reading]) -> Tables:
-    """The tables of pages that are seen, as far as nothing disturbed a nearer one."""
-    every = reaches(found)
-    launches = sorted({one.launch for one in found if _is_of_pages(one)})
-    alone = [reaches([one for one in found if one.launch == launch]) for launch in launches]
+def tables(readings: Sequence[Reading]) -> Tables:
+    """The TLB levels that were seen, up to the first disturbed one."""
+    candidates = reaches(readings)
+    launches = sorted({reading.launch for reading in readings if _is_page_chase(reading)})
+    by_launch = [
+        reaches([reading for reading in readings if reading.launch == launch])
+        for launch in launches
+    ]
     resolved: list[Reach] = []
-    for one in every:
-        why_not = _disturbed(one, found, alone)
+    for reach in candidates:
+        why_not = _disturbed(reach, readings, by_launch)
         if why_not:
-            return Tables(tuple(resolved), f"TLB {one.level}: {why_not}; {IDLE}")
-        resolved.append(one)
-    pages = max((one.size_bytes for one in found if _is_of_pages(one)), default=0)
-    said = f"TLB: no step up to {pages // small_page_bytes(found)} pages"
-    return Tables(tuple(resolved), "" if resolved else said)
+            return Tables(tuple(resolved), f"TLB {reach.level}: {why_not}; {IDLE}")
+        resolved.append(reach)
+    pages = max((reading.size_bytes for reading in readings if _is_page_chase(reading)), default=0)
+    no_step = f"TLB: no step up to {pages // small_page_bytes(readings)} pages"
+    return Tables(tuple(resolved), "" if resolved else no_step)
 
 
-def _disturbed(one: Reach, found: Sequence[Reading], by_launch: Sequence[Sequence[Reach]]) -> str:
-    """Why a step is not that of the table alone; '' where nothing says so."""
-    ends = f"{one.pages} and {one.pages_beyond} pages"
-    if one.pages_beyond > SHARP_FACTOR * one.pages:
-        return f"loads become slower little by little between {ends}"
-    agreed = [any(map(one.overlaps, others)) for others in by_launch]
+def _disturbed(
+    reach: Reach, readings: Sequence[Reading], by_launch: Sequence[Sequence[Reach]]
+) -> str:
+    """Why a step may not be that of the TLB alone; '' if nothing suggests so."""
+    ends = f"{reach.pages} and {reach.pages_beyond} pages"
+    if reach.pages_beyond > SHARP_FACTOR * reach.pages:
+        return f"loads become slower gradually between {ends}"
+    agreed = [any(map(reach.overlaps, launch_reaches)) for launch_reaches in by_launch]
     if 2 * sum(agreed) <= len(agreed):
         return f"launches disagree about a step between {ends}"
-    sizes = {one.pages * one.page_bytes, one.pages_beyond * one.page_bytes}
-    seen_alone = {each.size_bytes for each in found if _is_of_pages(each) and each.was_alone}
-    return "" if sizes <= seen_alone else f"others had the core at every look at {ends}"
+    sizes = {reach.pages * reach.page_bytes, reach.pages_beyond * reach.page_bytes}
+    undisturbed_bytes = {
+        reading.size_bytes for reading in readings if _is_page_chase(reading) and reading.was_alone
+    }
+    return (
+        ""
+        if sizes <= undisturbed_bytes
+        else f"other programs had the core in every trial of {ends}"
+    )
 
 
-def reaches(found: Sequence[Reading]) -> list[Reach]:
-    """The steps that are seen, nearest first, disturbed or not; none if there is none."""
-    steps = translation_steps(found)
-    page_bytes = small_page_bytes(found)
+def reaches(readings: Sequence[Reading]) -> list[Reach]:
+    """All steps of translation time, nearest first, disturbed or not."""
+    steps = translation_steps(readings)
+    page_bytes = small_page_bytes(readings)
     return [
         Reach(
             level=level,
-            pages=here.last_bytes // page_bytes,
-            pages_beyond=behind.first_bytes // page_bytes,
+            pages=near.last_bytes // page_bytes,
+            pages_beyond=far.first_bytes // page_bytes,
             page_bytes=page_bytes,
-            miss_cycles=behind.cycles_median - here.cycles_median,
-            miss_s=behind.latency_s - here.latency_s,
+            miss_cycles=far.cycles_median - near.cycles_median,
+            miss_s=far.latency_s - near.latency_s,
         )
-        for level, (here, behind) in enumerate(pairwise(plateaus(steps)), 1)
+        for level, (near, far) in enumerate(pairwise(plateaus(steps)), 1)
     ]
 
 
-def page_sizes(found: Sequence[Reading]) -> PageSizes | None:
+def page_sizes(readings: Sequence[Reading]) -> PageSizes | None:
     """What small pages cost; None if no array was chased in both."""
-    small = {one.size_bytes: one for one in curve(found, is_huge=False)}
-    huge = {one.size_bytes: one for one in curve(found)}
-    both = small.keys() & huge.keys()
-    if not both:
+    small = {step.size_bytes: step for step in curve(readings, is_huge=False)}
+    huge = {step.size_bytes: step for step in curve(readings)}
+    common_sizes = small.keys() & huge.keys()
+    if not common_sizes:
         return None
-    size = max(both)
+    size = max(common_sizes)
     shares = [
         share
-        for one in found
-        if one.pattern == CHASE and one.size_bytes == size and one.is_huge
-        if (share := one.value("huge_share")) is not None
+        for reading in readings
+        if reading.pattern == CHASE and reading.size_bytes == size and reading.is_huge
+        if (share := reading.value("huge_share")) is not None
     ]
     share = min(shares, default=None)
     return PageSizes(size, huge[size].latency_s, small[size].latency_s, share)
 
 
-def _is_of_pages(one: Reading) -> bool:
-    """Whether it is a chase over one line of each page."""
-    return one.pattern == CHASE and not one.is_huge and one.axis("skew") == LINE_BYTES
+def _is_page_chase(reading: Reading) -> bool:
+    """Whether a reading is a chase over one line of each page."""
+    return reading.pattern == CHASE and not reading.is_huge and reading.axis("skew") == LINE_BYTES
 
 
-def small_page_bytes(found: Iterable[Reading]) -> int:
+def small_page_bytes(readings: Iterable[Reading]) -> int:
     """The size of small pages as measured; 4 KiB if none were."""
-    return next((one.stride_bytes for one in found if _is_of_pages(one)), 4096)
+    return next((reading.stride_bytes for reading in readings if _is_page_chase(reading)), 4096)

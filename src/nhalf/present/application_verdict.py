@@ -21,30 +21,29 @@ UNDECIDED = (
 
 
 def application_verdict(facts: Facts) -> str:
-    """Two or three sentences about the most ranks or threads that several entrants ran on.
+    """Write two or three sentences about the largest number of workers that several ran on.
 
-    The one that wins most kernels over others, less those that it loses, is recommended. '' where
-    there is nothing to choose between.
+    The one with the most kernels won, less those lost, is recommended. '' if there is no choice.
     """
-    here = _largest(list(series_races(facts)))
-    if not here:
+    races = _largest(list(series_races(facts)))
+    if not races:
         return ""
-    won = list(_wins(here))
-    if not won:
+    wins = list(_wins(races))
+    if not wins:
         return UNDECIDED
-    score = Counter(one.second for one, _, _ in won)
-    score.subtract(one.first for one, _, _ in won)
+    score = Counter(race.second for race, _, _ in wins)
+    score.subtract(race.first for race, _, _ in wins)
     best = max(sorted(score), key=lambda name: score[name])
     sentences = [
-        _recommended(best, here[0].place["workers"], [x for x in won if x[0].second == best]),
-        _exceptions(best, [x for x in won if x[0].first == best]),
-        _sureness(best, here),
+        _recommended(best, races[0].place["workers"], [x for x in wins if x[0].second == best]),
+        _exceptions(best, [x for x in wins if x[0].first == best]),
+        _sureness(best, races),
     ]
     return " ".join(filter(None, sentences))
 
 
 def _largest(races: Sequence[Race]) -> list[Race]:
-    """Those in the place with the most ranks or threads, of the first run that has it."""
+    """Select the races on the most ranks or threads, in the first run that has them."""
     if not races:
         return []
     place = max(races, key=lambda race: int(str(race.place["workers"]))).place
@@ -52,16 +51,16 @@ def _largest(races: Sequence[Race]) -> list[Race]:
 
 
 def _wins(races: Sequence[Race]) -> Iterator[tuple[Race, str, Interval]]:
-    """Every kernel that the second of a race, or of its reversal, is faster in."""
+    """Yield every win of either entrant: the race with the winner second, kernel and ratio."""
     for race in races:
-        for one in (race, race.reversed):
-            for kernel, ratio in one.wins().items():
-                yield one, kernel, ratio
+        for direction in (race, race.reversed):
+            for kernel, ratio in direction.wins().items():
+                yield direction, kernel, ratio
 
 
-def _recommended(best: str, workers: object, won: Sequence[tuple[Race, str, Interval]]) -> str:
-    race, kernel, ratio = max(won, key=lambda x: x[2].median)
-    kernels = sorted({name for _, name, _ in won})
+def _recommended(best: str, workers: object, wins: Sequence[tuple[Race, str, Interval]]) -> str:
+    race, kernel, ratio = max(wins, key=lambda x: x[2].median)
+    kernels = sorted({name for _, name, _ in wins})
     where = "1 rank or thread" if workers == 1 else f"{workers} ranks or threads"
     return (
         f"Use {best} on {where}: faster in {few(kernels, KERNELS_MAX)}; {kernel} is "
@@ -69,19 +68,19 @@ def _recommended(best: str, workers: object, won: Sequence[tuple[Race, str, Inte
     )
 
 
-def _exceptions(best: str, lost: Sequence[tuple[Race, str, Interval]]) -> str:
-    """Where another is faster than the recommended one: the strongest case, and the number."""
-    if not lost:
+def _exceptions(best: str, losses: Sequence[tuple[Race, str, Interval]]) -> str:
+    """State the strongest case in which another is faster, and count the others."""
+    if not losses:
         return ""
-    race, kernel, ratio = max(lost, key=lambda x: x[2].median)
-    more = and_more(len({name for _, name, _ in lost}) - 1)
+    race, kernel, ratio = max(losses, key=lambda x: x[2].median)
+    more = and_more(len({name for _, name, _ in losses}) - 1)
     return f"Except in {kernel}, where {race.second} is {times(ratio.median)} as fast{more}."
 
 
-def _sureness(best: str, here: Sequence[Race]) -> str:
-    """The kernels in which nothing separates the recommended one from another, by rival."""
+def _sureness(best: str, races: Sequence[Race]) -> str:
+    """List the kernels in which the recommended one and a rival do not differ significantly."""
     level = {}
-    for race in here:
+    for race in races:
         if best in (race.first, race.second):
             rival = race.second if best == race.first else race.first
             level[rival] = sorted(race.ratios.keys() - {*race.wins(), *race.reversed.wins()})

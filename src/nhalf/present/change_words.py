@@ -12,25 +12,28 @@ DIFFERENCES_MAX = 4
 
 
 def ends(low: float, high: float) -> str:
-    """'0.98 to 1.03', '–' where there is no interval."""
+    """Format an interval as '0.98 to 1.03', or '–' if there is none."""
     return "–" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
 
 
 def change_text(ratio: float) -> str:
-    """A ratio of times as a change: '+25.1 %'."""
+    """Format a ratio of times as a change: '+25.1 %'."""
     return f"{(ratio - 1) * 100:+.1f} %"
 
 
 def at_text(shift: Shift) -> str:
-    """The first run of the new level, and the range of runs if that is uncertain."""
+    """Name the first run of the new level, with the range of runs if that is uncertain."""
     if shift.first == shift.last:
         return shift.at
     return f"{shift.at} ({shift.first} to {shift.last})"
 
 
 def around_text(shift: Shift) -> str:
-    """What changed in the environment with a level: 'governor: performance → powersave'."""
-    said = [f"{one.name}: {one.before} → {one.after}" for one in shift.differences]
-    more = len(said) - DIFFERENCES_MAX
-    rest = [f"and {more} more (all with --json)"] if more > 0 else []
-    return "; ".join([*said[:DIFFERENCES_MAX], *rest])
+    """List what changed in the environment with a level: 'governor: performance → powersave'."""
+    changes = [
+        f"{difference.name}: {difference.before} → {difference.after}"
+        for difference in shift.differences
+    ]
+    more = len(changes) - DIFFERENCES_MAX
+    remainder = [f"and {more} more (all with --json)"] if more > 0 else []
+    return "; ".join([*changes[:DIFFERENCES_MAX], *remainder])

@@ -11,7 +11,7 @@ from nhalf.base.operations import NATIVE
 
 
 def curve_names(curves: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Pattern and library of each, and ranks, placement and axes where these differ."""
+    """Name each curve by pattern and library, and by ranks, placement and axes that differ."""
     varies = {
         name: len({curve[name] for curve in curves}) > 1 for name in ("ranks", "placement", "axes")
     }

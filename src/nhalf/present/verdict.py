@@ -22,15 +22,15 @@ def verdict(facts: Facts) -> str:
     """One or two sentences for whoever decides; '' if there is nothing to choose between."""
     if facts.extent.is_simulated or facts.extent.libraries < 2 or not facts.overview:
         return ""
-    found = leads(facts)
-    if not found:
+    all_leads = leads(facts)
+    if not all_leads:
         return UNDECIDED
-    setting = found[0].contest.setting
-    here = [lead for lead in found if lead.contest.setting == setting]
-    clear = [lead for lead in here if not lead.depends_on_size] or here
+    setting = all_leads[0].contest.setting
+    setting_leads = [lead for lead in all_leads if lead.contest.setting == setting]
+    clear = [lead for lead in setting_leads if not lead.depends_on_size] or setting_leads
     counted = Counter(lead.standing.best for lead in clear)
     best = max(counted, key=lambda mpi: counted[mpi])
-    titles = here[0].contest.titles
+    titles = setting_leads[0].contest.titles
     won = [lead for lead in clear if lead.standing.best == best]
     alike = sorted(set.intersection(*({*lead.alike} for lead in won)))
     names = " or ".join(titles[mpi] for mpi in (best, *alike))
@@ -38,11 +38,11 @@ def verdict(facts: Facts) -> str:
         f"Use {names}: the fastest for {_classes(won)} messages"
         f"{''.join(_elsewhere(lead, best, titles[best]) for lead in clear if lead not in won)}."
     ]
-    sentences += [_by_size(lead) for lead in here if lead not in clear]
+    sentences += [_by_size(lead) for lead in setting_leads if lead not in clear]
     exceptions = sorted((e for lead in won for e in lead.exceptions), key=lambda e: -e.ratio.median)
     if exceptions:
         sentences.append(exception(exceptions[0], len(exceptions) - 1))
-    return " ".join([*sentences, _sureness(here)])
+    return " ".join([*sentences, _sureness(setting_leads)])
 
 
 def _classes(won: Sequence[Lead]) -> str:
@@ -52,13 +52,13 @@ def _classes(won: Sequence[Lead]) -> str:
 
 
 def _elsewhere(lead: Lead, best: str, title: str) -> str:
-    """Who is faster for another class, and by how much where that is known."""
-    other = lead.contest.titles[lead.standing.best]
+    """Name the library that is faster for another class, with the ratio if known."""
+    faster = lead.contest.titles[lead.standing.best]
     behind = dict(lead.standing.behind)
     if best not in behind:
         cliffs = lead.cliffs(best)
         if not cliffs:
-            return f"; for {lead.size_class} ones {other} is as fast"
+            return f"; for {lead.size_class} ones {faster} is as fast"
         worst = cliffs[0]
         return (
             f"; for {lead.size_class} ones {worst.faster} is up to {times(worst.ratio.median)} as "
@@ -66,13 +66,13 @@ def _elsewhere(lead: Lead, best: str, title: str) -> str:
         )
     ratio = behind[best]
     return (
-        f"; for {lead.size_class} ones {other} is {times(ratio.median)} as fast as {title} "
+        f"; for {lead.size_class} ones {faster} is {times(ratio.median)} as fast as {title} "
         f"({between(ratio)})"
     )
 
 
 def _by_size(lead: Lead) -> str:
-    """What to use for a class whose fastest library depends on the size."""
+    """Recommend a library for a class whose fastest one depends on the size."""
     worst = lead.exceptions[0]
     best = lead.contest.titles[lead.standing.best]
     return (
@@ -81,30 +81,32 @@ def _by_size(lead: Lead) -> str:
     )
 
 
-def exception(one: Exemption, further: int) -> str:
-    """Where another library is faster, and how many such places there are besides."""
+def exception(exemption: Exemption, further: int) -> str:
+    """State where another library is faster, and count the further places."""
     return (
-        f"Except in {_place(one)}, where {one.faster} is {times(one.ratio.median)} as "
-        f"fast{and_more(further)}."
+        f"Except in {_place(exemption)}, where {exemption.faster} is "
+        f"{times(exemption.ratio.median)} as fast{and_more(further)}."
     )
 
 
-def _place(one: Exemption) -> str:
+def _place(exemption: Exemption) -> str:
     """'stream, 256 B to 1 KiB'."""
-    return f"{one.pattern}, {size_range(one.first_bytes, one.last_bytes)}"
+    return f"{exemption.pattern}, {size_range(exemption.first_bytes, exemption.last_bytes)}"
 
 
 def and_more(further: int) -> str:
-    """How a sentence about one exception ends where there are further ones."""
-    others = "exception" if further == 1 else "exceptions"
-    return f", and {further} more {others} in the findings" if further else ""
+    """End a sentence about an exception: ', and 2 more exceptions in the findings'."""
+    noun = "exception" if further == 1 else "exceptions"
+    return f", and {further} more {noun} in the findings" if further else ""
 
 
-def _sureness(here: Sequence[Lead]) -> str:
-    """What the intervals leave open."""
-    open_classes = [name for name, _, _ in CLASSES if name not in {x.size_class for x in here}]
+def _sureness(setting_leads: Sequence[Lead]) -> str:
+    """State what the intervals leave open."""
+    open_classes = [
+        name for name, _, _ in CLASSES if name not in {x.size_class for x in setting_leads}
+    ]
     if not open_classes:
-        tied = [lead for lead in here if lead.standing.level and not lead.depends_on_size]
+        tied = [lead for lead in setting_leads if lead.standing.level and not lead.depends_on_size]
         if not tied:
             return SURE
         return (

@@ -18,7 +18,7 @@ WIDEST = 100.0
 
 
 def times(value: float) -> str:
-    """A ratio as people say it: '12x', '6.9x', '1.08x'."""
+    """Format a ratio: '12x', '6.9x', '1.08x'."""
     places = 0 if value >= 10 else 1 if value >= 1.995 else 2
     return f"{value:.{places}f}x"
 
@@ -48,7 +48,7 @@ def weight(ratio: float, base: float, most: float) -> float:
 
 
 def way_name(way: str, block: str) -> str:
-    """How elements of arrays are reached, as `facts.memory` names it, in words."""
+    """Name a way to access elements of arrays, as in `facts.memory`, in words."""
     words = {
         "ordinary": "ordinary arrays",
         "openmp": "ordinary arrays, OpenMP",
@@ -94,7 +94,7 @@ def kernel_name(row: Mapping[str, Any]) -> str:
 
 
 def run_by(row: Mapping[str, Any]) -> str:
-    """Who ran an application, and where unless it was as usual."""
+    """Name what ran an application, with its placement unless it is the usual one."""
     usual = row["placement"] in ("cores", "free", "")
     return str(row["series"]) if usual else f"{row['series']}, {row['placement']}"
 

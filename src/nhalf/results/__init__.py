@@ -86,7 +86,7 @@ class Result(ABC):
     def placed(
         self, measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces
     ) -> list[Row]:
-        """The same, for a result that needs the places of the ranks."""
+        """Compute the rows of a result that needs the places of the ranks."""
         return self.of(measurements, summary)
 
     def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
@@ -94,7 +94,7 @@ class Result(ABC):
         return None
 
     def sentences(self, row: Row) -> list[str]:
-        """Further remarks on a row below its table, besides `missing` and `doubts`."""
+        """Further sentences on a row below its table, besides `missing` and `doubts`."""
         return []
 
     def line(self, row: Row) -> str:
@@ -105,9 +105,9 @@ class Result(ABC):
 
 
 def kinds() -> dict[str, Result]:
-    """Every result, by its name in JSON."""
-    found = load("nhalf.results", Result)
-    return {name.replace("-", "_"): kind() for name, kind in found.items()}
+    """Load every result, by its name in JSON."""
+    plugins = load("nhalf.results", Result)
+    return {name.replace("-", "_"): kind() for name, kind in plugins.items()}
 
 
 @functools.cache
@@ -125,14 +125,14 @@ def results(
     them.
     """
     patterns = set(summary["pattern"].unique())
-    found = {
+    rows_by_name = {
         name: kind.placed(measurements, summary, find_places)
         for name, kind in kinds().items()
         if kind.patterns & patterns
     }
-    return {name: rows for name, rows in found.items() if rows}
+    return {name: rows for name, rows in rows_by_name.items() if rows}
 
 
-def as_json(found: dict[str, list[Row]]) -> dict[str, Any]:
-    """The object under "results": {NAME: {"rows": [...]}}."""
-    return {name: {"rows": rows} for name, rows in found.items()}
+def as_json(rows_by_name: dict[str, list[Row]]) -> dict[str, Any]:
+    """Build the object under "results": {NAME: {"rows": [...]}}."""
+    return {name: {"rows": rows} for name, rows in rows_by_name.items()}

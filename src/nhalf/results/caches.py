@@ -11,7 +11,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
-from nhalf.node.neighbours import doubts
+from nhalf.node.neighbours import warnings
 from nhalf.node.reading import PATTERNS, Reading, readings, subject_of
 from nhalf.results import Column, Result
 
@@ -38,14 +38,19 @@ class Caches(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per level of each run: bytes, cycles and seconds."""
-        found = readings(measurements)
-        return [row for run, ones in found.items() for row in _rows(run, ones)]
+        readings_by_run = readings(measurements)
+        return [
+            row for run, run_readings in readings_by_run.items() for row in _rows(run, run_readings)
+        ]
 
 
-def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
-    found = hierarchy(ones)
-    rows = [{**subject_of(run), **as_row(level)} for level in found.levels] or [subject_of(run)]
-    rows[-1]["doubts"] = [*(f"not resolved: {said}" for said in found.unresolved), *doubts(ones)]
+def _rows(run: str, run_readings: Sequence[Reading]) -> list[Row]:
+    levels = hierarchy(run_readings)
+    rows = [{**subject_of(run), **as_row(level)} for level in levels.levels] or [subject_of(run)]
+    rows[-1]["doubts"] = [
+        *(f"not resolved: {reason}" for reason in levels.unresolved),
+        *warnings(run_readings),
+    ]
     return rows
 
 

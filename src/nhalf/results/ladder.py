@@ -40,17 +40,17 @@ class Ladder(Result):
         """Cycles per iteration on each rung; null if unknown."""
         columns = ["run", "axes", "values"]
         points = measurements.filter(pl.col("pattern") == PATTERN).select(columns).collect()
-        rows = [_row(one) for one in points.iter_rows(named=True)]
+        rows = [_row(point) for point in points.iter_rows(named=True)]
         return sorted(rows, key=lambda row: (row["run"], row["number"]))
 
 
 def _row(point: dict[str, Any]) -> Row:
     axes = parse_axes(point["axes"])
-    climb = Climb.of_values({one["name"]: one["value"] for one in point["values"]})
+    climb = Climb.of_values({value["name"]: value["value"] for value in point["values"]})
     number = int(axes["kernel"])
     tuned = " tuned" if axes.get("tuned") else ""
     gaps = climb.gaps()
-    largest = max(gaps, key=lambda one: one.ratio, default=None)
+    largest = max(gaps, key=lambda gap: gap.ratio, default=None)
     return {
         **subject_of(point["run"]),
         "number": number,
@@ -64,5 +64,5 @@ def _row(point: dict[str, Any]) -> Row:
         "share": climb.share,
         "cause": largest.cause if largest else None,
         "remedy": largest.remedy if largest else None,
-        "gaps": [f"{one.rungs}: {one}" for one in gaps],
+        "gaps": [f"{gap.rungs}: {gap}" for gap in gaps],
     }

@@ -28,7 +28,10 @@ class Stream(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """Bytes per second, counted as STREAM does; all cores together."""
-        flat = {run: plateaus(curve(ones)) for run, ones in readings(measurements).items()}
+        flat = {
+            run: plateaus(curve(run_readings))
+            for run, run_readings in readings(measurements).items()
+        }
         points = summary.filter(
             pl.col("transport") == TRANSPORT,
             pl.col("pattern").is_in([f"memory-{kernel}" for kernel in KERNELS]),
@@ -39,7 +42,7 @@ class Stream(Result):
         for point in points.sort("ranks", "bytes").iter_rows(named=True):
             each_bytes = ARRAYS * point["bytes"] / point["ranks"]
             own = flat.get(point["run"], [])[:2]
-            near = (f"L{n}" for n, one in enumerate(own, 1) if each_bytes <= one.last_bytes)
+            near = (f"L{n}" for n, plateau in enumerate(own, 1) if each_bytes <= plateau.last_bytes)
             level = STREAMING if point["axes"] else next(near, MEMORY)
             key = (point["run"], level, point["ranks"])
             subject = {name: point[name] for name in ("run", "transport", "mpi", "ranks")}

@@ -36,13 +36,13 @@ class Sweeps(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """Cycles of an access by array: of several looks the least disturbed."""
+        """Cycles of an access by array: of several trials the least disturbed."""
         rows: dict[tuple[str, int], Row] = {}
-        for run, ones in readings(measurements).items():
-            for one in ones:
-                if one.pattern in KINDS:
-                    start = {**subject_of(run), "size_bytes": one.size_bytes}
-                    row = rows.setdefault((run, one.size_bytes), start)
-                    name = f"{KINDS[one.pattern]}_{one.stride_bytes}_cycles"
-                    row[name] = min(one.cycles, row.get(name, one.cycles))
+        for run, run_readings in readings(measurements).items():
+            for reading in run_readings:
+                if reading.pattern in KINDS:
+                    start = {**subject_of(run), "size_bytes": reading.size_bytes}
+                    row = rows.setdefault((run, reading.size_bytes), start)
+                    name = f"{KINDS[reading.pattern]}_{reading.stride_bytes}_cycles"
+                    row[name] = min(reading.cycles, row.get(name, reading.cycles))
         return [rows[key] for key in sorted(rows)]

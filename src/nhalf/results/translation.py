@@ -38,11 +38,13 @@ class Translation(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per table of each run: pages, bytes, cycles and seconds."""
-        found = readings(measurements)
-        return [row for run, ones in found.items() for row in _rows(run, ones)]
+        readings_by_run = readings(measurements)
+        return [
+            row for run, run_readings in readings_by_run.items() for row in _rows(run, run_readings)
+        ]
 
     def sentences(self, row: Row) -> list[str]:
-        """What small pages cost."""
+        """State the time of a load from huge pages and from small ones."""
         if row.get("small_s") is None:
             return []
         return [
@@ -51,35 +53,40 @@ class Translation(Result):
         ]
 
 
-def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
-    steps = translation_steps(ones)
-    both = page_sizes(ones)
-    if not steps and both is None:
+def _rows(run: str, run_readings: Sequence[Reading]) -> list[Row]:
+    steps = translation_steps(run_readings)
+    by_page_size = page_sizes(run_readings)
+    if not steps and by_page_size is None:
         return []
-    seen = tables(ones)
-    rows = [{**subject_of(run), **_as_row(one)} for one in seen.reaches]
-    doubts = [f"not resolved: {seen.unresolved}"] if steps and seen.unresolved else []
-    if both is not None and not both.is_huge:
+    translation = tables(run_readings)
+    rows = [{**subject_of(run), **_as_row(reach)} for reach in translation.reaches]
+    doubts = [f"not resolved: {translation.unresolved}"] if steps and translation.unresolved else []
+    if by_page_size is not None and not by_page_size.is_huge:
         doubts.append(NO_HUGE)
     rows = rows or [subject_of(run)]
-    rows[-1] |= {**_as_members(both), "doubts": doubts}
+    rows[-1] |= {**_as_members(by_page_size), "doubts": doubts}
     return rows
 
 
-def _as_row(one: Reach) -> Row:
-    reach_bytes, beyond_bytes = one.pages * one.page_bytes, one.pages_beyond * one.page_bytes
+def _as_row(reach: Reach) -> Row:
+    reach_bytes = reach.pages * reach.page_bytes
+    beyond_bytes = reach.pages_beyond * reach.page_bytes
     return {
-        "level": one.level,
-        "pages": one.pages,
+        "level": reach.level,
+        "pages": reach.pages,
         "reach_bytes": reach_bytes,
         "beyond_bytes": beyond_bytes,
         "reach_bytes_ci": [reach_bytes, beyond_bytes],
-        "miss_s": one.miss_s,
-        "miss_cycles": one.miss_cycles,
+        "miss_s": reach.miss_s,
+        "miss_cycles": reach.miss_cycles,
     }
 
 
-def _as_members(both: PageSizes | None) -> Row:
-    if both is None:
+def _as_members(by_page_size: PageSizes | None) -> Row:
+    if by_page_size is None:
         return {}
-    return {"chased_bytes": both.size_bytes, "huge_s": both.huge_s, "small_s": both.small_s}
+    return {
+        "chased_bytes": by_page_size.size_bytes,
+        "huge_s": by_page_size.huge_s,
+        "small_s": by_page_size.small_s,
+    }

@@ -67,13 +67,13 @@ def idle_hosts() -> Allocation:
 
 
 def _slurm(variables: Mapping[str, str]) -> list[Host]:
-    """SLURM_JOB_NODELIST with the cores of each, from '4(x3),2'; a task may need several."""
+    """The hosts of SLURM_JOB_NODELIST with their cores, from '4(x3),2'; a task may need several."""
     hosts = parse_hosts(variables["SLURM_JOB_NODELIST"])
     for name in ("SLURM_JOB_CPUS_PER_NODE", "SLURM_TASKS_PER_NODE"):
         cores = [
-            int(found[1])
-            for found in _TIMES.finditer(variables.get(name, ""))
-            for _ in range(int(found[2] or 1))
+            int(match[1])
+            for match in _TIMES.finditer(variables.get(name, ""))
+            for _ in range(int(match[2] or 1))
         ]
         if len(cores) == len(hosts):
             return [Host(host.name, number) for host, number in zip(hosts, cores, strict=True)]

@@ -44,7 +44,7 @@ def environment() -> dict[str, Any]:
 
 
 def simulated_environment(machine: str) -> dict[str, Any]:
-    """What the numbers of a simulation depend on: only this machine's programs."""
+    """The environment of a simulation, which depends only on this machine's programs."""
     return {
         "nhalf": __version__,
         "host": f"{machine} (simulated)",
@@ -53,7 +53,7 @@ def simulated_environment(machine: str) -> dict[str, Any]:
 
 
 def _line(path: str, whole: bool = False) -> str:
-    """The first line of a file, '' if it cannot be read."""
+    """The first line of a file, or its `whole` text; '' if it cannot be read."""
     try:
         text = Path(path).read_text("utf-8", errors="replace")
     except OSError:
@@ -62,14 +62,14 @@ def _line(path: str, whole: bool = False) -> str:
 
 
 def cache_bytes() -> dict[str, int]:
-    """The size of each cache for data that the first core uses; empty if it is not shown."""
-    found = {}
+    """The size of each data cache of the first core; empty if it is not shown."""
+    sizes = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         size = re.fullmatch(r"(\d+)([KMG])", _line(str(folder / "size")))
         level = _line(str(folder / "level"))
         if size and level.isdigit() and _line(str(folder / "type")) != "Instruction":
-            found[f"L{level}_bytes"] = int(size[1]) * _UNITS[size[2]]
-    return found
+            sizes[f"L{level}_bytes"] = int(size[1]) * _UNITS[size[2]]
+    return sizes
 
 
 def _distribution() -> str:
@@ -87,6 +87,6 @@ def _processor() -> str:
 
 
 def _container() -> bool:
-    """Whether the usual signs of a container are here."""
+    """Whether the usual signs of a container are present."""
     signs = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists()
     return signs or "container" in os.environ

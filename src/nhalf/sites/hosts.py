@@ -26,7 +26,7 @@ class Host:
     cores: int = 0
 
     def __str__(self) -> str:
-        """As it is read again: 'n1:4', or 'n1' where its cores are unknown."""
+        """The notation that `parse_hosts` reads: 'n1:4', or 'n1' if its cores are unknown."""
         return f"{self.name}:{self.cores}" if self.cores else self.name
 
 
@@ -36,9 +36,9 @@ def short_name(name: str) -> str:
 
 
 def parse_hosts(text: str) -> list[Host]:
-    """The hosts in 'a,b:4,n[1-3,7]'; a host that is named again has the cores of both.
+    """The hosts in 'a,b:4,n[1-3,7]'; the cores of a repeated host are added.
 
-    Raises InputError for what is no such list.
+    Raises InputError for any other text.
     """
     items = _ITEM.findall(text)
     if not items or ",".join(items) != text:
@@ -49,13 +49,13 @@ def parse_hosts(text: str) -> list[Host]:
         if colon and not (cores.isdecimal() and int(cores) > 0):
             raise InputError(f"{item!r} does not say how many cores", "write a host as n1:4")
         hosts += [Host(name, int(cores or 0)) for name in _expand(written)]
-    return _together(hosts)
+    return _merged(hosts)
 
 
 def read_host_file(path: Path) -> list[Host]:
-    """The hosts in a file, a line each: 'n1', 'n1:4' (Hydra) or 'n1 slots=4' (Open MPI).
+    """The hosts in a file, one per line: 'n1', 'n1:4' (Hydra) or 'n1 slots=4' (Open MPI).
 
-    What follows # is a comment; a host on several lines has as many cores. Raises InputError for
+    A comment begins with #; a host on several lines has as many cores. Raises InputError for
     a file that cannot be read or names no host.
     """
     try:
@@ -70,16 +70,18 @@ def read_host_file(path: Path) -> list[Host]:
             continue
         slots = _SLOTS.fullmatch(words[1]) if len(words) > 1 else None
         try:
-            found = parse_hosts(words[0])
+            line_hosts = parse_hosts(words[0])
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error.message}", error.remedy) from error
-        hosts += [Host(host.name, int(slots[1]) if slots else host.cores or 1) for host in found]
+        hosts += [
+            Host(host.name, int(slots[1]) if slots else host.cores or 1) for host in line_hosts
+        ]
     if not hosts:
         raise InputError(f"the host file {path} names no host", "write a name on each line")
-    return _together(hosts)
+    return _merged(hosts)
 
 
-def _together(hosts: Iterable[Host]) -> list[Host]:
+def _merged(hosts: Iterable[Host]) -> list[Host]:
     """Each host once, with its cores added up."""
     cores: dict[str, int] = {}
     for host in hosts:

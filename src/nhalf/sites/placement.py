@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placements of ranks, and checks whether ranks are there, from what each of them reports."""
+"""Placements of ranks, and checks of the placement that ranks report."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from nhalf.base.errors import MissingError, unknown
-from nhalf.machines.layout import parse_layout
+from nhalf.machines.layout import Layout, parse_layout
 from nhalf.sites.hosts import short_name
 from nhalf.sites.topology import allowed_cpus, last_level_caches
 
@@ -26,30 +27,41 @@ PLACEMENTS = {
     WHOLE_HOST: "a rank on every core of one host",
     "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out",
 }
-"""Every placement, in words."""
+"""Descriptions of the placements by name."""
 
 
-def check_placement(name: str) -> str:
-    """The name itself; raises InputError for one that is unknown."""
-    if parse_layout(name) is None and name not in PLACEMENTS:
-        raise unknown("placement", name, PLACEMENTS)
-    return name
+@dataclass(frozen=True)
+class Placement:
+    """A placement whose text has been parsed; `layout` is None unless it is one such as 4x2."""
 
+    text: str
+    layout: Layout | None = None
 
-def fits(placement: str, ranks: int) -> bool:
-    """Whether a placement can have this many ranks: a layout has its own number."""
-    layout = parse_layout(placement)
-    return layout is None or layout.ranks == ranks
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse a text, which may be unknown. Raises InputError for an impossible layout."""
+        return cls(text, parse_layout(text))
 
+    def check(self) -> Self:
+        """Return the placement; raises InputError if it is unknown."""
+        if self.layout is None and self.text not in PLACEMENTS:
+            raise unknown("placement", self.text, PLACEMENTS)
+        return self
 
-def hosts_asked(placement: str) -> int:
-    """The number of hosts that a placement needs."""
-    layout = parse_layout(placement)
-    return layout.hosts if layout else 2 if placement == OTHER_NODE else 1
+    def fits(self, ranks: int) -> bool:
+        """Whether it can have this many ranks: a layout has its own number."""
+        return self.layout is None or self.layout.ranks == ranks
+
+    @property
+    def hosts(self) -> int:
+        """The number of hosts that it needs."""
+        if self.layout:
+            return self.layout.hosts
+        return 2 if self.text == OTHER_NODE else 1
 
 
 def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> list[int]:
-    """The core of each local rank; empty where the launcher decides.
+    """The core of each local rank; empty if the launcher decides.
 
     `caches` is the result of `last_level_caches`. Raises MissingError if this machine cannot
     give such a placement, InputError for an unknown name.
@@ -75,7 +87,7 @@ def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> li
 
 def placement_advice(
     placement: Sequence[dict[str, Any]],
-    asked: str = CORES,
+    requested: str = CORES,
     hosts: Sequence[str] = (),
     shares_cores: bool = False,
 ) -> list[str]:
@@ -94,19 +106,20 @@ def placement_advice(
         cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
         ranks[rank["host"]] += 1
     unbound = any(len(rank["allowed_cpus"]) != 1 for rank in placement)
-    misplaced = asked in ONE_HOST and _misplaced(asked, ranks, cores)
-    here = [short_name(rank["host"]) for rank in placement]
-    doubts = {
-        "unpinned": unbound and asked != FREE and not shares_cores,
+    misplaced = requested in ONE_HOST and _misplaced(requested, ranks, cores)
+    actual_hosts = [short_name(rank["host"]) for rank in placement]
+    warnings = {
+        "unpinned": unbound and requested != FREE and not shares_cores,
         "oversubscribed": any(ranks[host] > len(cores[host]) for host in ranks),
-        "misplaced": misplaced or (bool(hosts) and here != [short_name(host) for host in hosts]),
+        "misplaced": misplaced
+        or (bool(hosts) and actual_hosts != [short_name(host) for host in hosts]),
         "shared-cores": shares_cores and len(ranks) > 1,
-        **_network_doubts(placement, several=len(ranks) > 1),
+        **_network_warnings(placement, several=len(ranks) > 1),
     }
-    return [name for name, is_so in doubts.items() if is_so]
+    return [name for name, is_so in warnings.items() if is_so]
 
 
-def _network_doubts(placement: Sequence[dict[str, Any]], *, several: bool) -> dict[str, bool]:
+def _network_warnings(placement: Sequence[dict[str, Any]], *, several: bool) -> dict[str, bool]:
     """Warnings about the networks between ranks of different hosts."""
     used = [frozenset(rank.get("networks", ())) for rank in placement]
     fast = any(rank.get("fabrics") for rank in placement)
@@ -122,8 +135,8 @@ def _any_fabric(placement: Sequence[dict[str, Any]]) -> bool:
     return any(set(rank.get("networks", ())) & set(rank.get("fabrics", ())) for rank in placement)
 
 
-def asked_cores(placement: str, ranks: int) -> list[int]:
-    """The core of each local rank on this machine; empty where the launcher decides.
+def requested_cores(placement: str, ranks: int) -> list[int]:
+    """The core of each local rank on this machine; empty if the launcher decides.
 
     Raises MissingError if this machine cannot give such a placement.
     """
@@ -132,5 +145,7 @@ def asked_cores(placement: str, ranks: int) -> list[int]:
     return cores_for(placement, ranks, last_level_caches(allowed_cpus()))
 
 
-def _misplaced(asked: str, ranks: Counter[str], cores: dict[str, set[int]]) -> bool:
-    return any(set(asked_cores(asked, count)) != cores[host] for host, count in ranks.items())
+def _misplaced(requested: str, ranks: Counter[str], cores: dict[str, set[int]]) -> bool:
+    return any(
+        set(requested_cores(requested, count)) != cores[host] for host, count in ranks.items()
+    )

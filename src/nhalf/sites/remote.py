@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from nhalf.base.processes import Outcome, run
 
-AT_ONCE = 64
-LOOK_TIMEOUT_S = 10.0
+WORKERS_MAX = 64
+ASK_TIMEOUT_S = 10.0
 
 
 def ask(
-    commands: Mapping[str, Sequence[str]], timeout_s: float = LOOK_TIMEOUT_S
+    commands: Mapping[str, Sequence[str]], timeout_s: float = ASK_TIMEOUT_S
 ) -> dict[str, Outcome]:
     """The outcome of a command by host; unreachable hosts are left out.
 
@@ -24,17 +24,17 @@ def ask(
     """
     tokens = {host: _tokens(host, command) for host, command in commands.items()}
     ways = {host: words for host, words in tokens.items() if words}
-    with ThreadPoolExecutor(max_workers=min(AT_ONCE, max(len(ways), 1))) as pool:
+    with ThreadPoolExecutor(max_workers=min(WORKERS_MAX, max(len(ways), 1))) as pool:
         outcomes = pool.map(lambda words: run(words, timeout_s), ways.values())
         return dict(zip(ways, outcomes, strict=True))
 
 
 def _tokens(host: str, command: Sequence[str]) -> list[str]:
-    """The command prefix that runs a command on a host; empty if it is unreachable."""
+    """The command line that runs a command on a host; empty if the host is unreachable."""
     if not host:
         return list(command)
     if os.environ.get("SLURM_JOB_ID"):
-        # Beside the ranks that hold all cores of the job.
+        # --overlap: the ranks hold all cores of the job.
         place = ["--nodes=1", "--ntasks=1", f"--nodelist={host}"]
         return ["srun", "--quiet", "--overlap", "--mpi=none", *place, *command]
     if shutil.which("ssh"):

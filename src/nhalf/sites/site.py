@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a run measures: this machine, or hosts with a launcher that reaches them."""
+"""The site of a run: this machine, or hosts with a launcher that reaches them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ LAB = "NHALF_LAB"
 class Site:
     """Hosts in the order in which ranks fill them; none means this machine.
 
-    `launcher` is the name of one, '' for the one that came with each library; `source` says in
-    words where the hosts come from.
+    `launcher` is the name of a launcher, '' for the one that came with each library; `source`
+    describes the origin of the hosts.
     """
 
     hosts: tuple[Host, ...] = ()
@@ -38,13 +38,13 @@ class Site:
     """Whether the hosts share the cores of one machine, so that binding would stack ranks."""
 
     @property
-    def several(self) -> bool:
+    def has_several_hosts(self) -> bool:
         """Whether ranks can be on different hosts."""
         return len(self.hosts) > 1
 
     @property
     def cores(self) -> int:
-        """How many ranks have their own core."""
+        """The number of ranks that can have their own core."""
         if self.shares_cores or not self.hosts:
             return cores()
         return sum(map(_cores_of, self.hosts))
@@ -54,7 +54,7 @@ class Site:
         """The cores of the smallest host."""
         return min(map(_cores_of, self.hosts)) if self.hosts else cores()
 
-    def in_words(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The site of a run, as stored in its description."""
         return {
             "hosts": [str(host) for host in self.hosts],
@@ -63,85 +63,91 @@ class Site:
             "shares_cores": self.shares_cores,
         }
 
-    def in_numbers(self, placement: str) -> str:
-        """The layout that 'every-host' and 'whole-host' mean here, '' for none; else the text.
+    def layout_text(self, placement: str) -> str:
+        """The layout of 'every-host' or 'whole-host' on this site, '' for none; else the text.
 
-        On one machine there are no pairs of hosts, so that 'every-host' means nothing.
+        On one machine there are no pairs of hosts, so that 'every-host' has no layout.
         """
         if placement == WHOLE_HOST:
             return f"1x{max(min(self.cores_per_host, self.cores), 2)}"
         if placement == EVERY_HOST:
-            return f"{len(self.hosts)}x1" if self.several else ""
+            return f"{len(self.hosts)}x1" if self.has_several_hosts else ""
         return placement
 
     def layout(self, placement: str, ranks: int) -> Layout:
         """The layout of a placement of this many ranks over these hosts.
 
-        Raises MissingError if there are not hosts enough, InputError where the numbers of
-        ranks contradict each other.
+        Raises MissingError if there are too few hosts, InputError if the numbers of ranks
+        contradict each other.
         """
-        here = max(len(self.hosts), 1)
-        asked = parse_layout(placement)
+        host_count = max(len(self.hosts), 1)
+        layout = parse_layout(placement)
         if placement in ONE_HOST:
             return Layout(1, ranks)
         if placement == OTHER_NODE:
-            asked = Layout(min(ranks, here), -(-ranks // min(ranks, here)), cyclic=True)
-            if here == 1:
-                asked = Layout(2, 1)
-        if asked is None:
-            used = min(here, -(-ranks // self.cores_per_host))
-            return Layout(used, -(-ranks // used))
-        if asked.hosts > here:
-            there = "there is one host only" if here == 1 else f"there are {here} hosts only"
-            needed = "several" if placement == OTHER_NODE else asked.hosts
+            layout = Layout(
+                min(ranks, host_count), -(-ranks // min(ranks, host_count)), cyclic=True
+            )
+            if host_count == 1:
+                layout = Layout(2, 1)
+        if layout is None:
+            used_hosts = min(host_count, -(-ranks // self.cores_per_host))
+            return Layout(used_hosts, -(-ranks // used_hosts))
+        if layout.hosts > host_count:
+            available = (
+                "there is one host only"
+                if host_count == 1
+                else f"there are {host_count} hosts only"
+            )
+            needed_hosts = "several" if placement == OTHER_NODE else layout.hosts
             raise MissingError(
-                f"{there}: {placement} needs {needed}",
+                f"{available}: {placement} needs {needed_hosts}",
                 "give --hosts, or run inside an allocation of several hosts",
             )
-        if placement != OTHER_NODE and asked.ranks != ranks:
-            raise InputError(f"{placement} holds {asked.ranks} ranks, not {ranks}")
-        return asked
+        if placement != OTHER_NODE and layout.ranks != ranks:
+            raise InputError(f"{placement} holds {layout.ranks} ranks, not {ranks}")
+        return layout
 
     def cores_of_one_host(self, placement: str, layout: Layout) -> list[int]:
-        """The core of each rank where hosts share cores and the ranks are on one host.
+        """The core of each rank if hosts share cores and the ranks are on one host.
 
         Launchers of several such hosts must not bind, so that the probe does it. Empty in any
-        other case, and where there are not cores enough.
+        other case, and if there are too few cores.
         """
-        here = sorted(allowed_cpus())
-        wanted = self.shares_cores and placement != FREE and layout.hosts == 1
-        return here[: layout.ranks] if wanted and layout.ranks <= len(here) else []
+        cpus = sorted(allowed_cpus())
+        must_bind = self.shares_cores and placement != FREE and layout.hosts == 1
+        return cpus[: layout.ranks] if must_bind and layout.ranks <= len(cpus) else []
 
     def spread(self, layout: Layout) -> Spread:
-        """The information that a launcher needs for this layout."""
+        """The distribution of ranks for a launcher in this layout."""
         used = self.hosts[: layout.hosts]
         return Spread(
             hosts=tuple(host.name for host in used),
             ranks_per_host=layout.per_host,
             cyclic=layout.cyclic,
-            crowded=any(_cores_of(host) < layout.per_host for host in used),
+            oversubscribed=any(_cores_of(host) < layout.per_host for host in used),
             launcher=self.launcher,
         )
 
-    def expected(self, placement: str, ranks: int) -> list[str]:
+    def expected_hosts(self, placement: str, ranks: int) -> list[str]:
         """The name of every rank's host; none on this machine."""
         if not self.hosts:
             return []
         names = [host.name for host in self.hosts]
-        return self.layout(placement, ranks).expected(names, ranks)
+        return self.layout(placement, ranks).host_names(names, ranks)
 
     def without(self, dead: Collection[str]) -> Site:
-        """The remaining hosts when some are dead."""
-        left = tuple(host for host in self.hosts if host.name not in dead)
-        return dataclasses.replace(self, hosts=left)
+        """The site without dead hosts."""
+        alive = tuple(host for host in self.hosts if host.name not in dead)
+        return dataclasses.replace(self, hosts=alive)
 
 
 HERE = Site()
-"""This machine."""
+"""The site of this machine."""
 
 
 def find_site(hosts: str, host_file: str, launcher: str) -> Site:
-    """The hosts that the user named, else those of the allocation, else this machine.
+    """The site with the hosts that the user named, else of the allocation, else this machine.
 
     `hosts` and `host_file` are '' if not given. Raises InputError for lists that cannot be
     read.
@@ -151,12 +157,12 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
         raise InputError("--hosts and --host-file name hosts twice", "give one of them")
     shares_cores = bool(os.environ.get(LAB))
     if hosts or host_file:
-        named = parse_hosts(hosts) if hosts else read_host_file(Path(host_file))
-        return Site(tuple(named), launcher, "--hosts" if hosts else host_file, shares_cores)
-    found = allocation(os.environ)
-    if found is None:
+        named_hosts = parse_hosts(hosts) if hosts else read_host_file(Path(host_file))
+        return Site(tuple(named_hosts), launcher, "--hosts" if hosts else host_file, shares_cores)
+    allocated = allocation(os.environ)
+    if allocated is None:
         return Site((), launcher)
-    return Site(tuple(found.hosts), launcher, found.source, shares_cores)
+    return Site(tuple(allocated.hosts), launcher, allocated.source, shares_cores)
 
 
 def _cores_of(host: Host) -> int:

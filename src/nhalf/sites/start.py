@@ -16,33 +16,34 @@ from nhalf.sites.launchers import OWN, check_launcher, launchers
 
 @dataclass(frozen=True)
 class Start:
-    """What to execute: the words, and the variables to add to the present ones."""
+    """A command to execute, and the variables to add to the present ones."""
 
     command: list[str]
     environment: dict[str, str]
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Where ranks go: on `hosts` (none: here), this many on each of them, in blocks or in turn.
+    """The distribution of ranks: on `hosts` (none: here), a number on each, in blocks or cyclic.
 
-    `crowded` says that hosts have fewer cores than ranks; `launcher` is '' for the library's own.
+    `oversubscribed` means that hosts have fewer cores than ranks; `launcher` is '' for the
+    library's own.
     """
 
     hosts: tuple[str, ...] = ()
     ranks_per_host: int = 0
     cyclic: bool = False
-    crowded: bool = False
+    oversubscribed: bool = False
     launcher: str = ""
 
 
 HERE = Spread()
-"""On this machine, by the library's own launcher."""
+"""The distribution on this machine, by the library's own launcher."""
 
 
 def start(
@@ -52,9 +53,9 @@ def start(
     bind: bool = True,
     spread: Spread = HERE,
 ) -> Start:
-    """How to start `ranks` processes of a command on a library, from here and as this user.
+    """The command that starts `ranks` processes on a library, from here and as this user.
 
-    Raises MissingError if the launcher asked for does not drive this library or is not here.
+    Raises MissingError if the requested launcher does not drive this library or is not here.
     """
     vendor = vendor_of(library)
     driver = _driver(library, spread.launcher)
@@ -70,7 +71,7 @@ def start(
         ranks=ranks,
         mpiexec=library.mpiexec,
         bind=bind,
-        oversubscribe=spread.crowded if spread.hosts else ranks > cores(),
+        oversubscribe=spread.oversubscribed if spread.hosts else ranks > cores(),
         as_root=os.geteuid() == 0,
         hosts=spread.hosts,
         ranks_per_host=spread.ranks_per_host,
@@ -83,7 +84,7 @@ def start(
 
 
 def _check_mpiexec(library: Library) -> None:
-    """Raises MissingError for a library whose mpiexec is not there, or not any more."""
+    """Raises MissingError for a library whose mpiexec does not exist, or no longer."""
     path = library.mpiexec
     if path is None:
         raise MissingError(
@@ -101,9 +102,9 @@ def _check_mpiexec(library: Library) -> None:
 def several_worlds(
     library: Library, worlds: Sequence[int], ranks: int, launcher: str = ""
 ) -> MissingError:
-    """That ranks started together found themselves in several worlds, why, and the remedy.
+    """The error for ranks of one start that are in several worlds, with reason and remedy.
 
-    `worlds` are the numbers of ranks of those that answered.
+    `worlds` are the sizes of the worlds that answered.
     """
     vendor = vendor_of(library)
     driver = _driver(library, launcher)
@@ -111,21 +112,22 @@ def several_worlds(
     pmi = "" if driver is vendor else driver.process_management(library.name, speaks)
     who = f"{launcher} --mpi={pmi}" if pmi else launcher or vendor.launcher
     number = f"{len(worlds)} " if len(worlds) > 1 else ""
-    each = "one rank" if max(worlds) == 1 else f"{max(worlds)} ranks"
-    why, remedy = driver.why_apart(library.title, speaks, pmi)
+    world_size = "one rank" if max(worlds) == 1 else f"{max(worlds)} ranks"
+    why, remedy = driver.why_separate_worlds(library.title, speaks, pmi)
     return MissingError(
-        f"{who} started {number}worlds of {each} instead of one world of {ranks}: {why}", remedy
+        f"{who} started {number}worlds of {world_size} instead of one world of {ranks}: {why}",
+        remedy,
     )
 
 
-def _driver(library: Library, asked: str) -> Launcher:
-    """What starts a library: its own mpirun, unless another launcher is asked for."""
-    if asked in ("", OWN, library.launcher):
+def _driver(library: Library, launcher: str) -> Launcher:
+    """The launcher of a library: its own mpirun, unless another one is requested."""
+    if launcher in ("", OWN, library.launcher):
         return vendor_of(library)
-    if asked in (vendor.launcher for vendor in vendors().values()):
+    if launcher in (vendor.launcher for vendor in vendors().values()):
         raise MissingError(
-            f"{library.name} is not started by {asked}",
+            f"{library.name} is not started by {launcher}",
             f"use --launcher {OWN} for its own launcher, or leave it out with --mpi",
         )
-    check_launcher(asked)
-    return launchers()[asked]()
+    check_launcher(launcher)
+    return launchers()[launcher]()

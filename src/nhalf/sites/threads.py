@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the threads of OpenMP programs run."""
+"""Placement of the threads of OpenMP programs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ OPENMP = "OpenMP"
 
 
 def bound_threads(threads: int, cpus: Sequence[int] = ()) -> dict[str, str]:
-    """Variables that bind each thread to its own core: one of `cpus`, or any core there is.
+    """Variables that bind each thread to its own core: one of `cpus`, or any available core.
 
-    Empty if there are fewer cores than threads, or if this process's environment already says where
-    threads go. The variables are those of OpenMP 5.2, sections 21.1.5 and 21.1.6.
+    Empty if there are fewer cores than threads, or if this process's environment already places
+    threads. The variables are those of OpenMP 5.2, sections 21.1.5 and 21.1.6.
     """
     places = cpus or [cpu for group in last_level_caches(allowed_cpus()) for cpu in group]
     if threads > len(places) or "OMP_PROC_BIND" in os.environ or "OMP_PLACES" in os.environ:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cores of this host are close together, according to the kernel."""
+"""The cores of this host that share caches, according to the kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SYSFS = Path("/sys/devices/system/cpu")
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """The numbers in the kernel's form '0-3,8'; what is not a number is passed over."""
+    """The numbers in the kernel's form '0-3,8'; anything else is ignored."""
     cpus: list[int] = []
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -23,17 +23,17 @@ def parse_cpu_list(text: str) -> list[int]:
 def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[int]]:
     """The allowed cores by the last-level cache they share, each group in order.
 
-    Only one hardware thread per core: two ranks on one core are not a valid placement.
-    A core of which nothing is known is its own group.
+    Each core counts with one hardware thread: two ranks on one core are not a valid placement.
+    A core with unknown caches is its own group.
     """
     groups: dict[str, list[int]] = {}
-    seen: set[int] = set()
+    used_cpus: set[int] = set()
     for cpu in sorted(allowed):
         folder = sysfs / f"cpu{cpu}"
         siblings = parse_cpu_list(_read(folder / "topology" / "thread_siblings_list")) or [cpu]
-        if seen.intersection(siblings):
+        if used_cpus.intersection(siblings):
             continue
-        seen.add(cpu)
+        used_cpus.add(cpu)
         caches = sorted(
             folder.glob("cache/index*"), key=lambda index: int(_read(index / "level") or 0)
         )

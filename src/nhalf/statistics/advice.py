@@ -18,7 +18,7 @@ class Advice:
     """One kind of warning."""
 
     name: str
-    what: str
+    meaning: str
     remedy: str
     detected: str
 
@@ -143,7 +143,7 @@ ADVICES = (
 
 def advice(name: str) -> Advice:
     """The advice with this name; raises InputError for an unknown name."""
-    for known in ADVICES:
-        if known.name == name:
-            return known
-    raise unknown("advice", name, [known.name for known in ADVICES])
+    for entry in ADVICES:
+        if entry.name == name:
+            return entry
+    raise unknown("advice", name, [entry.name for entry in ADVICES])

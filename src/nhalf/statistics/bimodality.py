@@ -49,8 +49,8 @@ def split(values: Floats) -> tuple[Floats, Floats]:
         below = np.arange(1, values.shape[1])[None, :]
         above = count - below
         sums = np.cumsum(centred, axis=1)[:, :-1]
-        least = np.maximum(2, np.ceil(SPLIT_SHARE * count))
-        allowed = (below >= least) & (above >= least)
+        group_size_min = np.maximum(2, np.ceil(SPLIT_SHARE * count))
+        allowed = (below >= group_size_min) & (above >= group_size_min)
         between = np.where(allowed, sums**2 / below + sums**2 / above, 0.0)
         best = between.argmax(axis=1)[:, None]
         share = np.take_along_axis(between, best, axis=1)[:, 0] / total

@@ -59,12 +59,12 @@ def change_points(values: Floats, error: float = ERROR) -> list[Change]:
     edges = _edges(values, 0, len(values), error)
     while True:
         bounds = [0, *edges, len(values)]
-        found = [_change(values, bounds, k, error) for k in range(1, len(bounds) - 1)]
-        unsure = [each for each in found if each.low <= 0 <= each.high]
+        changes = [_change(values, bounds, k, error) for k in range(1, len(bounds) - 1)]
+        unsure = [change for change in changes if change.low <= 0 <= change.high]
         if not unsure:
-            return found
+            return changes
         # A segment may have only one significant end: the weakest is removed first.
-        edges.remove(min(unsure, key=lambda each: abs(each.value)).at)
+        edges.remove(min(unsure, key=lambda change: abs(change.value)).at)
 
 
 def last_apart(values: Floats, changes: list[Change], error: float = ERROR) -> float | None:
@@ -123,16 +123,16 @@ def _change(values: Floats, bounds: list[int], number: int, error: float) -> Cha
     degrees = len(values) - (len(bounds) - 1)
     squares = sum(_squares(values[a:b]) for a, b in itertools.pairwise(bounds))
     variance = max(squares / max(degrees, 1), NOISE_MIN**2)
-    sure = 1 - error / (len(bounds) - 2)
-    reach = student_quantile(max(degrees, 1), sure) * math.sqrt(
+    confidence = 1 - error / (len(bounds) - 2)
+    reach = student_quantile(max(degrees, 1), confidence) * math.sqrt(
         variance * (1 / len(before) + 1 / len(after))
     )
     shift = float(after.mean() - before.mean())
-    both = values[low:high]
-    misfit = [_squares(both[:k]) + _squares(both[k:]) for k in range(1, len(both))]
-    most = misfit[at - low - 1] + DATE_REACH * variance
-    near = [low + k for k, squares in enumerate(misfit, 1) if squares <= most]
-    return Change(at, min(near), max(near), shift, shift - reach, shift + reach)
+    segment = values[low:high]
+    misfit = [_squares(segment[:k]) + _squares(segment[k:]) for k in range(1, len(segment))]
+    misfit_max = misfit[at - low - 1] + DATE_REACH * variance
+    plausible = [low + k for k, squares in enumerate(misfit, 1) if squares <= misfit_max]
+    return Change(at, min(plausible), max(plausible), shift, shift - reach, shift + reach)
 
 
 def _squares(values: Floats) -> float:

@@ -75,11 +75,11 @@ def _blocks(samples: pl.Series, rows_at_once: int = 256) -> Iterator[Floats]:
             yield flat.reshape(-1, width)
             continue
         offset = np.concatenate([[0], np.cumsum(length)[:-1]])
-        taken = np.minimum(length, width)
+        thinned_length = np.minimum(length, width)
         place = np.arange(width)[None, :]
-        index = offset[:, None] + place * length[:, None] // taken[:, None]
-        here = place < taken[:, None]
-        yield np.where(here, flat[np.where(here, index, 0)], np.nan)
+        index = offset[:, None] + place * length[:, None] // thinned_length[:, None]
+        is_filled = place < thinned_length[:, None]
+        yield np.where(is_filled, flat[np.where(is_filled, index, 0)], np.nan)
 
 
 def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
@@ -108,7 +108,7 @@ def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
         split_.append(bool(two_states(np.exp(values)[None, :])[0]))
         slope.append(has_slope(number.to_numpy(), values))
         apart.append(one_apart(values))
-    found = {"split": split_, "slope": slope, "apart": apart}
+    columns = {"split": split_, "slope": slope, "apart": apart}
     return levels.select(RUN_CURVE).with_columns(
-        pl.Series(name, flags, dtype=pl.Boolean) for name, flags in found.items()
+        pl.Series(name, flags, dtype=pl.Boolean) for name, flags in columns.items()
     )

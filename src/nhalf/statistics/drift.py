@@ -26,19 +26,21 @@ def trend_signs(times: Floats) -> tuple[Floats, Floats, Floats]:
     third = count // 3
     place = np.arange(max(longest // 3, 1))[None, :]
     last = np.minimum((count - third)[:, None] + place, longest - 1)
-    here = place < third[:, None]
+    is_pair = place < third[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(times)
         later = np.take_along_axis(logs, last, axis=1)
-        change = np.where(here, later - logs[:, : place.shape[1]], np.nan)
+        change = np.where(is_pair, later - logs[:, : place.shape[1]], np.nan)
     signs = np.nan_to_num(np.sign(change))
-    seen = (~np.isnan(change)).sum(axis=1)
-    middle = np.zeros(rows)
-    some = third > 0
+    pairs = (~np.isnan(change)).sum(axis=1)
+    median_change = np.zeros(rows)
+    has_pairs = third > 0
     # Sorting puts NaN last; numpy's own median of such rows is slow.
-    ordered, rank = np.sort(change[some], axis=1), np.arange(int(some.sum()))
-    middle[some] = (ordered[rank, (seen[some] - 1) // 2] + ordered[rank, seen[some] // 2]) / 2
-    return signs.sum(axis=1), np.abs(signs).sum(axis=1), np.nan_to_num(middle)
+    ordered, rank = np.sort(change[has_pairs], axis=1), np.arange(int(has_pairs.sum()))
+    median_change[has_pairs] = (
+        ordered[rank, (pairs[has_pairs] - 1) // 2] + ordered[rank, pairs[has_pairs] // 2]
+    ) / 2
+    return signs.sum(axis=1), np.abs(signs).sum(axis=1), np.nan_to_num(median_change)
 
 
 def has_slope(order: Floats, levels: Floats) -> bool:
@@ -48,8 +50,8 @@ def has_slope(order: Floats, levels: Floats) -> bool:
         return False
     place = order - order.mean()
     slope = float(place @ levels / (place @ place))
-    rest = levels - levels.mean() - slope * place
-    error = math.sqrt(float(rest @ rest) / (count - 2) / float(place @ place))
+    residuals = levels - levels.mean() - slope * place
+    error = math.sqrt(float(residuals @ residuals) / (count - 2) / float(place @ place))
     change = abs(slope) * float(np.ptp(order))
-    sure = abs(slope) > student_quantile(count - 2, TREND_CONFIDENCE) * error
-    return bool(sure and change > math.log1p(EFFECT))
+    is_significant = abs(slope) > student_quantile(count - 2, TREND_CONFIDENCE) * error
+    return bool(is_significant and change > math.log1p(EFFECT))

@@ -63,15 +63,18 @@ def mostly_missed(flags_s: pl.Series) -> bool:
 
 
 def borders(flags_s: pl.Series) -> list[float]:
-    """Borders between groups of flags: the middle of every gap, seconds; none for one group."""
+    """Borders between groups of flags: the geometric mean of every gap's ends, seconds.
+
+    One group has no border.
+    """
     flags = flags_s.drop_nulls().drop_nans()
     if flags.is_empty():
         return []
     ordered = _grouped(np.sort(flags.to_numpy()))
     return [
-        math.sqrt(one * following)
-        for one, following in itertools.pairwise(ordered)
-        if following >= APART * one
+        math.sqrt(flag_s * next_flag_s)
+        for flag_s, next_flag_s in itertools.pairwise(ordered)
+        if next_flag_s >= APART * flag_s
     ]
 
 
@@ -92,12 +95,12 @@ def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grouped(ordered: Floats) -> Floats:
-    """Sorted flags without those that are too few to be a group."""
-    few = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
+    """Sorted flags that have enough others near them to be a group."""
+    group_size_min = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
     near = math.sqrt(APART)
     beside = np.searchsorted(ordered, ordered * near) - np.searchsorted(ordered, ordered / near)
-    kept: Floats = ordered[beside >= few]
-    return kept
+    in_groups: Floats = ordered[beside >= group_size_min]
+    return in_groups
 
 
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
@@ -109,13 +112,16 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
         return part.with_columns(state_s=flag.filter(steady).median(), counts=pl.lit(True))
     number = pl.sum_horizontal([flag >= edge for edge in edges_s])
     part = part.with_columns(state_number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
-    middle = flag.filter(steady).median().over("state_number")
-    part = part.with_columns(state_s=pl.when(flag.is_not_null()).then(middle.fill_null(math.nan)))
-    known = part.filter(pl.col("state_number") >= 0)
+    state_median = flag.filter(steady).median().over("state_number")
+    part = part.with_columns(
+        state_s=pl.when(flag.is_not_null()).then(state_median.fill_null(math.nan))
+    )
+    in_states = part.filter(pl.col("state_number") >= 0)
     # Ties go to the faster state.
-    found = known["state_number"].value_counts()
-    main_number = found.sort("count", "state_number", descending=[True, False])["state_number"][0]
-    of_point = known.group_by(RUN_POINT).agg(
+    state_counts = in_states["state_number"].value_counts()
+    ranked = state_counts.sort("count", "state_number", descending=[True, False])
+    main_number = ranked["state_number"][0]
+    of_point = in_states.group_by(RUN_POINT).agg(
         own=pl.col("state_number").mode().min(),
         main=(pl.col("state_number") == main_number).sum(),
         of=pl.len(),
@@ -125,6 +131,6 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
-    # A launch whose flag was missed is in some state: better than a single launch.
+    # A launch whose flag was missed is in an unknown state: better than a single launch.
     alone = (counts.sum() < 2).over(RUN_POINT) & flag.is_null().any().over(RUN_POINT)
     return part.with_columns(counts=counts | alone).drop("state_number", "chosen_number")

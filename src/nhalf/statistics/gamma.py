@@ -20,8 +20,8 @@ def digamma(x: ArrayLike) -> Floats:
     far, steps = _far(x)
     y = 1 / far**2
     series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y / 240)))
-    found: Floats = np.log(far) - 0.5 / far - series - (1 / steps).sum(axis=0)
-    return found
+    result: Floats = np.log(far) - 0.5 / far - series - (1 / steps).sum(axis=0)
+    return result
 
 
 def trigamma(x: ArrayLike) -> Floats:
@@ -29,8 +29,8 @@ def trigamma(x: ArrayLike) -> Floats:
     far, steps = _far(x)
     y = 1 / far**2
     series = (1 + y * (1 / 6 - y * (1 / 30 - y * (1 / 42 - y / 30)))) / far
-    found: Floats = series + y / 2 + (1 / steps**2).sum(axis=0)
-    return found
+    result: Floats = series + y / 2 + (1 / steps**2).sum(axis=0)
+    return result
 
 
 def tetragamma(x: ArrayLike) -> Floats:
@@ -38,8 +38,8 @@ def tetragamma(x: ArrayLike) -> Floats:
     far, steps = _far(x)
     y = 1 / far**2
     series = -y * (1 + y * (1 / 2 - y * (1 / 6 - y * (1 / 6 - 3 * y / 10)))) - y / far
-    found: Floats = series - (2 / steps**3).sum(axis=0)
-    return found
+    result: Floats = series - (2 / steps**3).sum(axis=0)
+    return result
 
 
 def _far(x: ArrayLike) -> tuple[Floats, Floats]:

@@ -24,7 +24,7 @@ SCALES = (1.0, 2.0, 4.0, 8.0)
 NUGGETS = (1e-6, 1e-3, 3e-2, 0.3)
 """Independent variance of a value, as a share of the variance between places."""
 MEAN_VARIANCE = 100.0
-"""Prior variance of the mean's coefficients, as a multiple of the same: nearly free."""
+"""Prior variance of the mean's coefficients, relative to that between places: nearly free."""
 VARIANCE_MIN = 1e-16
 VALUE_RANGE_MIN = 1e-8
 """Smaller differences count as zero."""
@@ -50,7 +50,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Correction:
-    """Fitted to values `value` (m,) at places `place` (m, d), with the hyperparameters of the fit.
+    """A process fitted to values `value` (m,) at places `place` (m, d), with its hyperparameters.
 
     `scale` (d,) and `nugget` are as in SCALES and NUGGETS, `variance` is that between places, and
     `mean_variance` that of the coefficients of the mean as a multiple of it.
@@ -81,19 +81,20 @@ class Correction:
         place = np.asarray(place, dtype=np.float64)
         value = np.asarray(value, dtype=np.float64)
         choices = _by_coordinate(scales, place.shape[1])
-        known = prior or _no_prior(value, choices, nuggets)
-        best = cls(place, value, known.scale, known.nugget, known.variance, known.mean_variance)
-        if value.size < known.values_min or (prior is None and np.ptp(value) < VALUE_RANGE_MIN):
+        assumed = prior or _no_prior(value, choices, nuggets)
+        mean_variance = assumed.mean_variance
+        best = cls(place, value, assumed.scale, assumed.nugget, assumed.variance, mean_variance)
+        if value.size < assumed.values_min or (prior is None and np.ptp(value) < VALUE_RANGE_MIN):
             return best
         best_score = -math.inf
         for scale in itertools.product(*choices):
-            between = _covariance(place, place, scale, known.mean_variance)
+            between = _covariance(place, place, scale, mean_variance)
             for nugget in nuggets:
                 left_out, spread = _left_out(_inverse(between, nugget), value)
-                variance, score = _score(value - left_out, spread, known)
+                variance, score = _score(value - left_out, spread, assumed)
                 if score > best_score:
                     best_score = score
-                    best = cls(place, value, scale, nugget, variance, known.mean_variance)
+                    best = cls(place, value, scale, nugget, variance, mean_variance)
         return best
 
     @one_thread()
@@ -103,8 +104,8 @@ class Correction:
         inverse = self._inverse()
         to = _covariance(place, self.place, self.scale, self.mean_variance)
         own = 1 + self.mean_variance * (1 + np.sum((place / SPAN) ** 2, axis=1))
-        left = own - np.sum((to @ inverse) * to, axis=1)
-        deviation: Floats = np.sqrt(self.variance * np.maximum(left + self.nugget, 0.0))
+        unexplained = own - np.sum((to @ inverse) * to, axis=1)
+        deviation: Floats = np.sqrt(self.variance * np.maximum(unexplained + self.nugget, 0.0))
         mean: Floats = to @ (inverse @ self.value)
         return mean, deviation
 
@@ -117,8 +118,8 @@ class Correction:
     @one_thread()
     def mean(self, place: Floats, weights: Floats) -> Floats:
         """The mean (k,) alone at places (k, d), from `weights()`: without another inversion."""
-        found: Floats = _covariance(place, self.place, self.scale, self.mean_variance) @ weights
-        return found
+        mean: Floats = _covariance(place, self.place, self.scale, self.mean_variance) @ weights
+        return mean
 
     @one_thread()
     def left_out(self) -> Floats:
@@ -134,21 +135,21 @@ class Correction:
 
 
 SPAN = 8.0
-"""Divisor of the coordinates in the mean: of the order of their range, a power of two."""
+"""Divisor of the coordinates in the mean: close to their range, a power of two."""
 
 
 def _by_coordinate(
     scales: Sequence[float] | Sequence[Sequence[float]], coordinates: int
 ) -> list[tuple[float, ...]]:
     """The candidate scales of each coordinate."""
-    own = [tuple(each) for each in scales if not isinstance(each, float)]
-    return own or [tuple(each for each in scales if isinstance(each, float))] * coordinates
+    own = [tuple(candidates) for candidates in scales if not isinstance(candidates, float)]
+    return own or [tuple(scale for scale in scales if isinstance(scale, float))] * coordinates
 
 
 def _no_prior(value: Floats, scales: Sequence[Sequence[float]], nuggets: Sequence[float]) -> Prior:
     """A weak prior: a single value says little, and equal values suggest that all are equal."""
     variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
-    widest = tuple(each[-1] for each in scales)
+    widest = tuple(candidates[-1] for candidates in scales)
     return Prior(widest, nuggets[0], variance, MEAN_VARIANCE, 0, 2)
 
 
@@ -171,14 +172,14 @@ def _covariance(a: Floats, b: Floats, scale: Sequence[float], mean_variance: flo
     distance = np.sqrt(3.0 * np.maximum(squares, 0.0))
     matern = (1 + distance) * np.exp(-distance)
     mean = mean_variance * (1 + (a / SPAN) @ (b / SPAN).T)
-    found: Floats = matern + mean
-    return found
+    covariance: Floats = matern + mean
+    return covariance
 
 
 def _inverse(among: Floats, nugget: float) -> Floats:
     """The inverse of a covariance (m, m) plus the independent variance of each value."""
-    found = np.linalg.inv(among + nugget * np.eye(len(among)))
-    return found.astype(np.float64)
+    inverse = np.linalg.inv(among + nugget * np.eye(len(among)))
+    return inverse.astype(np.float64)
 
 
 def _left_out(inverse: Floats, value: Floats) -> tuple[Floats, Floats]:

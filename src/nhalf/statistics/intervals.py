@@ -96,8 +96,8 @@ def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95)
 def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
     """The pseudomedian of one number per launch that may be negative, and its interval.
 
-    For differences of launch medians: as `launch_interval`, but on the numbers themselves, because
-    they may be 0 and have no logarithm.
+    It is meant for differences of launch medians. Unlike `launch_interval` it uses the numbers
+    themselves, because they may be 0 and have no logarithm.
 
     Raises InputError if there is no number, or one is not finite.
     """
@@ -105,25 +105,25 @@ def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) 
     row = np.asarray(values, dtype=np.float64)
     if row.size == 0 or not np.all(np.isfinite(row)):
         raise InputError("an interval needs finite numbers", "leave out launches without samples")
-    middle = float(np.median(row))
+    location = float(np.median(row))
     if row.size <= PAIRS_LAUNCHES_MAX:
         # Relative to one of them, so that equal numbers give exactly that number.
         centre = np.sort(row)[(row.size - 1) // 2]
         first, second = np.triu_indices(row.size)
-        middle = float(centre + np.median((row - centre)[first] + (row - centre)[second]) / 2)
+        location = float(centre + np.median((row - centre)[first] + (row - centre)[second]) / 2)
     if row.size == 1 or np.ptp(row) == 0:
-        return Interval(middle, middle, middle)
+        return Interval(location, location, location)
     level = 1 - (1 - confidence) * GUARD
     reach = student_quantile(row.size - 1, level) * float(row.std(ddof=1)) / math.sqrt(row.size)
     mean = float(row.mean())
-    return Interval(middle, min(mean - reach, middle), max(mean + reach, middle))
+    return Interval(location, min(mean - reach, location), max(mean + reach, location))
 
 
 def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
     """Pseudomedian, low and high of every row of `medians` (points, launches), each (points,).
 
-    NaN marks a launch that did not measure a point; a row of NaN gives NaN. Otherwise as
-    `launch_interval`.
+    NaN marks a launch that did not measure a point; a row of NaN gives NaN. Each row is treated
+    like the argument of `launch_interval`.
     """
     _check_confidence(confidence)
     present = ~np.isnan(medians)
@@ -138,8 +138,8 @@ def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats,
     rows = np.arange(len(ordered))
     last = np.maximum(count - 1, 0)
     smallest, largest = ordered[:, 0], ordered[rows, last]
-    middle = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
-    median = _pseudomedian(ordered, count, middle)
+    row_median = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
+    median = _pseudomedian(ordered, count, row_median)
     low, high = _log_student(filled, count, confidence)
     bare = (smallest == largest) | (smallest <= 0)
     low = np.where(bare, smallest, np.minimum(low, median))
@@ -181,14 +181,14 @@ def _check_confidence(confidence: float) -> None:
         raise InputError(f"confidence {confidence} is not between 0 and 1", "0.95 is usual")
 
 
-def _pseudomedian(ordered: Floats, count: NDArray[np.int64], middle: Floats) -> Floats:
+def _pseudomedian(ordered: Floats, count: NDArray[np.int64], row_median: Floats) -> Floats:
     """The pseudomedian of the first `count` values of each increasing row.
 
-    `middle` is the median of each row. It is kept if the pseudomedian is the same (equal values,
-    one value) or undefined (no value, a zero and so no logarithm, more values than
+    `row_median` is the median of each row. It is kept if the pseudomedian is the same (equal
+    values, one value) or undefined (no value, a zero and so no logarithm, more values than
     PAIRS_LAUNCHES_MAX).
     """
-    value = middle.copy()
+    value = row_median.copy()
     largest = ordered[np.arange(len(ordered)), np.maximum(count - 1, 0)]
     differ = (ordered[:, 0] > 0) & (ordered[:, 0] < largest) & (count <= PAIRS_LAUNCHES_MAX)
     for launches in np.unique(count[differ]):
@@ -198,12 +198,12 @@ def _pseudomedian(ordered: Floats, count: NDArray[np.int64], middle: Floats) -> 
         for start in range(0, chosen.size, step):
             rows = chosen[start : start + step]
             logs = np.log(ordered[rows, :launches])
-            # Relative to the middle launch, so that [a, a, a, b] gives a itself, not a rounded one.
+            # Relative to the median launch, so that [a, a, a, b] gives a itself, not a rounded one.
             centre = (launches - 1) // 2
             apart = logs - logs[:, centre, None]
-            found = np.median(apart[:, first] + apart[:, second], axis=1, overwrite_input=True) / 2
+            offset = np.median(apart[:, first] + apart[:, second], axis=1, overwrite_input=True) / 2
             exact = ordered[rows, centre]
-            value[rows] = np.where(found == 0, exact, np.exp(logs[:, centre] + found))
+            value[rows] = np.where(offset == 0, exact, np.exp(logs[:, centre] + offset))
     return value
 
 
@@ -233,7 +233,7 @@ def _rank_below(count: int, confidence: float) -> int:
     because importing SciPy takes longer than summarising a run.
     """
     ranks = np.arange(count // 2, 0, -1)
-    # Terms below that in the middle, relative to it: each from the one above.
+    # Terms below the central one, relative to it: each from the one above.
     below = np.cumprod(np.concatenate(([1.0], ranks / (count - ranks + 1))))[::-1]
     chances = np.cumsum(below)
     whole = 2 * chances[-1] - (0 if count % 2 else 1)

@@ -16,7 +16,7 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.statistics.gamma import digamma, tetragamma, trigamma
 
-THINGS_LEAST = 3
+QUANTITIES_MIN = 3
 FLOOR = 1e-5
 """Lower bound of variances as a share of the median one: keeps their logarithms finite."""
 
@@ -27,14 +27,14 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     Quantities with no degree of freedom (observed once) take the common variance. Fewer than three
     positive variances cannot be moderated: they are returned unchanged.
     """
-    seen = degrees > 0
-    if np.sum(seen & (variances > 0)) < THINGS_LEAST:
-        return np.where(seen, variances, math.nan), degrees
-    half = degrees[seen] / 2
-    floor = FLOOR * float(np.median(variances[seen & (variances > 0)]))
-    logs = np.log(np.maximum(variances[seen], floor)) - digamma(half) + np.log(half)
+    observed = degrees > 0
+    if np.sum(observed & (variances > 0)) < QUANTITIES_MIN:
+        return np.where(observed, variances, math.nan), degrees
+    half = degrees[observed] / 2
+    floor = FLOOR * float(np.median(variances[observed & (variances > 0)]))
+    logs = np.log(np.maximum(variances[observed], floor)) - digamma(half) + np.log(half)
     excess = float(np.var(logs, ddof=1) - np.mean(trigamma(half)))
-    # As if known from `prior` degrees of freedom; never more than the total.
+    # The common variance counts as `prior` degrees of freedom, at most the total.
     prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
     if math.isfinite(prior):
         common = float(np.mean(logs)) + float(digamma(prior / 2)) - math.log(prior / 2)
@@ -42,10 +42,10 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
             prior + degrees
         )
     else:
-        pooled = float(variances[seen] @ degrees[seen]) / float(degrees.sum())
+        pooled = float(variances[observed] @ degrees[observed]) / float(degrees.sum())
         moderated = np.full(len(variances), pooled)
-    total = float(degrees.sum() - degrees[seen].mean())
-    return moderated, np.minimum(prior + degrees, max(total, float(degrees[seen].max())))
+    total = float(degrees.sum() - degrees[observed].mean())
+    return moderated, np.minimum(prior + degrees, max(total, float(degrees[observed].max())))
 
 
 def _trigamma_inverse(value: float) -> float:
@@ -56,8 +56,8 @@ def _trigamma_inverse(value: float) -> float:
         return 1 / value
     guess = 0.5 + 1 / value
     for _ in range(50):
-        here = float(trigamma(guess))
-        step = here * (1 - here / value) / float(tetragamma(guess))
+        current = float(trigamma(guess))
+        step = current * (1 - current / value) / float(tetragamma(guess))
         guess += step
         if abs(step) < 1e-8 * guess:
             break

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.statistics.intervals import LOG_LARGEST, launch_intervals
-from nhalf.statistics.moderation import THINGS_LEAST, moderate
+from nhalf.statistics.moderation import QUANTITIES_MIN, moderate
 from nhalf.statistics.student import student_quantile
 from nhalf.store.keys import RUN_POINT, without
 
@@ -51,8 +51,8 @@ ROUNDING = 1e-9
 """Smaller widths count as zero, as on machines without noise."""
 
 DIFFERING_LEAST = 0.1
-"""Where fewer of a curve's points differ between launches, others are equal because they are exact,
-not because they are rounded."""
+"""If a smaller share of a curve's points differs between launches, equal times are exact, not
+rounded."""
 
 
 def next_run_intervals(
@@ -71,9 +71,9 @@ def next_run_intervals(
         variance, degrees = _variances(np.log(medians[rows]))
         step = _steps(medians[rows]) / value[rows]
         variance = variance + step**2 / 12
-        both = 2 * variance * (1 / (EFFICIENCY * count[rows]) + BETWEEN_RUNS)
+        difference_variance = 2 * variance * (1 / (EFFICIENCY * count[rows]) + BETWEEN_RUNS)
         quantile = [student_quantile(max(1, int(df)), confidence) for df in degrees]
-        reach = np.maximum(np.array(quantile) * np.sqrt(both), step)
+        reach = np.maximum(np.array(quantile) * np.sqrt(difference_variance), step)
         reach[reach < ROUNDING] = 0.0
         low[rows] = value[rows] * np.exp(-reach)
         high[rows] = value[rows] * np.exp(np.minimum(reach, LOG_LARGEST / 2))
@@ -98,13 +98,13 @@ def matrix_of(points: pl.DataFrame) -> tuple[Floats, NDArray[np.int64]]:
     return matrix, curves.to_numpy().astype(np.int64)
 
 
-def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
-    """One row per point of launch medians: the columns `kept` and its `half_width`, relative.
+def half_widths(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """One row per point of launch medians: some `columns` and its relative `half_width`.
 
     It is infinite with only one launch.
     """
     points = launches.group_by(RUN_POINT, maintain_order=True).agg(
-        pl.col(kept).first(),
+        pl.col(columns).first(),
         pl.col("median_s").alias("medians"),
         pl.col("launch").alias("numbers"),
         launches=pl.len(),
@@ -112,22 +112,22 @@ def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
     value, _, high = next_run_intervals(*matrix_of(points))
     with np.errstate(divide="ignore", invalid="ignore"):
         width = np.where(points["launches"].to_numpy() > 1, high / value - 1, math.inf)
-    return points.select(*kept, half_width=pl.Series(width))
+    return points.select(*columns, half_width=pl.Series(width))
 
 
 def _rows_of_curves(
     curves: NDArray[np.int64], usable: NDArray[np.bool_]
 ) -> list[NDArray[np.int64]]:
-    """The usable rows of each curve, in their order; the rows are looked at once for all curves."""
+    """The usable rows of each curve, in their order, found in one pass."""
     rows = np.flatnonzero(usable)
     ordered = rows[np.argsort(curves[rows], kind="stable")]
     return np.split(ordered, np.flatnonzero(np.diff(curves[ordered])) + 1) if len(rows) else []
 
 
 def _steps(medians: Floats) -> Floats:
-    """To what the launches (points, launches) of each point of a curve are rounded: (points,).
+    """The step to which the launches (points, launches) of a curve's points are rounded: (points,).
 
-    0 where no two launches are equal, or where too few points differ to tell a step.
+    0 if no two launches of a point are equal, or if too few points differ to show a step.
     """
     apart = np.diff(np.sort(medians, axis=1), axis=1)
     tied = (apart == 0).any(axis=1)
@@ -143,7 +143,7 @@ def _variances(logs: Floats) -> tuple[Floats, Floats]:
     count = (~np.isnan(logs)).sum(axis=1)
     apart = logs - np.nanmean(logs, axis=1, keepdims=True)
     points = len(logs)
-    if points < THINGS_LEAST:
+    if points < QUANTITIES_MIN:
         return np.nansum(apart**2, axis=1) / (count - 1), count - 1.0
     apart = apart[:, ~np.isnan(apart).all(axis=0)]
     level = np.nanmedian(apart, axis=0)

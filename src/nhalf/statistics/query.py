@@ -28,9 +28,9 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     value), `runs` a row for each run (run, path, started, host), `environment` a row for each line
     of the environment of each run (run, name, value). Raises InputError for invalid SQL.
     """
-    named = distinct(runs)
+    runs_by_name = distinct(runs)
     measurements = pl.concat(
-        [run.measurements().with_columns(run=pl.lit(name)) for name, run in named.items()]
+        [run.measurements().with_columns(run=pl.lit(name)) for name, run in runs_by_name.items()]
     )
     lowered = text.lower()
     listed = LISTS_TABLES in lowered
@@ -46,8 +46,8 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
         .explode("rank", "rank_s")
     )
     tables["extras"] = _listed(measurements, "values").explode("values").unnest("values")
-    tables["runs"] = _runs(named, measurements)
-    tables["environment"] = _environment(named)
+    tables["runs"] = _runs(runs_by_name, measurements)
+    tables["environment"] = _environment(runs_by_name)
     try:
         return pl.SQLContext(tables, eager=False).execute(text).collect()
     except (pl.exceptions.PolarsError, ValueError) as error:
@@ -60,25 +60,27 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
 
 def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
     """The launches of points with a non-empty list column."""
-    kept = measurements.filter(pl.col(column).list.len() > 0)
-    return kept.select(*RUN_POINT, "launch", column)
+    launches = measurements.filter(pl.col(column).list.len() > 0)
+    return launches.select(*RUN_POINT, "launch", column)
 
 
-def _runs(named: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.LazyFrame:
+def _runs(runs_by_name: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.LazyFrame:
     """A row for each run: time of its first point (local time), host, and folder."""
     rows = {
-        "run": list(named),
-        "host": [str(run.environment.get("host", "")) for run in named.values()],
-        "path": [str(run.path) for run in named.values()],
+        "run": list(runs_by_name),
+        "host": [str(run.environment.get("host", "")) for run in runs_by_name.values()],
+        "path": [str(run.path) for run in runs_by_name.values()],
     }
     began = measurements.group_by("run").agg(started_s=pl.col("started_s").min())
     started = pl.col("started_s").map_elements(datetime.fromtimestamp, pl.Datetime)
     return pl.LazyFrame(rows).join(began, on="run").with_columns(started=started)
 
 
-def _environment(named: Mapping[str, Run]) -> pl.LazyFrame:
+def _environment(runs_by_name: Mapping[str, Run]) -> pl.LazyFrame:
     """A row for each line of the environment of each run."""
     rows = [
-        (name, line, value) for name, run in named.items() for line, value in flat(run.environment)
+        (name, line, value)
+        for name, run in runs_by_name.items()
+        for line, value in flat(run.environment)
     ]
     return pl.LazyFrame(rows, schema=["run", "name", "value"], orient="row")

@@ -23,7 +23,7 @@ PAIRS_MIN = 2
 class SameState:
     """Launch medians of both runs, paired by state; `lost` are curves without a common state.
 
-    `note` says in a sentence what was left out, '' if nothing was.
+    `note` is a sentence about what was left out, '' if nothing was.
     """
 
     a: pl.DataFrame
@@ -33,28 +33,32 @@ class SameState:
 
 
 def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
-    """Both frames have the columns of `launch_medians` and `flag_s`, each one library of a run.
+    """The launches of two runs that were measured in equal states of the machine.
 
+    Both frames have the columns of `launch_medians` and `flag_s`, each one library of a run.
     Curves present in only one frame are left out. The remaining launches of divided curves are
     renumbered, so that they can be paired, separately for each size.
     """
     a, b = (
-        one.join(
-            other.select(COMPARED_CURVE).unique(), on=COMPARED_CURVE, how="semi", nulls_equal=True
+        frame.join(
+            other_frame.select(COMPARED_CURVE).unique(),
+            on=COMPARED_CURVE,
+            how="semi",
+            nulls_equal=True,
         )
-        for one, other in ((a, b), (b, a))
+        for frame, other_frame in ((a, b), (b, a))
     )
     has_flags = pl.col("flag_s").is_not_null().any().over(COMPARED_CURVE)
     flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]
-    known = [one.drop_nulls().drop_nans() for one in flags]
-    if any(one.is_empty() for one in known) or any(map(mostly_missed, flags)):
+    steady_flags = [series.drop_nulls().drop_nans() for series in flags]
+    if any(series.is_empty() for series in steady_flags) or any(map(mostly_missed, flags)):
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    borders_s = borders(pl.concat(known))
+    borders_s = borders(pl.concat(steady_flags))
     if not borders_s:
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    left, right = (_numbered(frame, borders_s) for frame in (a, b))
+    numbered_a, numbered_b = (_numbered(frame, borders_s) for frame in (a, b))
     on = [*COMPARED_POINT, "state", "place"]
-    pairs = left.select(on).join(right.select(on), on=on, nulls_equal=True)
+    pairs = numbered_a.select(on).join(numbered_b.select(on), on=on, nulls_equal=True)
     order = (
         pl.struct("state", "place").rank("dense").over(COMPARED_POINT).cast(a.schema["launch"]) - 1
     )
@@ -64,19 +68,19 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     pairs = pairs.join(
         enough.select(COMPARED_CURVE), on=COMPARED_CURVE, how="semi", nulls_equal=True
     )
-    both = a.select(COMPARED_CURVE).unique()
-    lost = both.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True).to_dicts()
-    flags_s = pl.concat(known).to_numpy()
+    curves = a.select(COMPARED_CURVE).unique()
+    lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True).to_dicts()
+    flags_s = pl.concat(steady_flags).to_numpy()
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
         f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
     )
-    return SameState(_paired(left, pairs), _paired(right, pairs), tuple(lost), note)
+    return SameState(_paired(numbered_a, pairs), _paired(numbered_b, pairs), tuple(lost), note)
 
 
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
-    """Adds `state`, and `place`, the number of a launch among those of a point in that state.
+    """Add `state`, and `place`, the number of a launch among those of a point in that state.
 
     Points during which the machine changed are left out, as are those whose flag was missed. Curves
     without any flag, such as with more ranks than cores, have their own state.
@@ -94,7 +98,7 @@ def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
 
 def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The rows that have a partner; pairs share a launch number."""
-    kept = frame.drop("launch").join(
+    partnered = frame.drop("launch").join(
         pairs, on=[*COMPARED_POINT, "state", "place"], nulls_equal=True
     )
-    return kept.rename({"pair": "launch"}).drop("flag_s", "state", "place")
+    return partnered.rename({"pair": "launch"}).drop("flag_s", "state", "place")

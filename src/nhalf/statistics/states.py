@@ -40,12 +40,12 @@ def in_one_state(launch_time_s: Floats) -> Floats:
     if not SHARE_MIN < share < 1 - SHARE_MIN:
         return launch_time_s
     wholly_slow = fast.sum(axis=1) <= SHARE_MIN * present.sum(axis=1)
-    kept = fast
+    in_state = fast
     if share < 0.5 and wholly_slow.any():
         # Launches that were slow throughout give the slow state's time at every size.
         slow = np.where(wholly_slow[:, None], logs, np.nan)
         measured = np.isfinite(slow).any(axis=0)
         slow[0, ~measured] = np.nanmedian(logs[:, ~measured], axis=0)
-        kept = np.abs(logs - np.nanmedian(slow, axis=0)) <= REACH
-        kept[:, ~kept.any(axis=0)] = True
-    return np.where(kept, launch_time_s, np.nan)
+        in_state = np.abs(logs - np.nanmedian(slow, axis=0)) <= REACH
+        in_state[:, ~in_state.any(axis=0)] = True
+    return np.where(in_state, launch_time_s, np.nan)

@@ -103,8 +103,8 @@ USUAL = {
         2.7499956535672254,
     ),
 }
-"""By probability (intervals and trends), for 1 to 30 degrees of freedom, as computed by SciPy:
-showing a run need not load it, which would take a fifth of that time."""
+"""Quantiles by probability (intervals and trends), for 1 to 30 degrees of freedom, as computed by
+SciPy: showing a run need not load it, which would take a fifth of that time."""
 
 NORMAL_95 = 1.959963984540054
 
@@ -116,14 +116,14 @@ def student_quantile(degrees: int, probability: float) -> float:
     if 1 <= degrees <= len(usual):
         return usual[degrees - 1]
     if probability == 0.95 and degrees > len(usual):
-        return _of_many(degrees)
+        return _fisher_expansion(degrees)
     # scipy.special alone loads in a tenth of the time of scipy.stats.
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + probability) / 2))
 
 
-def _of_many(degrees: int) -> float:
+def _fisher_expansion(degrees: int) -> float:
     """The quantile of 95 % by Fisher's expansion (Abramowitz and Stegun, 26.7.5).
 
     Its relative error is below 5e-5 for more than 30 degrees of freedom.

@@ -37,7 +37,7 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     samples are left out. Raises InputError if a sample is not finite, or more negative than clock
     overhead explains.
     """
-    return _launches(_worded(measurements)).select(
+    return _launches(_without_nulls(measurements)).select(
         *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
     )
 
@@ -53,13 +53,13 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     come last. `rank_s` and `values` are medians over launches, separately for each rank and name.
     """
     # Read once: unpacking ten million samples takes longer than any use of them.
-    measurements = _worded(measurements.select(_READ)).collect().lazy()
-    every = _launches(measurements)
-    if every.is_empty():
+    measurements = _without_nulls(measurements.select(_READ)).collect().lazy()
+    all_launches = _launches(measurements)
+    if all_launches.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
-    every = with_states(with_flags(every, measurements))
-    points = _points(every)
-    launches, measurements = _counted(every, measurements)
+    all_launches = with_states(with_flags(all_launches, measurements))
+    points = _points(all_launches)
+    launches, measurements = _counted(all_launches, measurements)
     median, low, high = next_run_intervals(*matrix_of(points), confidence)
     points = points.drop("medians", "numbers").with_columns(
         pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
@@ -70,10 +70,10 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
 
 
-def _points(every: pl.DataFrame) -> pl.DataFrame:
+def _points(all_launches: pl.DataFrame) -> pl.DataFrame:
     """One row per point, from the launches in the reported state; warnings from all launches."""
     counted = pl.col("counts")
-    return every.group_by(RUN_POINT, maintain_order=True).agg(
+    return all_launches.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col("median_s").filter(counted).alias("medians"),
         pl.col("launch").filter(counted).alias("numbers"),
         pl.col("lowest_s").filter(counted).min(),
@@ -87,8 +87,8 @@ def _points(every: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _worded(measurements: pl.LazyFrame) -> pl.LazyFrame:
-    """The same with '' for nulls: keys are compared often."""
+def _without_nulls(measurements: pl.LazyFrame) -> pl.LazyFrame:
+    """Measurements with '' for nulls in text columns, because keys are compared often."""
     return measurements.with_columns(pl.col(pl.String).fill_null(""))
 
 
@@ -156,11 +156,13 @@ def _check_times(rows: pl.DataFrame) -> None:
     )
 
 
-def _counted(every: pl.DataFrame, measurements: pl.LazyFrame) -> tuple[pl.DataFrame, pl.LazyFrame]:
+def _counted(
+    all_launches: pl.DataFrame, measurements: pl.LazyFrame
+) -> tuple[pl.DataFrame, pl.LazyFrame]:
     """The reported launches with their measurements."""
-    if every["counts"].all():
-        return every, measurements
-    launches = every.filter("counts")
+    if all_launches["counts"].all():
+        return all_launches, measurements
+    launches = all_launches.filter("counts")
     on = [*RUN_POINT, "launch"]
     return launches, measurements.join(
         launches.lazy().select(on), on=on, how="semi", nulls_equal=True
@@ -170,7 +172,7 @@ def _counted(every: pl.DataFrame, measurements: pl.LazyFrame) -> tuple[pl.DataFr
 def _with_sample_intervals(
     points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
 ) -> pl.DataFrame:
-    """Points of one launch take the interval of their samples, for lack of another."""
+    """Points; those of one launch have the interval of their samples, for lack of another."""
     single = points.filter(pl.col("launches") == 1).select(RUN_POINT)
     if single.is_empty():
         return points
@@ -182,7 +184,7 @@ def _with_sample_intervals(
         .select(
             *RUN_POINT,
             pl.col("samples_s").list.len().alias("count"),
-            # Many times faster than sorting within groups, or than the method of lists.
+            # Many times faster than sorting within groups, or than `list.sort`.
             pl.col("samples_s").list.eval(pl.element().sort()).alias("ordered"),
         )
         .collect()
@@ -197,25 +199,25 @@ def _with_sample_intervals(
             {count: int(interval.high) for count, interval in ranks.items()},
         )
     )
-    found = rows.select(
+    intervals = rows.select(
         *RUN_POINT,
         pl.col("ordered").list.get(low).alias("sample_low_s"),
         pl.col("ordered").list.get(high).alias("sample_high_s"),
     )
     return points.join(
-        found, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
+        intervals, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
-        _of_samples("sample_low_s", "ci_low_s"),
-        _of_samples("sample_high_s", "ci_high_s"),
+        _interval_end("sample_low_s", "ci_low_s"),
+        _interval_end("sample_high_s", "ci_high_s"),
     )
 
 
-def _of_samples(of_samples: str, of_launches: str) -> pl.Expr:
-    """An end of the interval; a single sample, as from an imported log, has none."""
+def _interval_end(sample_column: str, launch_column: str) -> pl.Expr:
+    """An end of the interval; a single sample, for example from an imported log, has none."""
     alone = (pl.col("launches") == 1) & (pl.col("samples") == 1)
-    known = pl.coalesce(of_samples, of_launches)
+    end = pl.coalesce(sample_column, launch_column)
     unknown = alone & ~pl.col("transport").is_in(EXACT)
-    return pl.when(unknown).then(math.nan).otherwise(known).alias(of_launches)
+    return pl.when(unknown).then(math.nan).otherwise(end).alias(launch_column)
 
 
 def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
@@ -224,7 +226,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
     reach = pl.max_horizontal(high - median, median - low)
     single = pl.col("launches") == 1
     coarse = pl.col("advice").list.contains("timer-coarse")
-    found = {
+    flags = {
         # A coarse clock produces steps, which are not states of the machine.
         "bimodal": pl.col("bimodal") & ~coarse,
         "launch-apart": pl.col("apart"),
@@ -233,10 +235,10 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "one-launch": single & ~pl.col("transport").is_in(EXACT),
         "unverified": ~pl.col("verified"),
     }
-    named = [pl.when(flag).then(pl.lit(name)) for name, flag in found.items()]
+    warnings = [pl.when(flag).then(pl.lit(name)) for name, flag in flags.items()]
     order = pl.Enum([a.name for a in ADVICES])
     joined = points.join(shapes, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
-    everything = pl.concat_list("advice", pl.concat_list(named).list.drop_nulls())
+    everything = pl.concat_list("advice", pl.concat_list(warnings).list.drop_nulls())
     return joined.with_columns(
         advice=everything.list.unique().list.eval(
             pl.element().sort_by(
@@ -270,8 +272,8 @@ def _with_lists(points: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFram
         .agg(pl.struct("name", "value").alias("values"))
     )
     numbered = points.with_row_index("point")
-    for found in (rank_s, values):
-        numbered = numbered.join(found, on="point", how="left", maintain_order="left")
+    for medians in (rank_s, values):
+        numbered = numbered.join(medians, on="point", how="left", maintain_order="left")
     return numbered.with_columns(pl.col("rank_s", "values").fill_null([]))
 
 

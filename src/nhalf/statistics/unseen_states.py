@@ -11,7 +11,7 @@ from nhalf.statistics.bimodality import EFFECT
 from nhalf.statistics.intervals import Floats
 
 LAUNCHES_LEAST = 4
-"""Of three launches, two are so close together by chance that nothing can be told."""
+"""Two of three launches are often close together by chance, which proves nothing."""
 
 _COUNTS = (4, 5, 6, 7, 8, 10, 12, 15, 20)
 _GAPS = (0.964, 0.895, 0.827, 0.764, 0.717, 0.643, 0.593, 0.544, 0.491)
@@ -29,8 +29,8 @@ def one_apart(levels: Floats) -> bool:
         return False
     gaps = np.diff(np.sort(levels))
     gap = max(float(gaps[0]), float(gaps[-1]))
-    least = float(np.interp(len(levels), _COUNTS, _GAPS))
-    return gap > math.log1p(EFFECT) and gap > least * float(gaps.sum())
+    share_min = float(np.interp(len(levels), _COUNTS, _GAPS))
+    return gap > math.log1p(EFFECT) and gap > share_min * float(gaps.sum())
 
 
 def unseen_share(launches: int, confidence: float = 0.95) -> float:

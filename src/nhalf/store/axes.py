@@ -20,7 +20,7 @@ def axis(name: str) -> pl.Expr:
 
 
 def parse_axes(text: str) -> dict[str, str]:
-    """Values by name; raises InputError if the text does not have the column's format."""
+    """Values of axes by name; raises InputError if the text does not have the column's format."""
     if not text:
         return {}
     pairs = [part.partition("=") for part in text.split(",")]

@@ -18,12 +18,12 @@ def collected(places: Iterable[Path]) -> list[Run]:
 
     Raises InputError if there is none, or if a place is neither.
     """
-    found: dict[Path, Run] = {}
+    runs_by_path: dict[Path, Run] = {}
     for place in places:
         for path in _run_folders(place):
             run = Run.open(path)
-            found.setdefault(run.path, run)
-    return list(found.values())
+            runs_by_path.setdefault(run.path, run)
+    return list(runs_by_path.values())
 
 
 def _run_folders(place: Path) -> list[Path]:
@@ -41,9 +41,9 @@ def distinct(runs: Sequence[Run]) -> dict[str, Run]:
 
     A folder given twice counts once, so that its launches do not count double.
     """
-    named: dict[str, Run] = {}
+    runs_by_name: dict[str, Run] = {}
     for run in {run.path.resolve(): run for run in runs}.values():
         path = run.path.resolve()
         candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
-        named[next(name for name in candidates if name not in named)] = run
-    return named
+        runs_by_name[next(name for name in candidates if name not in runs_by_name)] = run
+    return runs_by_name

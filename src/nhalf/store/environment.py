@@ -19,14 +19,14 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
         if isinstance(value, Mapping):
             yield from flat(value, name)
         elif isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
-            for place, each in enumerate(value, 1):
-                yield f"{name} {place}", _short(", ".join(" ".join(pair) for pair in flat(each)))
+            for place, entry in enumerate(value, 1):
+                yield f"{name} {place}", _short(", ".join(" ".join(pair) for pair in flat(entry)))
         elif value is not None and value != "" and value != []:
             yield _named(name, value)
 
 
 def _named(name: str, value: object) -> tuple[str, str]:
-    """Moves the unit from the end of a name to its value."""
+    """Move the unit from the end of a name to its value."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if name.endswith(" bytes"):
             return name.removesuffix(" bytes"), format_size(value)

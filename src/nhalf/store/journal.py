@@ -87,7 +87,7 @@ class Journal:
             self._descriptor = -1
 
     def _sync_later(self) -> None:
-        """One sync for all lines of the interval; the next line reports a failure."""
+        """Sync all lines of the interval at once, later; the next line reports a failure."""
         if self._later is None or not self._later.is_alive():
             self._later = threading.Timer(SYNC_INTERVAL_S, os.fsync, (self._descriptor,))
             self._later.daemon = True
@@ -158,10 +158,13 @@ def events(path: Path) -> Iterator[dict[str, Any]]:
     return _read(path, lambda name, line: decoder.decode(line))
 
 
-def events_named(wanted: str, path: Path, kind: type[Event]) -> Iterator[Event]:
-    """As `events`, only those with one name, each decoded as `kind`; any other form is damage."""
+def events_named(event_name: str, path: Path, kind: type[Event]) -> Iterator[Event]:
+    """The events with one name, each decoded as `kind`; any other form counts as damage.
+
+    Raises InputError if a line before the last is damaged.
+    """
     decoder = msgspec.json.Decoder(kind)
-    return _read(path, lambda name, line: decoder.decode(line) if name == wanted else None)
+    return _read(path, lambda name, line: decoder.decode(line) if name == event_name else None)
 
 
 def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[Event]:
@@ -199,7 +202,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _sound_length(path: Path) -> int:
-    """The length of a journal up to the end of its last sound line, bytes.
+    """The length of a journal up to the end of its last valid line, bytes.
 
     A crash damages only the end; readers check everything before the last line.
     """
@@ -215,12 +218,12 @@ def _sound_length(path: Path) -> int:
 
 
 def _line_end_before(file: Any, end: int) -> int:
-    """The position after the last line end before `end`, bytes; 0 when there is none."""
+    """The position after the last line end before `end`, bytes; 0 if there is none."""
     step = 1 << 16
     for stop in range(end, 0, -step):
         begin = max(0, stop - step)
         file.seek(begin)
-        found: int = file.read(stop - begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        newline: int = file.read(stop - begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
     return 0

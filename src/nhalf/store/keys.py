@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The keys of the tables: the columns that group points, with one name per meaning.
 
-RUN_… is the same key across several runs.
+Keys that begin with RUN_ identify the same things across several runs.
 """
 
 from __future__ import annotations

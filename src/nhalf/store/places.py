@@ -40,8 +40,8 @@ def places(run: Run) -> dict[Start, list[Place]]:
 
     Raises InputError if the journal is damaged; a run without a journal has no places.
     """
-    found: dict[Start, list[Place]] = {}
+    places_by_start: dict[Start, list[Place]] = {}
     for launch in events_named("launch", run.path / JOURNAL, _Launch):
         start = (launch.subject, launch.ranks, launch.asked_placement)
-        found.setdefault(start, launch.placement)
-    return found
+        places_by_start.setdefault(start, launch.placement)
+    return places_by_start

@@ -17,7 +17,7 @@ COLUMNS = columns(Record)
 CHUNK_BYTES = 1 << 24
 """Numbers read from a journal at once, as text: all of them might not fit into memory."""
 LINE_BYTES = 1024
-"""Of the other members of a line, about."""
+"""Approximate size of the other members of a line."""
 
 
 class _Line(Record, kw_only=True, gc=False):
@@ -51,7 +51,7 @@ def _chunks(journal: Path) -> Iterator[list[_Line]]:
     for line in events_named("point", journal, _Line):
         chunk.append(line)
         lists = (line.samples_s, line.rank_s, line.values)
-        size_bytes += LINE_BYTES + sum(len(memoryview(each)) for each in lists)
+        size_bytes += LINE_BYTES + sum(len(memoryview(raw)) for raw in lists)
         if size_bytes >= CHUNK_BYTES:
             yield chunk
             chunk, size_bytes = [], 0

@@ -84,9 +84,9 @@ def named_values(values: Mapping[str, float | None]) -> list[Value]:
     return [Value(name, values[name]) for name in sorted(values)]
 
 
-def event(kind: str, subject: str, what: Identity) -> dict[str, object]:
+def event(kind: str, subject: str, record: Identity) -> dict[str, object]:
     """A record, or what identifies it, as an event of the journal."""
-    return {"event": kind, "subject": subject, **msgspec.structs.asdict(what)}
+    return {"event": kind, "subject": subject, **msgspec.structs.asdict(record)}
 
 
 ADDED = tuple(field.name for field in msgspec.structs.fields(Record) if not field.required)

@@ -38,7 +38,7 @@ class _Description(msgspec.Struct):
 
 
 class _Event(msgspec.Struct):
-    """Any event; only their number matters."""
+    """Any event; only the number of events matters."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +118,15 @@ class Run:
             description.simulation,
         )
 
-    def extended(self, plan: dict[str, Any], said: dict[str, Any]) -> Run:
-        """The run with another plan in its description, and the remarks `said` about the change.
+    def extended(self, plan: dict[str, Any], remarks: dict[str, Any]) -> Run:
+        """The run with a different plan in its description, and `remarks` about the change.
 
         Raises MissingError if the description cannot be written.
         """
         file = self.path / DESCRIPTION
         content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
         content["plan"] = plan
-        content["extended"] = [*content.get("extended", []), said]
+        content["extended"] = [*content.get("extended", []), remarks]
         try:
             with replacing(file) as part:
                 part.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2))
@@ -159,15 +159,15 @@ class Run:
         Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """
         parquet = self.path / MEASUREMENTS
-        named = pl.lit(self.name).alias("run")
+        run_name = pl.lit(self.name).alias("run")
         if parquet.exists() and self._is_current(parquet):
             lacking = set(ADDED) - set(pl.read_parquet_schema(parquet))
             stored = pl.scan_parquet(parquet).with_columns(map(_empty, lacking))
-            return stored.select(named, *COLUMNS)
+            return stored.select(run_name, *COLUMNS)
         frame = points(self.path / JOURNAL)
         if frame.height == 0:
             raise InputError(f"{self.path} holds no finished point", "go on with --resume")
-        return frame.lazy().select(named, *COLUMNS)
+        return frame.lazy().select(run_name, *COLUMNS)
 
     def finish(self) -> None:
         """Write the measurements of the journal as Parquet, atomically.
@@ -208,8 +208,8 @@ class Run:
         journal = self.path / JOURNAL
         if not journal.exists():
             return True
-        known = metadata.get(_JOURNAL_KEY, "")
-        return known.isdecimal() and journal.stat().st_size <= int(known)
+        journal_bytes = metadata.get(_JOURNAL_KEY, "")
+        return journal_bytes.isdecimal() and journal.stat().st_size <= int(journal_bytes)
 
 
 def _empty(name: str) -> pl.Expr:
@@ -224,11 +224,11 @@ def _encode(description: dict[str, Any]) -> bytes:
 
 def _check_version(file: Path, version: object) -> int:
     """The version that a file declares; raises InputError if it cannot be read."""
-    for known in READ_VERSIONS:
-        if str(version) == str(known):
-            return known
-    found = "no version" if version is None else f"version {version}"
+    for supported in READ_VERSIONS:
+        if str(version) == str(supported):
+            return supported
+    declared = "no version" if version is None else f"version {version}"
     raise InputError(
-        f"{file} has {found}; this nhalf reads versions {' and '.join(map(str, READ_VERSIONS))}",
+        f"{file} has {declared}; this nhalf reads versions {' and '.join(map(str, READ_VERSIONS))}",
         "use the nhalf that wrote it",
     )

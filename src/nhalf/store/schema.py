@@ -11,7 +11,7 @@ VERSION = 2
 """Version of the run directory: raised when an older reader would misread a newer file."""
 
 READ_VERSIONS = (1, 2)
-"""Version 1 has no further axes: what it lacks is filled in (record.py, ADDED)."""
+"""Version 1 has no further axes: columns that it lacks are filled in (record.py, ADDED)."""
 
 POINT_COLUMNS = columns(Identity)
 """The columns that identify a point within a run."""

@@ -9,7 +9,7 @@ import polars as pl
 def value(name: str) -> pl.Expr:
     """The scalar with this name; null for points without it."""
     item = pl.element()
-    found = pl.col("values").list.eval(
+    matching = pl.col("values").list.eval(
         item.filter(item.struct.field("name") == name).struct.field("value")
     )
-    return found.list.first().alias(name)
+    return matching.list.first().alias(name)

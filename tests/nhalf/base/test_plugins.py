@@ -19,7 +19,7 @@ GOOD = """
 from nhalf.mpi.job import Job, Launcher
 
 class Yod(Launcher):
-    what = "yod of the Paragon"
+    description = "yod of the Paragon"
 
     def tokens(self, job):
         return ["yod", "-sz", str(job.ranks), *job.command]
@@ -51,7 +51,7 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
 def test_a_module_or_its_class(add: Add, value: str) -> None:
     add("paragon", GOOD, f"[nhalf.launchers]\nyod = {value}\n")
     found = plugins.load(LAUNCHERS, Launcher)
-    assert found["yod"].what == "yod of the Paragon"
+    assert found["yod"].description == "yod of the Paragon"
     assert "srun" in found
 
 
@@ -97,6 +97,28 @@ def test_two_packages_with_one_name_are_refused(add: Add) -> None:
     add("puma", GOOD, "[nhalf.launchers]\nyod = puma\n")
     with pytest.raises(MissingError, match=r"puma .* has the name of another one, of paragon"):
         plugins.load(LAUNCHERS, Launcher)
+
+
+def test_a_folder_by_subject_has_the_files_of_its_subfolders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "by_subject"
+    (folder / "near").mkdir(parents=True)
+    (folder / "__init__.py").write_text("BY_SUBJECT = True\nclass Kind: pass")
+    (folder / "near" / "__init__.py").touch()
+    code = "from by_subject import Kind\nclass One(Kind): pass"
+    for name in ("direct.py", "near/in_folder.py"):
+        (folder / name).write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import by_subject
+
+    assert plugins.names("by_subject") == ["direct", "in-folder"]
+    loaded = plugins.load("by_subject", by_subject.Kind)
+    assert loaded["in-folder"].__module__ == "by_subject.near.in_folder"
+    (folder / "near" / "direct.py").write_text(code)
+    plugins.load.cache_clear()
+    with pytest.raises(MissingError, match=r"direct has the name of by_subject"):
+        plugins.load("by_subject", by_subject.Kind)
 
 
 def test_a_broken_file_of_our_own_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,9 @@ from nhalf.machines import catalogue
 from nhalf.machines.change import change
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.shared import Shared
-from nhalf.machines.together import Together
+from nhalf.machines.together import ConcurrentMessages
 from nhalf.machines.topology import Crossbar
 
 PUBLISHED = {
@@ -87,7 +88,9 @@ def machine(*shared: Shared) -> Machine:
 def rate_Bps(of: Machine, pairs: list[tuple[int, int]]) -> float:
     """What each of some messages gets, without their start-up, of 1 GiB."""
     size = np.full((1, 1), float(1 << 30))
-    return float((1 << 30) / Together(of, Draws(1), 2).time_s(pairs, size)[0, 0])
+    return float(
+        (1 << 30) / ConcurrentMessages(Messages(of), Draws(1), 2).time_s(pairs, size)[0, 0]
+    )
 
 
 AWAY, BACK = [(0, 2), (1, 3)], [(2, 0), (3, 1)]

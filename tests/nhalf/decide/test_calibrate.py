@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.decide.calibrate import TOLERANCE, follow
-from nhalf.machines.curve import joined
+from nhalf.machines.curve import breakpoints_between
 from nhalf.machines.machine import FittedModel, Segment
 
 SMALL = Segment(from_bytes=0, to_bytes=1024, t0_s=1e-6, r_inf_Bps=1e9)
@@ -24,7 +24,7 @@ def model(*segments: Segment) -> FittedModel:
         pattern="pingpong",
         ranks=2,
         segments=segments,
-        breakpoints=joined(segments),
+        breakpoints=breakpoints_between(segments),
     )
 
 

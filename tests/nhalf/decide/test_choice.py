@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.machines.message import Messages
 
 GRID = Grid((2, 3, 4, 6, 8, 12, 16, 24, 32), (1, 64, 1024, 8192, 65536, 1 << 20))
 KEPT = Path(__file__).parents[3] / "docs" / "choice"
@@ -131,7 +132,7 @@ def test_a_part_of_a_kept_grid_is_judged_again(name: str) -> None:
     from nhalf.machines.parts import parts_of
 
     content = json.loads((KEPT / f"bcast-{name}.json").read_text())
-    parts = parts_of(machine({"torus": "sci-torus", "fat-tree": "altix-bx2"}[name]))
+    parts = parts_of(Messages(machine({"torus": "sci-torus", "fat-tree": "altix-bx2"}[name])))
     grid = Grid(tuple(content["ranks"][::2]), tuple(content["bytes"][::2]), parts.rendezvous_bytes)
     times = {a: np.array(rows)[::2, ::2] for a, rows in content["time_s"].items()}
     known = [each for each in algorithms()["bcast"] if each.name in times]

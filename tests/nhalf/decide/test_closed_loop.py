@@ -17,6 +17,7 @@ from nhalf.decide.ways import known_ways
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read
+from nhalf.machines.message import Messages
 
 ERROR = 0.01
 """Of a prediction, relative; the bar. Found: 0.0003 with LogP measured, 0.004 with fans alone."""
@@ -83,10 +84,11 @@ def fitted(call: Call, folder: Path, machine: str, patterns: str, ranks: str) ->
 
 def errors(known: Machine, machine: str, ranks: Sequence[int], cells: list[Cell]) -> Errors:
     """By cell, relative; cells in which nothing is sent are left out, but predicted as nothing."""
+    messages = Messages(known)
     seconds = {
         (operation, way.algorithm): way.time_s
         for operation in algorithms()
-        for way in known_ways(operation, known, algorithms(), "", False)
+        for way in known_ways(operation, messages, algorithms(), False)
     }
     found: Errors = {}
     for p in ranks:

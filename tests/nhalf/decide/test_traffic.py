@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from typing import Any
+
+import msgspec
 import pytest
 
+from nhalf.base.describe import describe
 from nhalf.base.errors import InputError
-from nhalf.decide.permutations import RULES, destinations, rules_of
+from nhalf.base.native_files import executable
+from nhalf.decide.permutations import ALL, RULES, STAGED, destinations, rules_of
 from nhalf.decide.traffic import PredictedTraffic, predict_traffic
 from nhalf.machines import catalogue
 from nhalf.machines.layout import Layout
@@ -99,6 +105,42 @@ def test_where_ranks_send() -> None:
         "butterfly-all": [0, 2, 4, 6, 1, 3, 5, 7],
         "baseline-all": [0, 1, 4, 5, 2, 3, 6, 7],
     }
+
+
+def test_the_probe_has_these_rules() -> None:
+    patterns = describe([str(executable("probe-model"))])["patterns"]
+    axes = next(pattern["axes"] for pattern in patterns if pattern["name"] == "traffic")
+    text = next(axis["what"] for axis in axes if axis["name"] == "to")
+    assert set(text.rpartition(": ")[2].split(", ")) == {rule.removesuffix(ALL) for rule in RULES}
+
+
+def answers_of_the_probe(rules: list[str], ranks: int) -> dict[str, dict[str, Any]]:
+    """The record of each rule, or its error."""
+    lines = [
+        f"id={rule} pattern=traffic bytes=64 slice_s=1e-9 samples_min=3 axis.load=0 "
+        f"axis.to={rule.removesuffix(ALL)} {'axis.distance=all' if rule.endswith(ALL) else ''}\n"
+        for rule in rules
+    ]
+    command = [str(executable("probe-model")), "--ranks", str(ranks)]
+    output = subprocess.run(
+        command, input="".join(lines).encode(), stdout=subprocess.PIPE, check=True, timeout=60
+    ).stdout
+    records = [msgspec.json.decode(line) for line in output.splitlines()]
+    return {record["id"]: record for record in records if "id" in record}
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8, 17])
+def test_as_many_ranks_send_as_in_the_probe(ranks: int) -> None:
+    """Rules without a sender, and those with stages on too few ranks, are refused by both."""
+    answers = answers_of_the_probe(list(RULES), ranks)
+    predicted_rules = rules_of("", ranks)
+    for rule, answer in answers.items():
+        is_error = answer["nhalf"] == "error"
+        assert is_error == (rule not in predicted_rules), rule
+        if not is_error:
+            assert answer["values"]["senders"] == len(destinations(rule, ranks)), rule
+        elif ranks.bit_length() <= STAGED.get(rule, 1):
+            assert f"needs {1 << STAGED[rule]} ranks" in answer["message"]
 
 
 def test_ranks_beyond_a_power_of_two_send_nothing() -> None:

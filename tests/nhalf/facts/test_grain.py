@@ -11,8 +11,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.grain import PATTERN, crossings
-from nhalf.present.findings.grain import Grain as GrainFinder
-from nhalf.present.panels.grain import Grain
+from nhalf.present.findings.collectives.grain import Grain as GrainFinder
+from nhalf.present.panels.collectives.grain import Grain
 
 Make = Callable[..., pl.LazyFrame]
 GRAINS_NS = (0, 1000, 4000, 16000, 64000, 256000)
@@ -34,7 +34,7 @@ def measured(make: Make, barriers_s: Mapping[str, float], launches: int = 3) -> 
 
 
 def test_a_barrier_matters_up_to_nine_times_its_own_time(make_measurements: Make) -> None:
-    """Of work w and a barrier b, b is a tenth where w = 9 b."""
+    """With work w and a barrier b, b is a tenth of the time where w = 9 b."""
     (one,) = crossings(measured(make_measurements, {"native": 1e-6, "tournament": 0.2e-6}))
     assert one.grain_s.median == pytest.approx(9e-6, rel=0.02)
     assert one.algorithm == "tournament"

@@ -10,15 +10,15 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import machine_states
-from nhalf.present.findings.machine_states import MachineStatesSeen
-from nhalf.present.findings.taken_cores import TakenCores
+from nhalf.present.findings.precision.machine_states import MachineStatesSeen
+from nhalf.present.findings.precision.taken_cores import TakenCores
 from tests.nhalf.synthetic import build_measurements
 
 NEAR, FAR = 55e-9, 290e-9
 
 
 def without_flags(given: Facts, launches: list[int]) -> Facts:
-    """The same where flags of some launches were missed."""
+    """A run of two states in which flags of some launches were missed."""
     measured = given.measurements.collect()
     missed = pl.col("launch").is_in(launches)
     nothing = pl.lit([], dtype=measured.schema["values"])

@@ -17,8 +17,9 @@ from nhalf.node.asking import Core
 from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
-from nhalf.present.panels.application_roofline import ApplicationRoofline
-from nhalf.present.report.page import page, sections
+from nhalf.present.panels.applications.application_roofline import ApplicationRoofline
+from nhalf.present.report.page import page
+from nhalf.present.report.sections import sections
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 from tests.nhalf.applied import Ran, applied
@@ -63,7 +64,7 @@ def node_run(tmp_path: Path) -> Run:
         for launch in range(2):
             core = SyntheticCore(launch=launch, seed=launch + 1)
             ask(cast("Core", core))
-            for position, one in enumerate(core.known):
+            for position, one in enumerate(core.readings):
                 records.journal.append(event("point", "node", of_reading(position, one)))
         fused = record(
             1000, UNIT, 0, axes="bits=256,chains=12,operation=fused", samples_s=[CYCLE_S / 2],

@@ -14,7 +14,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import jump_between
 from nhalf.facts.switches import switches
 from nhalf.machines.machine import Segment
-from nhalf.present.findings.protocol_switch import ProtocolSwitch
+from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 

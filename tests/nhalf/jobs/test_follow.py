@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.jobs.follow import ASK_LEAST_S, ASK_MOST_S, AWAY_MAX_S, LATE_MAX_S, Look, follow
+from nhalf.jobs.follow import ASK_LEAST_S, ASK_MOST_S, AWAY_MAX_S, LATE_MAX_S, JobStatus, follow
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
 
 WAITING = JobState("PENDING", Phase.WAITING, "Resources")
@@ -44,7 +44,7 @@ class Scripted:
         for moment in [moment for moment in self.at if moment <= self.now_s]:
             self.at.pop(moment)()
 
-    def follow(self, run: Path, ends: int = 0) -> Iterator[Look]:
+    def follow(self, run: Path, ends: int = 0) -> Iterator[JobStatus]:
         system = cast(BatchSystem, self)
         return follow(system, "7", run, ends, pause=self.pause, now=lambda: self.now_s)
 
@@ -63,7 +63,7 @@ def test_states_come_in_order_and_the_last_one_is_the_end(tmp_path: Path) -> Non
     names = list(dict.fromkeys(look.state.name for look in looks if look.state))
     assert names == ["PENDING", "RUNNING", "TIMEOUT"]
     assert [look.state for look in looks].count(TIMEOUT) == 1
-    assert looks[-1] == Look(TIMEOUT)
+    assert looks[-1] == JobStatus(TIMEOUT)
     assert system.asked_s == [0.0, ASK_LEAST_S, 2 * ASK_LEAST_S, 3 * ASK_LEAST_S]
 
 
@@ -77,11 +77,11 @@ def test_points_are_those_of_the_journal(tmp_path: Path) -> None:
     assert [look.points for look in looks[:3]] == [2, 3, 3]
     assert [look.planned for look in looks[:2]] == [0, 5]
     # The line without an end was damaged by what came after it.
-    assert looks[-1] == Look(DONE, 3, 5, 1, "m  pingpong 8 B")
+    assert looks[-1] == JobStatus(DONE, 3, 5, 1, "m  pingpong 8 B")
 
 
 def test_a_job_that_nobody_knows_has_ended(tmp_path: Path) -> None:
-    assert list(Scripted([None]).follow(tmp_path)) == [Look(None)]
+    assert list(Scripted([None]).follow(tmp_path)) == [JobStatus(None)]
 
 
 def test_a_scheduler_may_be_away_for_a_while(tmp_path: Path) -> None:

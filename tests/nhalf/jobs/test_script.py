@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.jobs.script import Commands, chosen, script
+from nhalf.jobs.script import Commands, job_variables, script
 from tests.patience import patience_s
 
 PROGRAM = ("/opt/python", "-m", "nhalf")
@@ -54,7 +54,7 @@ def test_of_a_run_that_only_goes_on() -> None:
 
 def test_variables_are_those_of_nhalf() -> None:
     variables = {"HOME": "/", "PYTHONPATH": "x", "NHALF_LAB": "y", "XNHALF_": "", "PYTHONPATHS": ""}
-    assert chosen(variables) == {"NHALF_LAB": "y", "PYTHONPATH": "x"}
+    assert job_variables(variables) == {"NHALF_LAB": "y", "PYTHONPATH": "x"}
 
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.layout import Layout, both_ways, parse_layout
+from nhalf.machines.layout import Layout, contrasting_layouts, parse_layout
 
 
 def test_forms() -> None:
@@ -24,10 +24,10 @@ def test_no_machine_is_so(text: str) -> None:
 
 def test_blocks_and_turns() -> None:
     names = ["a", "b"]
-    assert Layout(2, 2).expected(names, 4) == ["a", "a", "b", "b"]
-    assert Layout(2, 2, cyclic=True).expected(names, 4) == ["a", "b", "a", "b"]
-    assert Layout(2, 2).expected(names, 3) == ["a", "a", "b"]
-    assert Layout(2, 2, cyclic=True).expected(names, 3) == ["a", "b", "a"]
+    assert Layout(2, 2).host_names(names, 4) == ["a", "a", "b", "b"]
+    assert Layout(2, 2, cyclic=True).host_names(names, 4) == ["a", "b", "a", "b"]
+    assert Layout(2, 2).host_names(names, 3) == ["a", "a", "b"]
+    assert Layout(2, 2, cyclic=True).host_names(names, 3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_blocks_and_turns() -> None:
     ],
 )
 def test_on_one_host_and_over_many(ranks: int, hosts: int, cores: int, expected: list[str]) -> None:
-    assert both_ways(ranks, hosts, cores) == expected
+    assert contrasting_layouts(ranks, hosts, cores) == expected

@@ -13,6 +13,7 @@ import pytest
 from nhalf.machines.catalogue import machine
 from nhalf.machines.formula import formulas
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import FAN_WINDOW, parts_of
 
 US = 1e-6
@@ -47,7 +48,7 @@ def loggp_machine() -> Machine:
 def test_fitted_fans_are_taken_at_partners_without_their_answers(name: str) -> None:
     known = loggp_machine()
     assert known.patterns[0].time_s(1000, 5) == pytest.approx(measured_fan_s(1000, 5))
-    part = parts_of(known).functions[name]
+    part = parts_of(Messages(known)).functions[name]
     for size in (0, 1000, 65536):
         for others in (1, 2, 16):
             expected = others * (APART_S + size * PER_BYTE_S)
@@ -68,7 +69,7 @@ def test_two_ranks_are_one_partner() -> None:
     one, many = machine("sp1-mpl").patterns[:2]
     assert one.time_s(0, 2) == pytest.approx((-9 + 28) * US)
     assert many.time_s(0, 5) == pytest.approx((-26 + 40 * math.sqrt(4) + 7.6 * 4) * US)
-    part = parts_of(machine("sp1-mpl")).functions["M"]
+    part = parts_of(Messages(machine("sp1-mpl"))).functions["M"]
     assert np.asarray(part(1000, [1, 2])) == pytest.approx([133e-6, 275e-6])
 
 

@@ -68,6 +68,50 @@ def test_what_is_written_is_read_unchanged(tmp_path: Path) -> None:
     assert processor_file.processor(str(path)) == SMALL
 
 
+FORMER = """schema = 1
+name = "old"
+clock_hz = 1e9
+issue_per_cycle = 4
+window_instructions = 224
+waiting_instructions = 97
+joined_pairs = ["move", "whole_move", "whole_load"]
+operations = [
+  {name = "whole_load", per_cycle = 3}, {name = "whole_load", lanes = 4, per_cycle = 2},
+  {name = "whole_store", per_cycle = 1}, {name = "store_apart", per_cycle = 0.5},
+]
+units = [{name = "loads", kind = "memory", cycles = {whole_load = 0.5, "whole_load.4" = 0.5}}]
+"""
+
+
+def test_former_names_are_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.toml"
+    path.write_text(FORMER, "utf-8")
+    old = processor_file.read(path)
+    assert (old.reorder_buffer_instructions, old.scheduler_instructions) == (224, 97)
+    assert old.fused_pairs == ("move", "integer_move", "integer_load")
+    names = ["integer_load", "integer_load.4", "integer_store", "line_change_store"]
+    assert [operation.key for operation in old.operations] == names
+    assert old.units[0].cycles == {"integer_load": 0.5, "integer_load.4": 0.5}
+    processor_file.write(old, path)
+    assert not any(former in path.read_text("utf-8") for former in processor_file.FORMER_NAMES)
+    assert processor_file.read(path) == old
+
+
+def test_a_key_under_both_of_its_names_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "both.toml"
+    path.write_text(f"scheduler_instructions = 90\n{FORMER}", "utf-8")
+    with pytest.raises(InputError, match="waiting_instructions is a former name"):
+        processor_file.read(path)
+
+
+def test_an_access_to_integers_is_like_one_to_floating_point_numbers() -> None:
+    load = Operation(name="load", per_cycle=2)
+    multiply = Operation(name="multiply", per_cycle=4)
+    described = msgspec.structs.replace(SMALL, operations=(load, multiply), units=())
+    assert described.busy_cycles("integer_load") == 0.5
+    assert described.busy_cycles("integer_multiply") == 0.0
+
+
 @pytest.mark.parametrize("name", processor_file.names())
 def test_processors_of_record_are_read_and_written_unchanged(tmp_path: Path, name: str) -> None:
     known = processor_file.processor(name)

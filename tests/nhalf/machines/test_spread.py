@@ -9,6 +9,7 @@ from nhalf.decide.predict import predict
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.machines.catalogue import machine
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.spread import over_nodes, spans_nodes, within_node
 
 NEAR_S, FAR_S = 1e-6, 50e-6
@@ -44,7 +45,7 @@ def measured(*patterns: str, places: tuple[str, ...] = ("1x2", "2x1")) -> Machin
 def test_collective_operations_take_what_was_measured_there(places: tuple[str, ...]) -> None:
     known = measured("pingpong", "alltoall", places=places)
     for hosts, expected_s in ((("n1", "n1"), NEAR_S), (("n1", "n2"), FAR_S)):
-        costs = MachineCosts(known, hosts)
+        costs = MachineCosts(Messages(known), hosts)
         assert costs.collective_s("alltoall", [0, 1], 16) == pytest.approx(expected_s, rel=1e-4)
     assert predict("alltoall", known, [2], [8], {}).time_s[0, 0] == pytest.approx([FAR_S], rel=1e-4)
 
@@ -56,14 +57,14 @@ def test_what_was_measured_within_a_node_only_does_not_count_between() -> None:
         models=(*both, curve("bcast", "1x2")),
         patterns=(PatternModel(pattern="scan", placement="cores", startup_s={"p": NEAR_S}),),
     )
-    assert MachineCosts(known, ("n1", "n1")).collective_s("bcast", [0, 1], 8) < 2 * NEAR_S
-    assert MachineCosts(known, ("n1", "n2")).collective_s("bcast", [0, 1], 8) > FAR_S / 2
-    assert over_nodes(known).patterns == ()
-    assert within_node(known, both[0]).patterns == known.patterns
+    assert MachineCosts(Messages(known), ("n1", "n1")).collective_s("bcast", [0, 1], 8) < 2 * NEAR_S
+    assert MachineCosts(Messages(known), ("n1", "n2")).collective_s("bcast", [0, 1], 8) > FAR_S / 2
+    assert over_nodes(Messages(known)).machine.patterns == ()
+    assert within_node(Messages(known)).machine.patterns == known.patterns
 
 
 def test_a_machine_of_one_node_and_those_of_record_stay_as_they_are() -> None:
-    alone = measured("pingpong", "bcast", places=("1x2",))
+    alone = Messages(measured("pingpong", "bcast", places=("1x2",)))
     assert over_nodes(alone) is alone
-    known = machine("sp2-mpl")
-    assert over_nodes(known).patterns == known.patterns
+    known = Messages(machine("sp2-mpl"))
+    assert over_nodes(known) is known

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.curve import message_curve
 from nhalf.machines.machine import FittedModel, Machine, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.timings import libraries, timings
 
 
@@ -26,7 +26,7 @@ def machine() -> Machine:
 
 def test_they_are_two_libraries_to_choose_from() -> None:
     assert libraries(machine()) == ["mpich-5", "mpich-5 rma"]
-    assert message_curve(machine(), "mpich-5 rma").time_s(0) == 2e-6
+    assert Messages(machine(), "mpich-5 rma").curve.time_s(0) == 2e-6
     assert len(timings(machine(), "mpich-5")) == 1
     with pytest.raises(InputError, match="several libraries"):
-        message_curve(machine())
+        _ = Messages(machine()).curve

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.compiled import compiling_told_to
+from nhalf.base.compiled import reporting_compilation
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi import probe as module
@@ -232,7 +232,7 @@ def test_no_headers(library: Library, native: Path) -> None:
 def test_who_waits_for_a_compiler_is_told(library: Library) -> None:
     said: list[str] = []
     for _ in range(2):
-        with compiling_told_to(said.append):
+        with reporting_compilation(said.append):
             probe_executable(library)
     assert said[0] == "compiling the mpi probe for mpich-4.0.2, once; this can take minutes"
     assert said[1].startswith("compiled the mpi probe for mpich-4.0.2 in")

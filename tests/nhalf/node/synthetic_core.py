@@ -35,7 +35,7 @@ class SyntheticCore:
     conflicting_pages: float = 0.0
     seed: int = 1
     launch: int = 0
-    known: list[Reading] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -46,7 +46,7 @@ class SyntheticCore:
             found = self._conflicts(size_bytes, texts)
         else:
             found = self._reading(pattern, size_bytes, texts, self._cycles(size_bytes, texts))
-        self.known.append(found)
+        self.readings.append(found)
         return found
 
     def _reading(

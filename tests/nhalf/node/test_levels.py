@@ -27,7 +27,7 @@ def measured(launches: int = 3, **changes: Any) -> Hierarchy:
     for launch in range(launches):
         core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
         ask(cast("Core", core))
-        found += core.known
+        found += core.readings
     return hierarchy(found)
 
 
@@ -57,7 +57,7 @@ def test_a_busy_neighbour_makes_it_say_so_and_never_wrong(seed: int) -> None:
     for launch in range(3):
         core = SyntheticCore(launch=launch, seed=31 * seed + launch, disturbed_share=0.35)
         ask(cast("Core", core))
-        found += core.known
+        found += core.readings
     for level, size in zip(hierarchy(found).levels, (48 << 10, 2 << 20), strict=False):
         assert level.size_bytes in (None, size)
 
@@ -68,7 +68,7 @@ def test_pages_that_no_power_of_two_explains_are_no_cache() -> None:
         for launch, count in enumerate(pages):
             core = SyntheticCore(launch=launch, seed=launch + 1, conflicting_pages=count)
             ask(cast("Core", core))
-            found += core.known
+            found += core.readings
         level = hierarchy(found).levels[1]
         assert level.size_bytes == size_bytes
         assert level.size_ci is None or level.size_ci == (510.0 * 4096, 513.0 * 4096)

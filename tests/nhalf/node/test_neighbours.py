@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from nhalf.node.neighbours import doubts, taken_share
+from nhalf.node.neighbours import preempted_share, warnings
 from nhalf.node.reading import CHASE, Reading, reading
 
 
@@ -9,11 +9,11 @@ def points(taken: int, alone: int) -> list[Reading]:
 
 
 def test_a_busy_neighbour_is_named() -> None:
-    (said,) = doubts(points(taken=3, alone=7))
+    (said,) = warnings(points(taken=3, alone=7))
     assert "30%" in said
-    assert taken_share(points(taken=3, alone=7)) == 0.3
+    assert preempted_share(points(taken=3, alone=7)) == 0.3
 
 
 def test_nothing_is_said_of_a_quiet_core() -> None:
-    assert doubts(points(taken=1, alone=99)) == []
-    assert doubts([]) == []
+    assert warnings(points(taken=1, alone=99)) == []
+    assert warnings([]) == []

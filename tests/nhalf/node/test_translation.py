@@ -17,7 +17,7 @@ def asked(launches: int = 2, first: int = 0, **changes: Any) -> list[Reading]:
     for launch in range(first, first + launches):
         core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
         ask(cast("Core", core))
-        found += core.known
+        found += core.readings
     return found
 
 
@@ -43,7 +43,7 @@ def test_a_neighbour_that_takes_pages_makes_it_say_so() -> None:
     gradual = tables(asked(pages=(96, 2048), pages_taken_share=0.6))
     assert [one.level for one in gradual.reaches] == [1]
     assert gradual.reaches[0].pages <= 96 < gradual.reaches[0].pages_beyond
-    assert gradual.unresolved.startswith("TLB 2: loads become slower little by little between")
+    assert gradual.unresolved.startswith("TLB 2: loads become slower gradually between")
 
 
 def test_launches_that_disagree_are_no_table() -> None:
@@ -53,7 +53,7 @@ def test_launches_that_disagree_are_no_table() -> None:
 
 
 def test_looks_at_a_shared_core_only_are_no_table() -> None:
-    assert "others had the core" in tables(asked(alone_share=0.01)).unresolved
+    assert "other programs had the core" in tables(asked(alone_share=0.01)).unresolved
     assert tables(asked(alone_share=0.5)).unresolved == ""
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from nhalf.node.measured import measured
 from nhalf.node.reading import UNIT, Reading, reading
-from nhalf.node.units import joined_pairs, operations, together, window
+from nhalf.node.units import fused_pairs, operations, reorder_buffer_instructions, together
 
 TRUTH = {
     ("add", 64, 1): 4.0,
@@ -82,8 +82,8 @@ def test_pairs_that_enter_as_one_take_a_place_less() -> None:
         cycles = {"issue": 1 / 6, "move-then-sum": 3.1 / 6, "whole-load-then-sum": 4.0 / 6}
         for name, each in cycles.items():
             found.append(unit(name, 12, launch, each * shared, each * shared))
-    assert joined_pairs(found) == ["move"]
-    assert joined_pairs([]) == []
+    assert fused_pairs(found) == ["move"]
+    assert fused_pairs([]) == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_pairs_that_enter_as_one_take_a_place_less() -> None:
 def test_the_window_is_seen_by_how_chains_overlap(room: int, cycles: float) -> None:
     # A round has 421 instructions, 6 of which enter in a cycle, and a chain of 20 quotients.
     found = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
-    assert window(found, 6.0) == pytest.approx(room, rel=0.01)
+    assert reorder_buffer_instructions(found, 6.0) == pytest.approx(room, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_accesses_of_both_kinds_share_the_rate_of_the_quicker() -> None:
     found = [unit("load", 12, 0, 0.5, 0.5), unit("whole-load", 12, 0, 0.34, 0.34)]
     (loads,) = together(found)
     assert (loads.name, loads.kind) == ("loads", "memory")
-    assert loads.cycles == {"load": 1 / 3, "whole_load": 1 / 3}
+    assert loads.cycles == {"load": 1 / 3, "integer_load": 1 / 3}
     assert together(found[:1]) == []
 
 

@@ -99,7 +99,7 @@ def charts(browser: webdriver.Chrome) -> list[dict[str, Any]]:
 
 
 def ground(browser: webdriver.Chrome) -> int:
-    """How light the page's ground is, 0 to 765."""
+    """Lightness of the page's background, 0 to 765."""
     color = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     return sum(int(part) for part in color[color.index("(") + 1 : -1].split(",")[:3])
 

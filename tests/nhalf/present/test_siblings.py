@@ -14,7 +14,8 @@ import pytest
 from nhalf import present
 
 FOLDER = Path(present.__file__).parent
-FILES = sorted([*FOLDER.glob("panels/*.py"), *FOLDER.glob("findings/*.py")])
+FILES = sorted([*FOLDER.glob("panels/**/*.py"), *FOLDER.glob("findings/**/*.py")])
+IDS = [file.relative_to(FOLDER).with_suffix("").as_posix() for file in FILES]
 ALL_FINDINGS = """
 import sys
 import polars as pl
@@ -38,20 +39,20 @@ def imported(source: str) -> set[str]:
     return {name for name in found if name.startswith("nhalf.")}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+@pytest.mark.parametrize("file", FILES, ids=IDS)
 def test_nobody_reads_another_picture(file: Path) -> None:
     names = imported(file.read_text())
-    others = [path for path in FILES if path != file and path.stem != "__init__"]
-    read = {f"nhalf.present.{path.parent.name}.{path.stem}" for path in others}
-    assert not names & read
-    if file.parent.name == "findings":
+    siblings = [path for path in FILES if path != file and path.stem != "__init__"]
+    modules = {path.relative_to(FOLDER.parents[1]).with_suffix("") for path in siblings}
+    assert not names & {".".join(module.parts) for module in modules}
+    if file.is_relative_to(FOLDER / "findings"):
         assert not any(name.startswith(("altair", "nhalf.present.charts")) for name in names)
         assert not any(name.startswith("nhalf.present.panels") for name in names)
     else:
         assert not any(name.startswith("nhalf.present.findings") for name in names)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+@pytest.mark.parametrize("file", FILES, ids=IDS)
 def test_nothing_is_computed_in_a_picture(file: Path) -> None:
     computing = {"agg", "pivot", "ratio_interval", "launch_interval", "beyond"}
     called = {

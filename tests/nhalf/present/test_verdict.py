@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption
-from nhalf.present.findings.fastest_library import FastestLibrary
+from nhalf.present.findings.messages.fastest_library import FastestLibrary
 from nhalf.present.verdict import UNDECIDED, exception, verdict
 from nhalf.statistics.intervals import Interval
 

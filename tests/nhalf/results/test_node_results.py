@@ -10,8 +10,8 @@ from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import State
 from nhalf.node.asking import Core
 from nhalf.node.measuring import ask
-from nhalf.present.panels.load_latency import LoadLatency
-from nhalf.present.panels.sweeps import Sweeps
+from nhalf.present.panels.node.load_latency import LoadLatency
+from nhalf.present.panels.node.sweeps import Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.record import event
 from nhalf.store.run import Run
@@ -25,7 +25,7 @@ def test_sweeps_and_translation_are_tables_and_pictures(tmp_path: Path) -> None:
         records = Records(journal, State(), Progress(quiet=True))
         core = SyntheticCore()
         ask(cast("Core", core))
-        for position, one in enumerate(core.known):
+        for position, one in enumerate(core.readings):
             records.journal.append(event("point", "node", of_reading(position, one)))
     run.finish()
     facts = Facts.of([run])

@@ -13,7 +13,7 @@ import pytest
 
 from nhalf.base.processes import Outcome
 from nhalf.sites import health
-from nhalf.sites.health import SILENT, Examiner, unanswered
+from nhalf.sites.health import SILENT, Examiner, unreachable_hosts
 
 FOUR = Examiner(("n1", "n2", "n3", "n10.cluster"))
 
@@ -41,16 +41,16 @@ class TestWhatLaunchersSay:
         ],
     )
     def test_a_rank_that_ended(self, words: Sequence[str], named: str) -> None:
-        found = FOUR.told(words)
+        found = FOUR.diagnose_messages(words)
         assert named in found.text
         assert not found.dead
 
     def test_one_that_brings_another_down(self) -> None:
         killed, crashed = "n3: task 2: Killed", "n1: task 0: Segmentation fault"
         rest = ["srun: Terminating StepId=1.0", "n2: task 1: Killed"]
-        assert FOUR.told([crashed, killed, *rest]).text == f"{crashed}; {killed}"
-        assert FOUR.told([killed, *rest]).text == killed
-        assert FOUR.told(["srun: Job step aborted", killed, crashed]).text == killed
+        assert FOUR.diagnose_messages([crashed, killed, *rest]).text == f"{crashed}; {killed}"
+        assert FOUR.diagnose_messages([killed, *rest]).text == killed
+        assert FOUR.diagnose_messages(["srun: Job step aborted", killed, crashed]).text == killed
 
     @pytest.mark.parametrize(
         ("line", "named"),
@@ -62,7 +62,7 @@ class TestWhatLaunchersSay:
         ],
     )
     def test_a_host_that_is_lost(self, line: str, named: str) -> None:
-        found = FOUR.told(["srun: error: n1: task 0: Killed", line])
+        found = FOUR.diagnose_messages(["srun: error: n1: task 0: Killed", line])
         assert list(found.dead) == [named]
         assert line in found.text
 
@@ -77,10 +77,10 @@ class TestWhatLaunchersSay:
         ],
     )
     def test_nobody_is_named(self, words: Sequence[str]) -> None:
-        assert FOUR.told(words) == health.Finding()
+        assert FOUR.diagnose_messages(words) == health.Finding()
 
     def test_nobody_can_be_named_on_one_machine(self) -> None:
-        assert Examiner().told(["srun: error: n1: task 0: Killed"]) == health.Finding()
+        assert Examiner().diagnose_messages(["srun: error: n1: task 0: Killed"]) == health.Finding()
 
 
 class TestAsked:
@@ -99,20 +99,20 @@ class TestAsked:
 
     def test_a_host_that_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers(monkeypatch, {"n1": "7 (probe) R 1\n", "n2": None})
-        found = Examiner(("n1", "n2")).look([rank(0, "n1", 7), rank(1, "n2", 8)], [])
+        found = Examiner(("n1", "n2")).diagnose([rank(0, "n1", 7), rank(1, "n2", 8)], [])
         assert found.dead == {"n2": SILENT}
         assert found.text == "n2 does not answer any more"
 
     def test_all_are_silent_so_asking_is_at_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers(monkeypatch, {"n1": None, "n2": None})
-        assert Examiner(("n1", "n2")).look([], []) == health.Finding()
+        assert Examiner(("n1", "n2")).diagnose([], []) == health.Finding()
 
     def test_a_rank_that_is_stopped_and_one_that_is_gone(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.answers(monkeypatch, {"n1": "7 (a) T) T 1\n", "n2": "8\n9 (probe) R 1\n"})
         ranks = [rank(0, "n1.cluster", 7), rank(1, "n2", 8), rank(2, "n2", 9)]
-        found = Examiner(("n1", "n2")).look(ranks, [])
+        found = Examiner(("n1", "n2")).diagnose(ranks, [])
         assert found.text == (
             "rank 0 on n1.cluster (process 7) is stopped, rank 1 on n2 (process 8) is gone"
         )
@@ -123,13 +123,13 @@ class TestAsked:
     ) -> None:
         self.answers(monkeypatch, {"n1": "7 (probe) R 1\n"})
         ranks = [rank(0, "n1", 7)]
-        assert Examiner(("n1",)).look(ranks, []) == health.Finding()
-        assert "n1" in Examiner(("n1",)).look(ranks, ["n1: task 0: Killed"]).text
+        assert Examiner(("n1",)).diagnose(ranks, []) == health.Finding()
+        assert "n1" in Examiner(("n1",)).diagnose(ranks, ["n1: task 0: Killed"]).text
 
     def test_those_that_do_not_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers(monkeypatch, {"n1": "", "n2": None})
-        assert unanswered(["n1", "n2"]) == ["n2"]
-        assert unanswered([]) == []
+        assert unreachable_hosts(["n1", "n2"]) == ["n2"]
+        assert unreachable_hosts([]) == []
 
 
 class TestOnThisMachine:
@@ -142,11 +142,11 @@ class TestOnThisMachine:
 
     def test_a_process_that_is_stopped(self, sleeper: subprocess.Popen[bytes]) -> None:
         ranks = [rank(0, "here", os.getpid()), rank(1, "here", sleeper.pid)]
-        assert Examiner().look(ranks, []) == health.Finding()
+        assert Examiner().diagnose(ranks, []) == health.Finding()
         sleeper.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED)
         expected = f"rank 1 on here (process {sleeper.pid}) is stopped"
-        assert Examiner().look(ranks, []).text == expected
+        assert Examiner().diagnose(ranks, []).text == expected
         sleeper.kill()
         os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
-        assert Examiner().look(ranks, []).text.endswith("is gone")
+        assert Examiner().diagnose(ranks, []).text.endswith("is gone")

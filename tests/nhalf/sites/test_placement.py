@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.machines.layout import Layout
 from nhalf.sites import placement
-from nhalf.sites.placement import check_placement, cores_for, fits, placement_advice
+from nhalf.sites.placement import Placement, cores_for, placement_advice
 
 
 class TestPlacementAdvice:
@@ -102,11 +103,21 @@ def test_what_the_machine_cannot_give() -> None:
     with pytest.raises(MissingError, match="no 2 cores share"):
         cores_for("same-cache", 2, [])
     with pytest.raises(InputError, match="same-cache"):
-        check_placement("same-cash")
+        Placement.parse("same-cash").check()
 
 
 def test_layouts_are_placements() -> None:
-    assert check_placement("4x2:cyclic") == "4x2:cyclic"
-    assert fits("4x2", 8)
-    assert not fits("4x2", 4)
-    assert fits("cores", 5)
+    cyclic = Placement.parse("4x2:cyclic").check()
+    assert cyclic == Placement("4x2:cyclic", Layout(4, 2, cyclic=True))
+    assert cyclic.fits(8)
+    assert not cyclic.fits(4)
+    assert Placement.parse("cores").fits(5)
+    with pytest.raises(InputError, match="no machine has 0 ranks"):
+        Placement.parse("0x2")
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"), [("4x2", 4), ("other-node", 2), ("cores", 1), ("unknown", 1)]
+)
+def test_a_placement_needs_hosts(text: str, hosts: int) -> None:
+    assert Placement.parse(text).hosts == hosts

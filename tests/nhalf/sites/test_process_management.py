@@ -61,7 +61,7 @@ ANSWERS = {
 
 @pytest.fixture(autouse=True)
 def ask_again() -> None:
-    module._asked.cache_clear()
+    module._offer_of.cache_clear()
 
 
 @pytest.mark.parametrize(("text", "kinds"), ANSWERS.values(), ids=list(ANSWERS))

@@ -45,7 +45,7 @@ def test_layouts(placement: str, ranks: int, layout: Layout) -> None:
 
 def test_one_machine() -> None:
     assert HERE.layout("1x2", 2) == Layout(1, 2)
-    assert HERE.expected("1x2", 2) == []
+    assert HERE.expected_hosts("1x2", 2) == []
     assert HERE.spread(Layout(1, 2)).hosts == ()
     with pytest.raises(MissingError, match="one host only: 2x1 needs 2"):
         HERE.layout("2x1", 2)
@@ -63,8 +63,8 @@ def test_what_hosts_cannot_give() -> None:
 def test_what_launchers_are_told() -> None:
     spread = FOUR.spread(Layout(2, 3, cyclic=True))
     assert (spread.hosts, spread.ranks_per_host, spread.cyclic) == (("n1", "n2"), 3, True)
-    assert spread.crowded
-    assert not FOUR.spread(Layout(2, 2)).crowded
+    assert spread.oversubscribed
+    assert not FOUR.spread(Layout(2, 2)).oversubscribed
 
 
 def test_cores_of_all_hosts_or_of_the_one_machine_that_they_share() -> None:
@@ -73,8 +73,8 @@ def test_cores_of_all_hosts_or_of_the_one_machine_that_they_share() -> None:
 
 
 def test_ranks_by_host() -> None:
-    assert FOUR.expected("other-node", 5) == ["n1", "n2", "n3", "n4", "n1"]
-    assert FOUR.expected("cores", 4) == ["n1", "n1", "n2", "n2"]
+    assert FOUR.expected_hosts("other-node", 5) == ["n1", "n2", "n3", "n4", "n1"]
+    assert FOUR.expected_hosts("cores", 4) == ["n1", "n1", "n2", "n2"]
 
 
 def test_the_dead_are_left_out() -> None:
@@ -94,7 +94,7 @@ def test_hosts_that_are_named_count_more_than_the_allocation(
 
 def test_nothing_said_is_this_machine() -> None:
     assert find_site("", "", "") == HERE
-    assert not HERE.several
+    assert not HERE.has_several_hosts
 
 
 def test_what_cannot_be() -> None:
@@ -105,11 +105,11 @@ def test_what_cannot_be() -> None:
 
 
 def test_words_for_layouts() -> None:
-    assert [FOUR.in_numbers(word) for word in ("every-host", "whole-host", "cores", "2x1")] == [
+    assert [FOUR.layout_text(word) for word in ("every-host", "whole-host", "cores", "2x1")] == [
         "4x1", "1x2", "cores", "2x1",
     ]  # fmt: skip
-    assert HERE.in_numbers("every-host") == ""
-    assert HERE.in_numbers("whole-host") == f"1x{max(cores(), 2)}"
+    assert HERE.layout_text("every-host") == ""
+    assert HERE.layout_text("whole-host") == f"1x{max(cores(), 2)}"
 
 
 def test_ranks_of_one_host_of_a_lab_have_cores_of_their_own() -> None:

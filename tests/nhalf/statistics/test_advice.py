@@ -22,7 +22,7 @@ Make = Callable[..., pl.LazyFrame]
 def test_every_advice_says_what_to_do() -> None:
     names = [known.name for known in ADVICES]
     assert len(set(names)) == len(names)
-    assert all(known.what and known.remedy and known.detected for known in ADVICES)
+    assert all(known.meaning and known.remedy and known.detected for known in ADVICES)
     assert advice("drift").name == "drift"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option
-from nhalf.cli.options import OUTPUT, Changed, Measured
+from nhalf.cli.options import OUTPUT, ChangeOptions, RunOptions
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
 
@@ -22,7 +22,7 @@ MACHINE = "On which machine"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(AppRequest, Changed, Measured, heading=OUTPUT):
+class Request(AppRequest, ChangeOptions, RunOptions, heading=OUTPUT):
     """What to run, and what to print."""
 
     machine: Annotated[
@@ -49,13 +49,13 @@ def command(request: Request) -> None:
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.base.compiled import compiling_told_to
+    from nhalf.base.compiled import reporting_compilation
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    with compiling_told_to(lambda text: None if request.is_silent else _say(text)):
+    with reporting_compilation(lambda text: None if request.is_silent else _say(text)):
         outcome = measured(_prepare(request), Progress(request.is_silent))
-    _tell(outcome, request)
+    _print_outcome(outcome, request)
 
 
 def _say(text: str) -> None:
@@ -64,7 +64,7 @@ def _say(text: str) -> None:
 
 
 def _prepare(request: Request) -> Prepared:
-    """A run that goes on, or one of its own. Raises InputError for what cannot be."""
+    """A resumed run or a new one. Raises InputError for impossible requests."""
     from nhalf.cli.allocate import allocate
     from nhalf.measure.apps import app_of
     from nhalf.measure.loop import session
@@ -89,11 +89,10 @@ def _prepare(request: Request) -> Prepared:
 
 
 def _simulated(request: Request) -> Prepared:
-    """The program in message passing on a machine that is not here."""
+    """A run of the message-passing program on a simulated machine."""
     from nhalf.cli.machine_side import calibrated_machine
     from nhalf.machines.change import change
     from nhalf.measure.apps import app_of
-    from nhalf.measure.plan.planning import words
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import site_of
@@ -108,33 +107,33 @@ def _simulated(request: Request) -> Prepared:
             f"computing takes {request.computing_factor} times as long", "give more than 0"
         )
     machine = change(calibrated_machine(request.machine), request.set_)
-    placements = words(request.placement)
-    how = session.Simulation(
+    placements = request.placements
+    simulation = session.Simulation(
         ranks=ranks_asked(request.ranks, placements),
         app=request.name,
         computing_factor=request.computing_factor,
     )
-    site = site_of(machine, how.ranks)
+    site = site_of(machine, simulation.ranks)
     check_placements(machine, placements, site)
     blocks = app_of(request.name).plan(request, site).blocks
     check_room(machine, blocks, site)
-    return session.begin(machine, how, "", blocks, request.out, request.launches)
+    return session.begin(machine, simulation, "", blocks, request.out, request.launches)
 
 
-def _list(known: dict[str, Any], *, as_json: bool) -> None:
-    """The applications, a line each."""
+def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
+    """Print the applications, one per line."""
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 
-    rows = [(name, app.title) for name, app in known.items()]
+    rows = [(name, app.title) for name, app in apps_by_name.items()]
     if as_json:
         emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
     else:
         show_table(("application", "what it is"), rows)
 
 
-def _tell(outcome: Outcome, request: Request) -> None:
-    """The table or JSON, the report where it is wanted; raises FailedError for wrong results."""
+def _print_outcome(outcome: Outcome, request: Request) -> None:
+    """Print the outcome and write the requested report; raises FailedError for wrong results."""
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.applications import show_applications
@@ -158,13 +157,13 @@ def _tell(outcome: Outcome, request: Request) -> None:
 
 
 def check_verified(rows: list[dict[str, Any]]) -> None:
-    """Raises FailedError with both numbers if a kernel computed something else."""
+    """Raises FailedError with both numbers if a kernel's result is not the official one."""
     wrong = [row for row in rows if not row["verified"]]
     if wrong:
-        one = wrong[0]
+        first = wrong[0]
         raise FailedError(
-            f"{len(wrong)} of {len(rows)} results did not verify, first {one['kernel']} of class "
-            f"{one['class']} in {one['mpi'] or one['program']} on {one['ranks']} ranks: computed "
-            f"{one['computed']!r}, official {one['official']!r}",
+            f"{len(wrong)} of {len(rows)} results did not verify, first {first['kernel']} of class "
+            f"{first['class']} in {first['mpi'] or first['program']} on {first['ranks']} ranks: "
+            f"computed {first['computed']!r}, official {first['official']!r}",
             "do not trust what this library or compiler computes",
         )

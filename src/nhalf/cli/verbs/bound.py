@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf bound`: what the loops of a C file take at least, and which unit limits them."""
+"""`nhalf bound`: the least time of the loops of a C file, and which unit limits them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import Tables
+from nhalf.cli.options import TableOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from nhalf.machines.processor import Processor
     from nhalf.node.bound.bounds import Bound
     from nhalf.node.bound.program import Program
-    from nhalf.node.ladder.of_file import Ladders
+    from nhalf.node.ladder.file_ladders import Ladders
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="What"):
-    """The loops of which file, on which processor."""
+class Request(TableOptions, heading="What"):
+    """The file whose loops are bounded, and the processor."""
 
     file: Annotated[Path, Word("C source.", metavar="FILE.c")]
     function: Annotated[str, Option("Only the loops of this function.")] = ""
@@ -61,37 +61,33 @@ def command(request: Request) -> None:
 
     program = _program(request)
     processor = described(request.machine)
-    found = [bound(one, processor, request.quad_word or None) for one in program.loops]
-    climbed = _ladders(request, processor, found)
+    bounds = [bound(loop, processor, request.quad_word or None) for loop in program.loops]
+    ladders = _ladders(request, processor, bounds)
     if request.json:
-        emit_json(bounds_json(request.file, processor, found, program.refusals, climbed))
+        emit_json(bounds_json(request.file, processor, bounds, program.refusals, ladders))
     else:
-        show_bounds(stdout_console(), processor, found)
-        show_ladders(stdout_console(), climbed)
+        show_bounds(stdout_console(), processor, bounds)
+        show_ladders(stdout_console(), ladders)
         _say_refused(request.file, program)
 
 
-def _ladders(request: Request, processor: Processor, found: Sequence[Bound]) -> Ladders | None:
-    """What compilers here make of the loops; None if another processor is asked about."""
+def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) -> Ladders | None:
+    """The ladders of the loops with the compilers here; None for any other processor."""
     from nhalf.base.errors import InputError
     from nhalf.node.described import HERE
     from nhalf.node.ladder.execution import Execution
-    from nhalf.node.ladder.of_file import ladders
+    from nhalf.node.ladder.file_ladders import ladders
 
     if request.machine != HERE:
         if request.run:
             raise InputError("loops are run here only", "ask with --machine here")
         return None
     execution = Execution(request.file, _numbers(request.set_)) if request.run else None
-    return ladders(request.file, found, processor, execution)
+    return ladders(request.file, bounds, processor, execution)
 
 
 def _program(request: Request) -> Program:
-    """What can be read of the file; raises InputError if that is nothing.
-
-    nhalf bound kernel.c --machine power2
-    nhalf bound kernel.c --machine here
-    """
+    """The loops of the file that can be read; raises InputError if there are none."""
     from nhalf.base.errors import InputError
     from nhalf.node.bound.program import Reading, read_program
     from nhalf.node.bound.refusal import Refused
@@ -107,18 +103,18 @@ def _program(request: Request) -> Program:
     return program
 
 
-def _numbers(said: tuple[str, ...]) -> dict[str, int]:
+def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
     from nhalf.base.errors import InputError
 
     numbers = {}
-    for one in said:
-        name, equals, value = one.partition("=")
+    for text in texts:
+        name, equals, value = text.partition("=")
         try:
             numbers[name.strip()] = int(value)
         except ValueError:
             equals = ""
         if not equals or not name.strip().isidentifier():
-            raise InputError(f"--set {one} is not NAME=VALUE", "write --set n=1000")
+            raise InputError(f"--set {text} is not NAME=VALUE", "write --set n=1000")
     return numbers
 
 

@@ -11,7 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.listing import few
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 from nhalf.decide.check.verdict import format_bounds, format_excess, format_place, format_value
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
 CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
-TOLD_MAX = 8
+LINES_MAX = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="Against what"):
-    """Which run is checked against what."""
+class Request(TableOptions, heading="Against what"):
+    """The run to check, and its baseline or expectations."""
 
     run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     expect: Annotated[
@@ -68,24 +68,24 @@ def command(request: Request) -> int:
     from nhalf.present.terminal.effects import show_effects
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    opened, mpi = run_and_library(request.run, request.mpi)
+    run, mpi = run_and_library(request.run, request.mpi)
     expect = _expected(request)
     share = parse_share(request.tolerance) if request.tolerance else None
-    found = check(Facts.of([opened]), expect, tolerance=share, pattern=request.pattern, mpi=mpi)
+    result = check(Facts.of([run]), expect, tolerance=share, pattern=request.pattern, mpi=mpi)
     if request.junit is not None:
-        _write_junit(request.junit, found, opened, expect, request.strict)
+        _write_junit(request.junit, result, run, expect, request.strict)
     if request.json:
-        told = regression_json(found) if request.against else {}
-        emit_json({"run": str(opened.path), "expect": expect, **told, **found.as_json()})
+        effects = regression_json(result) if request.against else {}
+        emit_json({"run": str(run.path), "expect": expect, **effects, **result.as_json()})
     else:
-        _show(stdout_console(), found, opened, expect, request.points)
+        _show(stdout_console(), result, run, expect, request.points)
         if request.against:
-            show_effects(stdout_console(), found)
-    return 1 if found.failed(request.strict) else 0
+            show_effects(stdout_console(), result)
+    return 1 if result.failed(request.strict) else 0
 
 
 def _expected(request: Request) -> str:
-    """What was promised: a file, a machine, or a former run."""
+    """The name of the expectations: a file, a machine, or a baseline run."""
     from nhalf.store.run import Run
 
     if request.against is not None:
@@ -97,7 +97,7 @@ def _expected(request: Request) -> str:
     return request.expect
 
 
-def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) -> None:
+def _write_junit(path: Path, result: Check, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
 
     from nhalf.base.files import write_bytes
@@ -106,7 +106,7 @@ def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) 
     began = pl.col("started_s")
     times = run.measurements().select(low=began.min(), high=began.max()).collect().row(0)
     content = junit(
-        found,
+        result,
         name=Path(expect).stem or expect,
         host=str(run.environment.get("host") or run.environment.get("hostname") or ""),
         started_s=times[0] or 0.0,
@@ -116,70 +116,78 @@ def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) 
     write_bytes(path, content, "choose another place with --junit")
 
 
-def _show(console: Console, found: Check, run: Run, expect: str, every: bool) -> None:
-    """The table, worst first, and below it what is to be known of it."""
-    answers = found.worst_first()
+def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:
+    """Print the table, worst first, and below it sources, reasons and notes."""
+    answers = result.worst_first()
     shared = _shared(answers)
     if shared:
         console.print(format_place(shared), markup=False)
-    console.print(_table(answers, every, shared))
-    lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(found), *found.notes]
-    if found.counts()["unclear"]:
+    console.print(_table(answers, all_points, shared))
+    lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(result), *result.notes]
+    if result.counts()["unclear"]:
         lines.append("unclear is what the intervals leave open: more launches narrow them")
     for line in lines:
         console.print(line, markup=False, style="dim", soft_wrap=True)
-    counts = ", ".join(f"{count} {name}" for name, count in found.counts().items() if count)
-    told = {"missed": "does not meet", "not measured": "lacks points of", "met": "meets"}
-    verb = told.get(found.verdict, "is not shown to meet")
+    counts = ", ".join(f"{count} {name}" for name, count in result.counts().items() if count)
+    verbs = {"missed": "does not meet", "not measured": "lacks points of", "met": "meets"}
+    verb = verbs.get(result.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
-    console.print(f"{text}{found.confidence * 100:.3g} %", markup=False, soft_wrap=True)
+    console.print(f"{text}{result.confidence * 100:.3g} %", markup=False, soft_wrap=True)
 
 
 def _shared(answers: Sequence[Answer]) -> dict[str, Any]:
-    """What all points have in common but their size: it is said once."""
+    """The words that all points have in common except for their size, printed once."""
     points = [point.point for answer in answers for point in answer.points]
     values = {
         column: {point[column] for point in points if column in point} for column in CURVE_WORDS
     }
-    return {column: found.pop() for column, found in values.items() if len(found) == 1}
+    return {column: distinct.pop() for column, distinct in values.items() if len(distinct) == 1}
 
 
 def _sources(answers: Sequence[Answer]) -> list[str]:
-    """Who promised what."""
+    """A line for each source of expectations."""
     names: dict[str, list[str]] = {}
     for answer in answers:
         names.setdefault(answer.source, []).append(answer.name)
-    return [f"promised by {who}: {'; '.join(what)}" for who, what in names.items() if who]
+    return [
+        f"promised by {source}: {'; '.join(expectations)}"
+        for source, expectations in names.items()
+        if source
+    ]
 
 
 def _reasons(answers: Sequence[Answer], shared: dict[str, Any]) -> list[str]:
-    """Why points have a verdict that no number explains."""
+    """Lines with the reasons of verdicts that no number explains."""
     lines = [
         ": ".join(filter(None, (answer.name, _where(point, shared), point.reason)))
         for answer in answers
         for point in answer.points
         if point.reason
     ]
-    return _cut(lines, "further reasons")
+    return _shortened(lines, "further reasons")
 
 
-def _left_out(found: Check) -> list[str]:
-    """The sizes that only one of both has."""
+def _left_out(result: Check) -> list[str]:
+    """Lines with the sizes that only one of both runs has."""
     lines = []
-    for entry in found.not_compared:
+    for entry in result.not_compared:
         sizes = few([format_size(size) for size in entry["bytes"]], 6)
-        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
-        lines.append(f"not compared: {what}: {sizes}")
-    return _cut(lines, "further groups that were not compared")
+        group = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
+        lines.append(f"not compared: {group}: {sizes}")
+    return _shortened(lines, "further groups that were not compared")
 
 
-def _cut(lines: list[str], what: str) -> list[str]:
-    rest = len(lines) - TOLD_MAX
-    return [*lines[:TOLD_MAX], f"{rest} {what} (all with --json)"] if rest > 0 else lines
+def _shortened(lines: list[str], kind: str) -> list[str]:
+    hidden_count = len(lines) - LINES_MAX
+    return (
+        [*lines[:LINES_MAX], f"{hidden_count} {kind} (all with --json)"]
+        if hidden_count > 0
+        else lines
+    )
 
 
-def _table(answers: Sequence[Answer], every: bool, shared: dict[str, Any]) -> Table:
-    """A row per expectation, of its worst point; with `every`, a row per point."""
+def _table(answers: Sequence[Answer], all_points: bool, shared: dict[str, Any]) -> Table:
+    """A row per expectation, of its worst point; with `all_points`, a row per point."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -189,13 +197,13 @@ def _table(answers: Sequence[Answer], every: bool, shared: dict[str, Any]) -> Ta
     table.add_column("expectation", min_width=16)
     for title in ("promised", "measured", "interval", "by how much"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("at" if every else "worst at")
-    if not every:
+    table.add_column("at" if all_points else "worst at")
+    if not all_points:
         table.add_column("points", justify="right", no_wrap=True)
     for answer in answers:
-        for point in answer.points if every else [answer.worst_point]:
+        for point in answer.points if all_points else [answer.worst_point]:
             cells = [answer.name, *_cells(point), _where(point, shared)]
-            cells += [] if every else [_share(answer)]
+            cells += [] if all_points else [_share(answer)]
             table.add_row(_verdict(point.verdict), *map(escape, cells))
     return table
 
@@ -205,7 +213,7 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _cells(point: PointVerdict) -> list[str]:
-    """Promised, measured, interval, by how much."""
+    """The columns promised, measured, interval and by how much."""
     from nhalf.present.wording import says_nothing
 
     bounds, measured = point.bounds, point.measured
@@ -225,14 +233,14 @@ def _cells(point: PointVerdict) -> list[str]:
 
 
 def _share(answer: Answer) -> str:
-    """How many of its points have the verdict that decides."""
-    same = sum(point.verdict == answer.verdict for point in answer.points)
-    return f"{same} of {len(answer.points)}"
+    """The number of an expectation's points that have its verdict."""
+    deciding_count = sum(point.verdict == answer.verdict for point in answer.points)
+    return f"{deciding_count} of {len(answer.points)}"
 
 
 def _where(point: PointVerdict, shared: dict[str, Any]) -> str:
-    """The point, without what all have in common."""
+    """The point's place, without the words that all points share."""
     own = {name: value for name, value in point.point.items() if name not in shared}
-    # The transport stands for the library where there is none.
+    # The transport takes the place of the library if there is none.
     own.pop("transport", None) if "mpi" in shared else None
     return format_place(own) or ("all sizes" if "pattern" in point.point else "")

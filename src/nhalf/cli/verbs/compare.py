@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="How to compare"):
-    """Which runs, libraries or machines are compared."""
+class Request(TableOptions, heading="How to compare"):
+    """The runs, libraries or machines to compare."""
 
     a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
     b: Annotated[
@@ -70,7 +70,7 @@ def command(request: Request) -> int:
 
 
 def _two(request: Request) -> int:
-    """Two runs, or two libraries of one."""
+    """Compare two runs, or two libraries of one run."""
     from nhalf.present.terminal.comparison import show_comparison, show_ratios
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
@@ -88,49 +88,49 @@ def _two(request: Request) -> int:
 
 
 def _several(request: Request) -> int:
-    """Several runs, each against the first; they share the probability of a false alarm."""
+    """Compare several runs with the first; they share the probability of a false alarm."""
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = [_compared(request, b, len(request.b)) for b in request.b]
+    comparisons = [_compared(request, b, len(request.b)) for b in request.b]
     if request.json:
-        told = [
+        rows = [
             {"run": b, **comparison.as_json(), "notes": notes}
-            for b, (comparison, notes) in zip(request.b, found, strict=True)
+            for b, (comparison, notes) in zip(request.b, comparisons, strict=True)
         ]
-        emit_json({"baseline": request.a, "comparisons": told})
+        emit_json({"baseline": request.a, "comparisons": rows})
     else:
-        for note in dict.fromkeys(note for _, notes in found for note in notes):
+        for note in dict.fromkeys(note for _, notes in comparisons for note in notes):
             stdout_console().print(note, markup=False)
         show_several(
-            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in found]
+            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in comparisons]
         )
-    return 1 if any(comparison.regressed for comparison, _ in found) else 0
+    return 1 if any(comparison.regressed for comparison, _ in comparisons) else 0
 
 
-def _compared(request: Request, b: str, of: int = 1) -> tuple[Comparison, list[str]]:
-    """The comparison with one run, which is one `of` several, and notes on what was left out."""
+def _compared(request: Request, b: str, comparison_count: int = 1) -> tuple[Comparison, list[str]]:
+    """The comparison with run `b`, one of `comparison_count`, and notes on omitted data."""
     from nhalf.base.units import parse_share
     from nhalf.decide.compare import compare, pair_libraries
     from nhalf.decide.ratio_intervals import CONFIDENCE
 
-    left, right, libraries = _sides(request.a, b, request.mpi)
-    libraries = libraries or pair_libraries(left, right)
-    left, right, notes = _in_same_states(left, right, libraries)
+    medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
+    libraries = libraries or pair_libraries(medians_a, medians_b)
+    medians_a, medians_b, notes = _in_same_states(medians_a, medians_b, libraries)
     comparison = compare(
-        left,
-        right,
+        medians_a,
+        medians_b,
         libraries=libraries,
         threshold=1 + parse_share(request.tolerance),
-        confidence=1 - (1 - CONFIDENCE) / of,
+        confidence=1 - (1 - CONFIDENCE) / comparison_count,
         names=(request.a, b),
     )
     return comparison, notes
 
 
 def _machines(request: Request) -> None:
-    """Two machines by their models; no judgement, so the exit code is 0."""
-    from nhalf.cli.machine_side import side
+    """Compare two machines by their models; without a verdict, so the exit code is 0."""
+    from nhalf.cli.machine_side import machine_and_library
     from nhalf.decide.machines_compared.compare import as_json, compare_machines
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -138,29 +138,32 @@ def _machines(request: Request) -> None:
     if len(request.b) > 1:
         raise InputError("machines are compared two at a time", "name two of them")
     b = "".join(request.b)
-    (left, library_a), (right, library_b) = side(request.a), side(b or request.a)
+    (machine_a, library_a), (machine_b, library_b) = (
+        machine_and_library(request.a),
+        machine_and_library(b or request.a),
+    )
     libraries = machines.pair_of(request.mpi, (library_a, library_b))
     if not b and libraries[0] == libraries[1]:
-        raise InputError(f"{left.name} would be compared with itself", "name another machine")
+        raise InputError(f"{machine_a.name} would be compared with itself", "name another machine")
     cells = _numbers(request.ranks), _sizes(request.size)
-    comparison = compare_machines(left, right, libraries, *cells)
-    place = None
+    comparison = compare_machines(machine_a, machine_b, libraries, *cells)
+    page_path = None
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.machines_page import machines_page
 
-        place = write_text(request.report, machines_page(comparison)).absolute()
+        page_path = write_text(request.report, machines_page(comparison)).absolute()
     if request.json:
-        emit_json({**as_json(comparison), "report": str(place) if place else None})
+        emit_json({**as_json(comparison), "report": str(page_path) if page_path else None})
         return
     screen = stdout_console()
     machines.show(screen, comparison)
-    if place:
-        screen.print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+    if page_path:
+        screen.print(f"report: {page_path}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _numbers(text: str) -> list[int]:
-    """Numbers of ranks, separated by commas."""
+    """Parse numbers of ranks, separated by commas."""
     words = [word.strip() for word in text.split(",")] if text else []
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise InputError(f"--ranks {text!r} are no numbers of ranks", "write --ranks 2,8,32")
@@ -177,28 +180,30 @@ def _sides(
     a: str, b: str, mpi: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
     """Launch medians of both sides, and which libraries to pair (None: equal names)."""
-    left, library_a = _medians(a)
-    right, library_b = _medians(b) if b else (left, "")
+    medians_a, library_a = _medians(a)
+    medians_b, library_b = _medians(b) if b else (medians_a, "")
     names = [name.strip() for name in mpi.split(",")] if mpi else []
     if len(names) > 2 or not all(names):
         raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
     if names and (library_a or library_b):
         raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
-    left, right = (_with_layers(one, [*names, library_a, library_b]) for one in (left, right))
+    medians_a, medians_b = (
+        _with_layers(medians, [*names, library_a, library_b]) for medians in (medians_a, medians_b)
+    )
     if not names and not library_a and not library_b:
         if b:
-            return left, right, None
-        return left, right, [_only_two(left)]
+            return medians_a, medians_b, None
+        return medians_a, medians_b, [_only_two(medians_a)]
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
-    pair = _library(left, first or second), _library(right, second or first)
+    pair = _library(medians_a, first or second), _library(medians_b, second or first)
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
-    return left, right, [pair]
+    return medians_a, medians_b, [pair]
 
 
 def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """The same with transports that are named and that no library carries, as if libraries."""
+    """The medians with the named transports that have no library relabelled as libraries."""
     import polars as pl
 
     is_layer = (pl.col("mpi") == "") & pl.col("transport").is_in(names)
@@ -208,26 +213,26 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 
 def _in_same_states(
-    left: pl.DataFrame, right: pl.DataFrame, libraries: list[tuple[str, str]]
+    medians_a: pl.DataFrame, medians_b: pl.DataFrame, libraries: list[tuple[str, str]]
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """Both sides as far as the machine was in the same state, and notes on what was left out."""
+    """The medians of both sides in equal machine states, and notes on omitted launches."""
     import polars as pl
 
     from nhalf.statistics.same_state import same_state
 
     pairs = [
-        same_state(left.filter(pl.col("mpi") == a), right.filter(pl.col("mpi") == b))
+        same_state(medians_a.filter(pl.col("mpi") == a), medians_b.filter(pl.col("mpi") == b))
         for a, b in libraries
     ]
-    if pairs and any(same.lost for same in pairs) and all(same.a.is_empty() for same in pairs):
+    if pairs and any(pair.lost for pair in pairs) and all(pair.a.is_empty() for pair in pairs):
         raise InputError(
-            "the machine was in another state in B than in A: a flag between two cores tells it",
+            "the machine was in a different state in A and in B: a flag between two cores tells it",
             "add launches at another time: nhalf run --resume RUN --budget 1m",
         )
-    notes = list(dict.fromkeys(same.note for same in pairs if same.note))
+    notes = list(dict.fromkeys(pair.note for pair in pairs if pair.note))
     if not pairs:
-        return left.drop("flag_s"), right.drop("flag_s"), notes
-    return pl.concat([one.a for one in pairs]), pl.concat([one.b for one in pairs]), notes
+        return medians_a.drop("flag_s"), medians_b.drop("flag_s"), notes
+    return pl.concat([pair.a for pair in pairs]), pl.concat([pair.b for pair in pairs]), notes
 
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf completion`: verbs, options and names completed by the shell."""
+"""`nhalf completion`: shell completion of verbs, options and names."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from nhalf.base.errors import unknown
-from nhalf.base.request import Request as Asked
+from nhalf.base.request import Request as BaseRequest
 from nhalf.base.request import Word
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Asked):
-    """For which shell."""
+class Request(BaseRequest):
+    """The shell whose script is printed."""
 
     shell: Annotated[str, Word("bash, zsh or fish.", "SHELL")]
 
@@ -32,9 +32,9 @@ def command(request: Request) -> None:
 
     from nhalf.cli.group import command_line
 
-    found = get_completion_class(request.shell) if request.shell in SHELLS else None
-    if found is None:
+    completion_class = get_completion_class(request.shell) if request.shell in SHELLS else None
+    if completion_class is None:
         raise unknown("shell", request.shell, SHELLS)
-    # The check of bash's version would start a shell: it is the user's who asks.
-    made = found(command_line(), {}, "nhalf", "_NHALF_COMPLETE")
-    sys.stdout.write(made.source_template % made.source_vars())
+    # Skip click's check of bash's version, which would start a shell.
+    completion = completion_class(command_line(), {}, "nhalf", "_NHALF_COMPLETE")
+    sys.stdout.write(completion.source_template % completion.source_vars())

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf doctor`: look before measuring."""
+"""`nhalf doctor`: check the setup before measuring."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nhalf.cli.options import Prefixes, Tables
+from nhalf.cli.options import PrefixOptions, TableOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ NAME_WIDTH = 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Prefixes, Tables):
-    """Where libraries are looked for."""
+class Request(PrefixOptions, TableOptions):
+    """Where to search for libraries."""
 
 
 def command(request: Request) -> int:
@@ -37,8 +37,8 @@ def command(request: Request) -> int:
     shown = None if request.json else stdout_console()
     findings = []
     with console().status("looking for MPI libraries …") as status:
-        found = discover(request.mpi_prefix, ask_failed_again=True)
-        for finding in examine(found, lambda what: status.update(f"looking at {what} …")):
+        discovery = discover(request.mpi_prefix, ask_failed_again=True)
+        for finding in examine(discovery, lambda subject: status.update(f"looking at {subject} …")):
             findings.append(finding)
             if shown:
                 _show(shown, finding)
@@ -50,8 +50,8 @@ def command(request: Request) -> int:
     return 0 if ready else EXIT_MISSING
 
 
-def _show(console: Console, one: Finding) -> None:
-    """A line for a finding; what is not good has its remedy below it."""
+def _show(console: Console, finding: Finding) -> None:
+    """Print a line for a finding, and its remedy below it."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -59,16 +59,16 @@ def _show(console: Console, one: Finding) -> None:
     table.add_column(width=1)
     table.add_column(width=NAME_WIDTH, overflow="fold")
     table.add_column(overflow="fold", ratio=1)
-    found = escape(one.found)
-    if one.remedy:
-        found += f"\n[cyan]→ {escape(one.remedy)}[/]"
-    table.add_row(MARKS[one.state], f"[bold]{escape(one.name)}[/]", found)
+    detail = escape(finding.found)
+    if finding.remedy:
+        detail += f"\n[cyan]→ {escape(finding.remedy)}[/]"
+    table.add_row(MARKS[finding.state], f"[bold]{escape(finding.name)}[/]", detail)
     console.print(table)
 
 
 def _conclude(console: Console, findings: Sequence[Finding], ready: bool) -> None:
-    doubts = sum(one.state in {"doubt", "bad"} for one in findings)
+    problem_count = sum(finding.state in {"doubt", "bad"} for finding in findings)
     verdict = "ready to measure: nhalf run" if ready else "not ready to measure"
-    if doubts:
-        verdict += f" ({doubts} thing{'s' if doubts > 1 else ''} to look at above)"
+    if problem_count:
+        verdict += f" ({problem_count} thing{'s' if problem_count > 1 else ''} to look at above)"
     console.print(f"\n[bold {'green' if ready else 'red'}]{verdict}[/]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf export`: what nhalf knows, in the form of another program."""
+"""`nhalf export`: runs, traces and machines in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Changed, Tables
+from nhalf.cli.options import OUTPUT, ChangeOptions, TableOptions
 
 if TYPE_CHECKING:
     from nhalf.exchange.exporters import Exporter, Subject
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Changed, Tables, heading="What to export"):
-    """What is exported in which form."""
+class Request(ChangeOptions, TableOptions, heading="What to export"):
+    """The subject to export, and the format."""
 
     subject: Annotated[
         Path | None,
@@ -48,14 +48,15 @@ def command(request: Request) -> None:
     from nhalf.exchange.exporters import PACKAGE, Exporter
     from nhalf.present.terminal.output import emit_json
 
-    known = load(PACKAGE, Exporter)
+    exporters = load(PACKAGE, Exporter)
     if not request.list_ and request.format in ("csv", "markdown"):
         raise InputError("what is exported is no table", "leave out --format, or add --list")
     if request.list_:
-        _list({name: exporter.what for name, exporter in known.items()}, as_json=request.json)
+        descriptions = {name: exporter.description for name, exporter in exporters.items()}
+        _list(descriptions, as_json=request.json)
         return
-    name = _form(request, known)
-    exporter, out = _exporter(request, name, known[name]), request.out
+    name = _form(request, exporters)
+    exporter, out = _exporter(request, name, exporters[name]), request.out
     text = _written(exporter, _subject(request.subject, request.set_), out)
     if request.json:
         emit_json({"to": name, "out": None if out is None else str(out.absolute()), "text": text})
@@ -64,7 +65,7 @@ def command(request: Request) -> None:
 
 
 def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
-    """What was written to a file, if to one; '' where it is a folder of files."""
+    """Write the subject to `out`, if given; returns the text, '' for a folder of files."""
     from nhalf.base.files import write_text
 
     if exporter.is_folder and out is not None:
@@ -76,36 +77,36 @@ def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
     return text
 
 
-def _form(request: Request, known: Collection[str]) -> str:
-    """The name of the form; raises InputError if none of the known is asked for."""
+def _form(request: Request, formats: Collection[str]) -> str:
+    """The name of the format; raises InputError if no known format is requested."""
     if request.reframe and request.to not in ("", "reframe"):
         raise InputError(f"--reframe and --to {request.to} are two formats", "name one")
     name = "reframe" if request.reframe else request.to
     if not name:
-        raise InputError("which format?", "name one with --to: " + ", ".join(known))
-    if name not in known:
-        raise unknown("format", name, known)
+        raise InputError("which format?", "name one with --to: " + ", ".join(formats))
+    if name not in formats:
+        raise unknown("format", name, formats)
     return name
 
 
 def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
-    """The exporter of these choices; raises InputError for one that it does not have."""
+    """The exporter with the request's choices; raises InputError for one it does not take."""
     from nhalf.base.units import parse_size
-    from nhalf.exchange.exporters import Asked
+    from nhalf.exchange.exporters import ExportOptions
 
     size_bytes = parse_size(request.size) if request.size else None
-    asked = Asked(request.mpi, request.pattern, request.ranks, size_bytes)
+    choices = ExportOptions(request.mpi, request.pattern, request.ranks, size_bytes)
     options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
     for option, member in options.items():
-        if getattr(asked, member) not in (None, "") and member not in kind.takes:
+        if getattr(choices, member) not in (None, "") and member not in kind.takes:
             raise InputError(f"{name} has no {option}", "leave it out")
-    return kind(asked)
+    return kind(choices)
 
 
 def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
-    """What is exported; a run becomes a machine where it is to be changed.
+    """The subject to export; a run becomes a machine if changes are requested.
 
-    Raises InputError if there is neither a run, a trace nor a machine.
+    Raises InputError if the path is neither a run, a trace nor a machine.
     """
     from nhalf.measure.traced.tables import is_trace
 
@@ -118,19 +119,26 @@ def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
 
-    found: Subject = None
+    subject: Subject = None
     if path is not None:
-        known = catalogue.is_machine(path)
-        found = catalogue.machine(path) if known else facts_of([path])
-    return change(the_machine(found, "--set"), changes) if changes else found
+        is_machine = catalogue.is_machine(path)
+        subject = catalogue.machine(path) if is_machine else facts_of([path])
+    return change(the_machine(subject, "--set"), changes) if changes else subject
 
 
-def _list(forms: dict[str, str], *, as_json: bool) -> None:
-    """The forms, a line each."""
+def _list(descriptions: dict[str, str], *, as_json: bool) -> None:
+    """Print the formats, one per line."""
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 
     if as_json:
-        emit_json({"forms": [{"name": name, "what": what} for name, what in forms.items()]})
+        emit_json(
+            {
+                "forms": [
+                    {"name": name, "what": description}
+                    for name, description in descriptions.items()
+                ]
+            }
+        )
     else:
-        show_table(("format", "what is written"), list(forms.items()))
+        show_table(("format", "what is written"), list(descriptions.items()))

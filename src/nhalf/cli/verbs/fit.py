@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nhalf fit: from a run to a machine file."""
+"""`nhalf fit`: fit the models of a machine file to a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading=OUTPUT):
-    """Which run is fitted, and where its machine goes."""
+class Request(TableOptions, heading=OUTPUT):
+    """The run to fit, and where to write the machine."""
 
     run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     node: Annotated[
@@ -49,13 +49,13 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
 
-    measured, mpi = run_and_library(request.run)
-    facts = Facts.of([measured]).restricted(mpi=mpi)
+    run, mpi = run_and_library(request.run)
+    facts = Facts.of([run]).restricted(mpi=mpi)
     machine = facts.machine
     if request.node is not None:
         machine = _with_node(machine, request.node)
     missing = not_modelled(facts.summary, machine.patterns)
-    path = (request.out or measured.path / "machine.toml").absolute()
+    path = (request.out or run.path / "machine.toml").absolute()
     write(machine, path)
     if request.json:
         models = [model_json(model) for model in machine.models]
@@ -65,7 +65,7 @@ def command(request: Request) -> None:
                 "machine": str(path),
                 "models": models,
                 "patterns": patterns,
-                "not_modelled": [_not_modelled(one) for one in missing],
+                "not_modelled": [_not_modelled(pattern) for pattern in missing],
                 "loggp": machine.loggp,
                 "states": machine_states(facts),
             }
@@ -74,22 +74,27 @@ def command(request: Request) -> None:
     screen = stdout_console()
     for table in [*as_tables(machine), *pattern_tables(machine.patterns)]:
         screen.print(table)
-    for one in missing:
-        if len(one.ranks) > 1:
-            words = f"no model of ranks: {one.pattern} of {one.mpi}, {one.reason}"
+    for pattern in missing:
+        if len(pattern.ranks) > 1:
+            words = f"no model of ranks: {pattern.pattern} of {pattern.mpi}, {pattern.reason}"
             screen.print(words, style="dim", markup=False, highlight=False)
     for states in machine_states(facts):
         screen.print(states_text(states), markup=False, highlight=False)
     screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _not_modelled(one: Unmodelled) -> dict[str, Any]:
+def _not_modelled(unmodelled: Unmodelled) -> dict[str, Any]:
     """A pattern without a model over ranks, for --json."""
-    return {"pattern": one.pattern, "mpi": one.mpi, "ranks": one.ranks, "reason": one.reason}
+    return {
+        "pattern": unmodelled.pattern,
+        "mpi": unmodelled.mpi,
+        "ranks": unmodelled.ranks,
+        "reason": unmodelled.reason,
+    }
 
 
 def _with_node(machine: Machine, node: Path) -> Machine:
-    """The machine with what a core of it does."""
+    """The machine with the computing rates of its cores from a run of nhalf node."""
     from msgspec.structs import replace
 
     from nhalf.facts.facts import Facts

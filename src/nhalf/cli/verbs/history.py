@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
     from nhalf.decide.history.history import History
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="Which curves"):
-    """Which runs are looked at, and which of their curves."""
+class Request(TableOptions, heading="Which curves"):
+    """The runs, and which of their curves to show."""
 
     runs: Annotated[
         tuple[Path, ...],
@@ -40,24 +40,26 @@ def command(request: Request) -> None:
     from nhalf.decide.history.history import as_json
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = _found(request)
-    place = None
+    history = _found(request)
+    page_path = None
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.history_page import history_page
 
-        place = write_text(request.report, history_page(found)).absolute()
+        page_path = write_text(request.report, history_page(history)).absolute()
     if request.json:
-        emit_json({**as_json(found), "report": str(place) if place else None})
+        emit_json({**as_json(history), "report": str(page_path) if page_path else None})
         return
     from nhalf.present.terminal.history import show_history, show_values
 
     if request.format == "csv":
-        show_values(found)
+        show_values(history)
     else:
-        show_history(stdout_console(), found, request.points)
-    if place:
-        stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+        show_history(stdout_console(), history, request.points)
+    if page_path:
+        stdout_console().print(
+            f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
+        )
 
 
 def _found(request: Request) -> History:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf import`: logs of other benchmark suites become a run."""
+"""`nhalf import`: convert logs of other benchmark suites to a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
     from nhalf.exchange.logs.imported_run import Source
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="What the logs leave open"):
-    """Which logs, and what they do not say."""
+class Request(TableOptions, heading="What the logs leave open"):
+    """The logs, and values that they do not contain."""
 
     files: Annotated[tuple[Path, ...], Word("Log files of any supported suite.", "FILE...")]
     out: Annotated[Path, Option("Run directory to create.", heading=OUTPUT)]
@@ -66,7 +66,7 @@ def command(request: Request) -> None:
 
 
 def _is_profile(path: Path) -> bool:
-    """Whether a file is a report of mpiP, whose import is a trace and no run."""
+    """Whether a file is a report of mpiP, which is imported as a trace."""
     from nhalf.exchange.program.mpip import is_mpip
 
     try:
@@ -77,7 +77,7 @@ def _is_profile(path: Path) -> bool:
 
 
 def _import_profile(request: Request) -> None:
-    """One report of mpiP into the folder of a trace."""
+    """Import a report of mpiP into a trace folder."""
     from nhalf.exchange.program.mpip import read_mpip, write_profile
     from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -94,7 +94,7 @@ def _import_profile(request: Request) -> None:
 
 
 def _ranks(text: str, files: int) -> list[int]:
-    """A number of ranks for every file, 0 if nothing was said."""
+    """The number of ranks of each file, 0 if unspecified."""
     words = text.replace(",", " ").split()
     counts = [int(word) if word.isdecimal() and len(word) < 8 else 0 for word in words]
     if len(counts) not in (0, 1, files) or not all(0 < count <= 1 << 20 for count in counts):
@@ -106,7 +106,7 @@ def _ranks(text: str, files: int) -> list[int]:
 
 
 def _read(files: Sequence[Path], ranks: list[int], strict: bool) -> list[Source]:
-    """All logs; tells what could not be used, or fails where that was asked for."""
+    """Read all logs; warns about unusable lines, or raises InputError for them if `strict`."""
     from nhalf.exchange.logs.imported_run import Source
     from nhalf.exchange.logs.log import read_file
 
@@ -116,16 +116,16 @@ def _read(files: Sequence[Path], ranks: list[int], strict: bool) -> list[Source]
         if log.passed_over:
             first = log.passed_over[0]
             lines = "1 line" if len(log.passed_over) == 1 else f"{len(log.passed_over)} lines"
-            told = f"{path}: {lines} passed over, first line {first.line}: {first.text!r}"
+            message = f"{path}: {lines} passed over, first line {first.line}: {first.text!r}"
             if strict:
-                raise InputError(told, "without --strict the others are imported")
-            sys.stderr.write(f"nhalf: {told}\n")
+                raise InputError(message, "without --strict the others are imported")
+            sys.stderr.write(f"nhalf: {message}\n")
         sources.append(Source(path, size_bytes, log))
     return sources
 
 
 def _told(sources: list[Source]) -> list[dict[str, object]]:
-    """What was found in each file, for scripts."""
+    """The contents of each file, for JSON."""
     return [
         {
             "file": str(source.path),
@@ -138,13 +138,13 @@ def _told(sources: list[Source]) -> list[dict[str, object]]:
 
 
 def _lines(run: Run, sources: list[Source]) -> list[str]:
-    """What was found in each file, and where it is now, for people."""
-    from nhalf.exchange.logs.log import known
+    """Lines with the contents of each file, and the path of the run."""
+    from nhalf.exchange.logs.log import formats
 
-    what = known()
+    suite_titles = formats()
     lines = [
         f"{source.path}: {len(source.log.points)} points, "
-        f"{' and '.join(what[suite] for suite in source.log.suites)}"
+        f"{' and '.join(suite_titles[suite] for suite in source.log.suites)}"
         for source in sources
     ]
     return [*lines, "", f"run     {run.path}", f"show    nhalf show {run.path}"]

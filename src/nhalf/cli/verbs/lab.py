@@ -16,28 +16,28 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
-from nhalf.cli.options import Tables
+from nhalf.cli.options import TableOptions
 
 DEFAULT = "lab"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Which(Request, heading="Which lab"):
-    """One of the labs that are up."""
+class LabRequest(Request, heading="Which lab"):
+    """A request about one of the labs that are up."""
 
     name: Annotated[str, Option("Name of the lab.", variable="NHALF_LAB")] = DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichNode(Which, Tables):
-    """One of its nodes."""
+class NodeRequest(LabRequest, TableOptions):
+    """A request about a node of a lab."""
 
     node: Annotated[str, Word("Name of the node.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Up(Tables, heading="What to build"):
-    """The cluster that is wanted."""
+class Up(TableOptions, heading="What to build"):
+    """The cluster to build."""
 
     nodes: Annotated[int, Option("Number of nodes, named n1, n2, …")] = 4
     rate: Annotated[str | None, Option("Rate of every link, e.g. 500mbit or 1gbit.")] = None
@@ -77,7 +77,7 @@ def up(request: Up) -> None:
         request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
     )
     with console().status("starting …") as shown:
-        lab = build.build(planned, lambda what: shown.update(f"starting: {what} …"))
+        lab = build.build(planned, lambda step: shown.update(f"starting: {step} …"))
     if request.json:
         emit_json(status(lab))
     else:
@@ -85,10 +85,10 @@ def up(request: Up) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Execute(Which):
-    """What is run where."""
+class Execute(LabRequest):
+    """The command to run, and the node."""
 
-    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", rest=True)]
+    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", takes_remaining=True)]
     node: Annotated[str | None, Option("Run on this node instead of the head.")] = None
 
 
@@ -108,8 +108,8 @@ def execute(request: Execute) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Status(Which, Tables):
-    """Whose status is shown."""
+class Status(LabRequest, TableOptions):
+    """The lab whose status is shown."""
 
 
 def show(request: Status) -> None:
@@ -123,18 +123,18 @@ def show(request: Status) -> None:
     from nhalf.sites.lab.status import status
 
     build.require_root()
-    found = status(state.load(request.name))
+    current = status(state.load(request.name))
     if request.json:
-        emit_json(found)
+        emit_json(current)
     else:
-        show_status(stdout_console(), found)
+        show_status(stdout_console(), current)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link(Which, Tables, heading="How it is changed"):
-    """Which link becomes how."""
+class Link(LabRequest, TableOptions, heading="How it is changed"):
+    """The link to change, and its new state."""
 
-    which: Annotated[str, Word("Link: NODE, or A-B.", "LINK")]
+    link: Annotated[str, Word("Link: NODE, or A-B.", "LINK")]
     rate: Annotated[str | None, Option("New rate, e.g. 100mbit.")] = None
     unplug: Annotated[bool, Option("Unplug the cable.", "--down")] = False
     plug: Annotated[bool, Option("Plug the cable in again.", "--up")] = False
@@ -154,15 +154,15 @@ def link(request: Link) -> None:
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     build.require_root()
     up = request.plug if request.plug or request.unplug else None
-    found = faults.change_link(state.load(request.name), request.which, rate_Bps, up)
+    changed = faults.change_link(state.load(request.name), request.link, rate_Bps, up)
     if request.json:
-        emit_json(found)
+        emit_json(changed)
     else:
-        words = "up" if found["up"] else "down"
-        stdout_console().print(f"{found['link']} {words}, {rate_text(found['rate_Bps'])}")
+        words = "up" if changed["up"] else "down"
+        stdout_console().print(f"{changed['link']} {words}, {rate_text(changed['rate_Bps'])}")
 
 
-def kill(request: WhichNode) -> None:
+def kill(request: NodeRequest) -> None:
     """Cut a node's power: its processes and its link die at once.
 
     nhalf lab kill n2
@@ -179,7 +179,7 @@ def kill(request: WhichNode) -> None:
         stdout_console().print(f"{node} is dead: {died} processes ended with it")
 
 
-def restart(request: WhichNode) -> None:
+def restart(request: NodeRequest) -> None:
     """Restart a node, as after a power cut.
 
     nhalf lab restart n2
@@ -192,16 +192,16 @@ def restart(request: WhichNode) -> None:
     lab = state.load(request.name)
     since_s = time.time()
     faults.restart_node(lab, lab.layout.node(node))
-    found = slurm.wait_until_back(lab, node, since_s)
+    node_state = slurm.wait_until_back(lab, node, since_s)
     if request.json:
-        emit_json({"node": node, "state": found})
+        emit_json({"node": node, "state": node_state})
     else:
-        stdout_console().print(f"{node} is back: {found}")
+        stdout_console().print(f"{node} is back: {node_state}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Down(Tables, heading="Which lab"):
-    """What is removed."""
+class Down(TableOptions, heading="Which lab"):
+    """The lab to remove."""
 
     name: Annotated[str, Option("Name of the lab.")] = DEFAULT
 
@@ -236,11 +236,11 @@ COMMANDS = {
 }
 
 
-def _slow(given: Iterable[str]) -> dict[str, float]:
+def _slow(texts: Iterable[str]) -> dict[str, float]:
     from nhalf.sites.lab.shaping import parse_link_rate
 
     rates_Bps = {}
-    for text in given:
+    for text in texts:
         link, equals, rate = text.partition("=")
         if not equals:
             raise InputError(f"{text!r} names no rate", "write --slow n2=100mbit")
@@ -249,7 +249,7 @@ def _slow(given: Iterable[str]) -> dict[str, float]:
 
 
 def _outside() -> None:
-    """Raises InputError inside a lab: it would saw off the branch that it sits on."""
+    """Raises InputError inside a lab, which must not create or remove labs."""
     if "NHALF_LAB" in os.environ:
         raise InputError(
             f"this shell runs inside the lab {os.environ['NHALF_LAB']}", "leave it first"

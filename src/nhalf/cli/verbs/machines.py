@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Annotated
 
 from nhalf.base.request import Word
-from nhalf.cli.options import Changed, Tables
+from nhalf.cli.options import ChangeOptions, TableOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class List(Tables):
-    """Where machines are looked for."""
+class List(TableOptions):
+    """Where to search for machines."""
 
     folder: Annotated[Path, Word("Folder to search, with its subfolders.")] = Path()
 
@@ -35,16 +35,16 @@ def list_machines(request: List) -> None:
         raise InputError(
             f"{request.folder} is not a folder", "name a folder that holds machine files"
         )
-    found = machine_list.listed(request.folder)
+    machines = machine_list.listed(request.folder)
     if request.json:
-        emit_json({"machines": [machine_list.as_json(one) for one in found]})
+        emit_json({"machines": [machine_list.as_json(machine) for machine in machines]})
     else:
-        machine_list.show_list(stdout_console(), found)
+        machine_list.show_list(stdout_console(), machines)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(Changed, Tables):
-    """Which machine is shown."""
+class Show(ChangeOptions, TableOptions):
+    """The machine to show."""
 
     machine: Annotated[str, Word("Machine of record (name) or machine file.")]
 
@@ -59,11 +59,11 @@ def show(request: Show) -> None:
     from nhalf.present.terminal.machine_show import machine_json, show_machine
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = change(catalogue.machine(request.machine), request.set_)
+    machine = change(catalogue.machine(request.machine), request.set_)
     if request.json:
-        emit_json(machine_json(found, str(catalogue.path_of(request.machine))))
+        emit_json(machine_json(machine, str(catalogue.path_of(request.machine))))
     else:
-        show_machine(stdout_console(), found)
+        show_machine(stdout_console(), machine)
 
 
 COMMANDS = {"list": list_machines, "show": show}

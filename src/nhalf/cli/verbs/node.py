@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf node`: measure what one node can do by itself."""
+"""`nhalf node`: measure the caches, units and memory bandwidth of one node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import MissingError
 from nhalf.base.request import Option
-from nhalf.cli.options import OUTPUT, Measured
+from nhalf.cli.options import OUTPUT, RunOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Measured, heading=OUTPUT):
-    """What to print about the node, and where its run goes."""
+class Request(RunOptions, heading=OUTPUT):
+    """The output about the node, and the folder of its run."""
 
     lfk: Annotated[
         bool,
@@ -49,44 +49,40 @@ def command(request: Request) -> None:
         return
     outcome = measure(begin(request.out), Progress(request.is_silent))
     facts = Facts.of([outcome.run])
-    described = _keep(outcome.run)
-    written = _report(request, facts, outcome.run)
+    processor = _keep(outcome.run)
+    report_path = _report(request, facts, outcome.run)
     if request.json:
-        emit_json(node_json(outcome.run, facts, described))
+        emit_json(node_json(outcome.run, facts, processor))
     elif not request.quiet:
         from nhalf.present.terminal.node import show_node
 
-        show_node(outcome.run, facts, described, written)
+        show_node(outcome.run, facts, processor, report_path)
 
 
 def _keep(run: Run) -> Processor | None:
-    """Write the processor that was measured into its run, and to where `--machine here` looks.
-
-    nhalf node
-    nhalf node --lfk
-    """
+    """Write the measured processor into its run, and to the file that `--machine here` reads."""
     from nhalf.machines.processor_file import write
     from nhalf.node.described import keep_here
     from nhalf.node.measured import measured
     from nhalf.node.reading import readings
 
-    ((name, found),) = readings(run.measurements()).items()
-    described = measured(found, name, run.environment)
-    if described is not None:
-        write(described, run.path / "processor.toml")
+    ((name, reading),) = readings(run.measurements()).items()
+    processor = measured(reading, name, run.environment)
+    if processor is not None:
+        write(processor, run.path / "processor.toml")
         try:
-            keep_here(described)
-        except MissingError as error:  # what was measured is in the run
+            keep_here(processor)
+        except MissingError as error:  # the run holds the measurements
             sys.stderr.write(f"nhalf: not kept for `--machine here`: {error}\n")
-    return described
+    return processor
 
 
-def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, Any]:
-    """What `node --json` prints."""
+def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, Any]:
+    """The JSON object that `node --json` prints."""
     from nhalf.node.bandwidth import KERNELS
 
     rows = facts.results.get("caches", [])
-    units = described.operations if described else ()
+    units = processor.operations if processor else ()
     return {
         "run": str(run.path),
         "caches": [row for row in rows if "level" in row],
@@ -94,13 +90,13 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
         "sweeps": facts.results.get("sweeps", []),
         "units": [
             {
-                "name": one.key,
-                "per_cycle": one.per_cycle,
-                "per_cycle_ci": one.per_cycle_ci,
-                "latency_cycles": one.latency_cycles,
-                "latency_ci": one.latency_ci,
+                "name": unit.key,
+                "per_cycle": unit.per_cycle,
+                "per_cycle_ci": unit.per_cycle_ci,
+                "latency_cycles": unit.latency_cycles,
+                "latency_ci": unit.latency_ci,
             }
-            for one in units
+            for unit in units
         ],
         "stream": [
             {
@@ -114,15 +110,15 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
             if f"{kernel}_Bps" in row
         ],
         "doubts": [
-            said
+            doubt
             for row in (*rows, *facts.results.get("translation", []))
-            for said in row.get("doubts", [])
+            for doubt in row.get("doubts", [])
         ],
     }
 
 
 def _livermore(request: Request) -> None:
-    """The Livermore kernels beside their bounds on the processor here, where it was measured."""
+    """Run the Livermore kernels; compare with bounds if this processor was measured before."""
     from nhalf.base.errors import MissingError
     from nhalf.facts.facts import Facts
     from nhalf.node.described import HERE, described
@@ -140,19 +136,19 @@ def _livermore(request: Request) -> None:
     run, progress = begin(request.out), console()
     table = measured(
         processor,
-        lambda what: None if request.is_silent else progress.print(f"running {what}"),
+        lambda kernel: None if request.is_silent else progress.print(f"running {kernel}"),
     )
-    written = _report(request, Facts.of([keep(run, table).run]), run)
+    report_path = _report(request, Facts.of([keep(run, table).run]), run)
     if request.json:
         name = processor.name if processor else None
         emit_json({"run": str(run.path), "machine": name, "lfk": as_json(table)})
     elif not request.quiet:
         show_livermore(stdout_console(), processor, table)
-        show_place(run, written)
+        show_place(run, report_path)
 
 
 def _report(request: Request, facts: Facts, run: Run) -> Path | None:
-    """The report, where it was asked for."""
+    """Write the requested report; None if there is none."""
     if not request.report:
         return None
     from nhalf.present.report import write_report

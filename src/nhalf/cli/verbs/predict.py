@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf predict`: what will it take there, and which algorithm is the fastest?"""
+"""`nhalf predict`: predict times on a machine, and the fastest algorithms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, PREDICTED_CORES, Changed, OfTraces, Tables
+from nhalf.cli.options import OUTPUT, PREDICTED_CORES, ChangeOptions, TableOptions, TraceOptions
 
 if TYPE_CHECKING:
     from nhalf.decide.choice import Grid
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
-"""How the study and its result are called."""
+"""Names of the study and of its result."""
 TRAFFIC = "traffic"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(OfTraces, Changed, Tables, heading="What to predict"):
-    """What is predicted for which machine."""
+class Request(TraceOptions, ChangeOptions, TableOptions, heading="What to predict"):
+    """What to predict, for which machine."""
 
-    what: Annotated[
+    subject: Annotated[
         str,
         Word(
             "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
             "PATTERN|TRACE",
         ),
     ]
-    again: Annotated[
+    further_traces: Annotated[
         tuple[str, ...],
         Word("Traces of further launches of the same program.", "TRACE..."),
     ] = ()
@@ -93,64 +93,66 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    if Path(request.what, "trace.json").is_file():
+    if Path(request.subject, "trace.json").is_file():
         _predict_trace(request)
         return
-    if request.again:
-        raise InputError(f"{request.again[0]} is one word too many", "only traces can be several")
-    if request.what in EFFECTIVE_BANDWIDTH or request.what.partition("/")[0] == TRAFFIC:
+    if request.further_traces:
+        raise InputError(
+            f"{request.further_traces[0]} is one word too many", "only traces can be several"
+        )
+    if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] == TRAFFIC:
         _predict_rates(request)
         return
     if request.given & OF_TRACES:
-        raise InputError(f"{request.what} is not a trace", "name the folder of one")
-    found = _predicted(request)
+        raise InputError(f"{request.subject} is not a trace", "name the folder of one")
+    prediction = _predicted(request)
     if request.out is not None:
-        _write_table(found, request.out)
+        _write_table(prediction, request.out)
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.prediction_page import prediction_page
 
-        write_text(request.report, prediction_page(found))
+        write_text(request.report, prediction_page(prediction))
     if request.json:
-        emit_json(found.as_json())
+        emit_json(prediction.as_json())
     else:
-        show_prediction(found)
+        show_prediction(prediction)
 
 
 def _predict_rates(request: Request) -> None:
     from nhalf.cli.rate_prediction import RateRequest, predict_b_effs, predict_permutations
 
-    asked = RateRequest(
-        what=request.what,
+    typed = RateRequest(
+        subject=request.subject,
         machine=request.machine,
         mpi=request.mpi,
         ranks=request.ranks,
         sizes=request.sizes,
         placement=request.placement,
         changes=request.set_,
-        given=request.given,
+        explicit=request.given,
     )
-    predict = predict_b_effs if request.what in EFFECTIVE_BANDWIDTH else predict_permutations
-    predict(asked, as_json=request.json)
+    predict = predict_b_effs if request.subject in EFFECTIVE_BANDWIDTH else predict_permutations
+    predict(typed, as_json=request.json)
 
 
 def _predict_trace(request: Request) -> None:
     from nhalf.cli.program_prediction import TraceRequest, predict_trace
 
     options = {name: getattr(request, name) for name in OF_TRACES}
-    asked = TraceRequest(
-        paths=(request.what, *request.again),
+    typed = TraceRequest(
+        paths=(request.subject, *request.further_traces),
         machine=request.machine,
         mpi=request.mpi,
         changes=request.set_,
-        given=request.given,
+        explicit=request.given,
         **options,
     )
-    predict_trace(asked, as_json=request.json)
+    predict_trace(typed, as_json=request.json)
 
 
 def _show_costs(request: Request) -> None:
-    """The costs as they are, which need no machine."""
+    """Print the cost formulas, which need no machine."""
     import sys
 
     from nhalf.machines.algorithms import algorithms
@@ -160,17 +162,17 @@ def _show_costs(request: Request) -> None:
     if request.simulate or request.out or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
     form = request.formula
-    costs = printed_costs(request.what, algorithms(), form)
+    costs = printed_costs(request.subject, algorithms(), form)
     if request.json:
-        pattern = request.what.partition("/")[0]
+        pattern = request.subject.partition("/")[0]
         emit_json({"pattern": pattern, "form": form, "costs": costs})
     else:
         sys.stdout.write(costs_text(costs, form))
 
 
 def _predicted(request: Request) -> Prediction:
-    """By the models, or by simulation where they are unsure."""
-    from nhalf.cli.machine_side import calibrated_machine, side
+    """The prediction by the models, refined by simulation if requested."""
+    from nhalf.cli.machine_side import calibrated_machine, machine_and_library
     from nhalf.decide.predict import predict
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.change import change
@@ -179,9 +181,9 @@ def _predicted(request: Request) -> Prediction:
 
     if request.simulate:
         return _simulated(request, change(calibrated_machine(request.machine), request.set_))
-    machine, library = side(request.machine)
+    machine, library = machine_and_library(request.machine)
     return predict(
-        request.what,
+        request.subject,
         change(machine, request.set_),
         parse_ranks(request.ranks, PREDICTED_CORES),
         parse_sizes(request.sizes).size_bytes,
@@ -192,7 +194,7 @@ def _predicted(request: Request) -> Prediction:
 
 
 def _share(text: str) -> float:
-    """How much of all cells is to be simulated; raises InputError for nothing and for too much."""
+    """The share of cells to simulate; raises InputError outside 0 to 1."""
     from nhalf.base.units import parse_share
 
     share = parse_share(text)
@@ -202,26 +204,26 @@ def _share(text: str) -> float:
 
 
 def _simulated(request: Request, machine: Machine) -> Prediction:
-    """The prediction after simulating a share of the cells, where the models are unsure."""
+    """The prediction after simulating the share of cells where the models are least certain."""
     from nhalf.decide.explore import simulated_choice
     from nhalf.decide.predict import corrected
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 
-    operation = request.what.partition("/")[0]
-    known = algorithms()
-    if operation not in known:
-        raise unknown("operation with algorithms", operation, known)
+    operation = request.subject.partition("/")[0]
+    operations = algorithms()
+    if operation not in operations:
+        raise unknown("operation with algorithms", operation, operations)
     grid, share = _grid(request, operation), _share(request.simulate)
     progress = Progress(request.json)
     choice = simulated_choice(
-        operation, machine, grid, known[operation], share, progress, request.mpi
+        operation, machine, grid, operations[operation], share, progress, request.mpi
     )
-    return corrected(request.what, machine.name, choice)
+    return corrected(request.subject, machine.name, choice)
 
 
 def _grid(request: Request, operation: str) -> Grid:
-    """The cells, each once; those without data have no sizes."""
+    """The distinct cells of the request; operations without data have no sizes."""
     from nhalf.decide.choice import Grid
     from nhalf.decide.ways import UNSIZED
     from nhalf.measure.plan.axes import parse_ranks
@@ -232,10 +234,10 @@ def _grid(request: Request, operation: str) -> Grid:
     return Grid(tuple(ranks), (0,) if operation in UNSIZED else tuple(sizes))
 
 
-def _write_table(found: Prediction, path: Path) -> None:
+def _write_table(prediction: Prediction, path: Path) -> None:
     from nhalf.base.files import write_text
     from nhalf.mpi.decision_table import rules_of, table_text
 
-    rules = rules_of(found.pattern, found.ranks, found.size_bytes, found.best())
-    comment = f"predicted for {found.machine}, not measured"
+    rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, prediction.best())
+    comment = f"predicted for {prediction.machine}, not measured"
     write_text(path, table_text(rules, [comment]))

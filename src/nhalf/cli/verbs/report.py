@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nhalf report: one HTML file, or a folder of pictures, from one or several runs."""
+"""`nhalf report`: one HTML file, or a folder of images, from one or several runs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, JsonOption
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
     from nhalf.facts.overlay import Overlay
-    from nhalf.present.findings import Finding
+    from nhalf.facts.program.program import Program
 
 FORMATS = ("html", "png", "svg")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading=OUTPUT):
-    """Which runs are reported, and how."""
+class Request(JsonOption, heading=OUTPUT):
+    """The runs to report, and the form of the report."""
 
     runs: Annotated[
         tuple[Path, ...],
@@ -54,8 +54,10 @@ def command(request: Request) -> None:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
+    from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
+    from nhalf.present.findings import findings
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     traced = [path for path in request.runs if is_trace(path)]
@@ -63,64 +65,51 @@ def command(request: Request) -> None:
         raise InputError(f"{traced[0]} is a trace", "report traces one at a time")
     if traced and request.overlay:
         raise InputError(f"{traced[0]} is a trace", "leave out --overlay")
-    place, found = _program(request) if traced else _measured(request)
+    known = Program.open(traced[0]) if traced else _facts(request)
+    report_path = _write(known, request)
     if request.json:
-        told = [finding_json(finding) for finding in found]
-        emit_json({"report": str(place), "findings": told})
+        rows = [finding_json(finding) for finding in findings(known)]
+        emit_json({"report": str(report_path), "findings": rows})
     else:
-        stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+        stdout_console().print(
+            f"report: {report_path}", soft_wrap=True, markup=False, highlight=False
+        )
 
 
-def _measured(request: Request) -> tuple[Path, list[Finding]]:
-    """The report of measured runs, and its findings."""
-    from nhalf.cli.run_side import facts_of, run_and_library
-    from nhalf.present.findings import findings
+def _facts(request: Request) -> Facts:
+    """The facts of measured runs, with what is drawn behind them."""
+    from nhalf.cli.run_side import facts_of
 
-    data = facts_of(request.runs)
+    facts = facts_of(request.runs)
     if request.overlay:
-        data = data.with_known(overlay=_overlay(data, request.overlay))
-    folder = run_and_library(request.runs[0])[0].path
-    return _write(data, request.kind, request.out, folder), findings(data)
+        facts = facts.with_known(overlay=_overlay(facts, request.overlay))
+    return facts
 
 
-def _overlay(data: Facts, text: str) -> Overlay:
-    """What is to be drawn behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
-    from nhalf.cli.machine_side import side
+def _overlay(facts: Facts, text: str) -> Overlay:
+    """The data to draw behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
+    from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.run_side import facts_of, run_and_library
     from nhalf.facts.overlaid import of_machine, of_run
     from nhalf.machines.catalogue import is_machine
 
     name = text if is_machine(text) else text.rpartition(":")[0] or text
     if is_machine(name) or not (Path(text).exists() or Path(name).exists()):
-        return of_machine(data, *side(text))
-    return of_run(data, facts_of([text]), run_and_library(text)[0].name)
+        return of_machine(facts, *machine_and_library(text))
+    return of_run(facts, facts_of([text]), run_and_library(text)[0].name)
 
 
-def _program(request: Request) -> tuple[Path, list[Finding]]:
-    """The report of a traced program, and its findings."""
-    from nhalf.base.files import write_text
-    from nhalf.facts.program.program import Program
-    from nhalf.present.program.findings import program_findings
-    from nhalf.present.program.page import program_page, write_program_images
-
-    run = request.runs[0]
-    program = Program.open(run)
-    if request.kind == "html":
-        place = write_text(request.out or run / "report.html", program_page(program))
-    else:
-        place = request.out or run / f"report-{request.kind}"
-        write_program_images(program, place, request.kind)
-    return place.absolute(), program_findings(program)
-
-
-def _write(data: Facts, kind: str, out: Path | None, run: Path) -> Path:
-    """The report of the data in the form asked for; returns its file or folder, absolute."""
-    from nhalf.base.files import write_text
+def _write(known: Facts | Program, request: Request) -> Path:
+    """Write the report in the requested form; returns its file or folder, absolute."""
+    from nhalf.cli.run_side import run_and_library
+    from nhalf.facts.facts import Facts
+    from nhalf.present.report import write_report
     from nhalf.present.report.images import write_images
-    from nhalf.present.report.page import page
 
-    if kind == "html":
-        return write_text(out or run / "report.html", page(data)).absolute()
-    folder = out or run / f"report-{kind}"
-    write_images(data, folder, kind)
+    first = request.runs[0]
+    run = run_and_library(first)[0].path if isinstance(known, Facts) else first
+    if request.kind == "html":
+        return write_report(known, request.out or run / "report.html").absolute()
+    folder = request.out or run / f"report-{request.kind}"
+    write_images(known, folder, request.kind)
     return folder.absolute()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, parameters
-from nhalf.cli.options import OUTPUT, Measured
+from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 LISTED = ("name", "what")
 MORE = ("launches", "budget")
-"""What adds to a run that goes on."""
-GOES_WITH_RESUME = {
+"""Options that extend a resumed run."""
+RESUMABLE = {
     *("resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"),
     *("submit", "job", "no_wait", *MORE),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(RunRequest, Measured, heading=OUTPUT):
+class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
     list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
@@ -73,8 +73,8 @@ def command(request: Request) -> None:
 
 
 def _rehearse(request: Request) -> None:
-    """Tell what would be started, where no job and no former run is asked for."""
-    from nhalf.cli.outcome import tell_launcher
+    """Print the commands that would be started; raises InputError with --submit or --resume."""
+    from nhalf.cli.outcome import print_launcher_warning
     from nhalf.measure.loop.rehearsal import rehearse
     from nhalf.measure.plan.planning import site_of
     from nhalf.present.terminal.output import emit_json
@@ -84,17 +84,17 @@ def _rehearse(request: Request) -> None:
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
     site = site_of(request)
     commands, failed = rehearse(_plan(request, site), site)
-    tell_launcher(site.launcher)
+    print_launcher_warning(site.launcher)
     for name, reason in failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
     if request.json:
         emit_json({"commands": commands})
     else:
-        sys.stdout.write("".join(f"{one.line}\n" for one in commands))
+        sys.stdout.write("".join(f"{command.line}\n" for command in commands))
 
 
 def _outcome(request: Request) -> Outcome | None:
-    """What is measured here, or in a job; None if that is not waited for."""
+    """Measure here or in a job; None if the job is not waited for."""
     request.check_together()
     if request.resume is not None:
         _check_only_resume(request)
@@ -110,7 +110,7 @@ def _outcome(request: Request) -> Outcome | None:
 
 
 def _prepare(request: RunRequest) -> Prepared:
-    """A run that goes on, or a plan of this request with its own directory."""
+    """A resumed run, or a new run of this request's plan with its own directory."""
     from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of
@@ -133,7 +133,7 @@ def _prepare(request: RunRequest) -> Prepared:
 
 
 def _plan(request: RunRequest, site: Site) -> Plan:
-    """What is asked for, or what an earlier run measured."""
+    """The plan of the request, or that of an earlier run."""
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
     from nhalf.store.run import Run
@@ -142,18 +142,17 @@ def _plan(request: RunRequest, site: Site) -> Plan:
 
 
 def _more(request: RunRequest) -> More | None:
-    """What is to be added to a run that goes on."""
-    from nhalf.base.units import parse_duration
+    """The launches and the budget to add to a resumed run, None if there are none."""
     from nhalf.measure.loop.session import More
 
     if not request.given.intersection(MORE):
         return None
     launches = request.launches if "launches" in request.given else 0
-    return More(launches, parse_duration(request.budget) if request.budget else 0.0)
+    return More(launches, request.budget_s)
 
 
 def _resume_simulation(run: Run, request: RunRequest) -> Prepared:
-    """A run on a simulated machine that goes on; that machine has hosts of its own."""
+    """Resume a run on a simulated machine, which has hosts of its own."""
     from nhalf.measure.simulate import session
 
     for name in ("hosts", "host_file", "launcher", *request.given.intersection(MORE)):
@@ -164,7 +163,7 @@ def _resume_simulation(run: Run, request: RunRequest) -> Prepared:
 
 
 def _check_no_more(request: Request) -> None:
-    """A job goes on with a run as it is."""
+    """Raises InputError if a job is to extend the run that it resumes."""
     if request.resume is not None and request.given.intersection(MORE):
         raise InputError(
             "--submit goes on with a run as it is, without --launches and --budget",
@@ -173,7 +172,7 @@ def _check_no_more(request: Request) -> None:
 
 
 def _list(*, as_json: bool) -> None:
-    """The studies, and the patterns that probes know, a line each."""
+    """Print the studies, and the patterns of the probes, one per line."""
     from nhalf.measure.plan import catalogue
     from nhalf.measure.probe.subject import plain_subject
     from nhalf.present.terminal.output import emit_json
@@ -182,18 +181,20 @@ def _list(*, as_json: bool) -> None:
     studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
     patterns = plain_subject("threads").description["patterns"]
     if as_json:
-        told = {"studies": _members(studies, "name", "title", "what")}
-        emit_json({**told, "patterns": [{key: one[key] for key in LISTED} for one in patterns]})
+        listing = {"studies": _members(studies, "name", "title", "what")}
+        emit_json(
+            {**listing, "patterns": [{key: entry[key] for key in LISTED} for entry in patterns]}
+        )
     else:
-        show_table(("study", "question"), [(one.name, one.title) for one in studies])
+        show_table(("study", "question"), [(entry.name, entry.title) for entry in studies])
         sys.stdout.write("\n")
         show_table(
-            ("pattern", "a value is"), [tuple(one[key] for key in LISTED) for one in patterns]
+            ("pattern", "a value is"), [tuple(entry[key] for key in LISTED) for entry in patterns]
         )
 
 
 def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
-    """What changed against the run whose points were measured again."""
+    """Print the changes against the run whose points were measured again."""
     from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
@@ -204,20 +205,24 @@ def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
     facts = Facts.of([run])
-    found = check(facts, str(Run.open(former).path))
+    effects = check(facts, str(Run.open(former).path))
     if only_its_libraries:
-        found = of_libraries(found, facts.titles)
-    show_effects(console, found)
+        effects = of_libraries(effects, facts.titles)
+    show_effects(console, effects)
 
 
-def _members(ones: Sequence[object], *names: str) -> list[dict[str, object]]:
-    return [{name: getattr(one, name) for name in names} for one in ones]
+def _members(entries: Sequence[object], *names: str) -> list[dict[str, object]]:
+    return [{name: getattr(entry, name) for name in names} for entry in entries]
 
 
 def _check_only_resume(request: Request) -> None:
-    """A run goes on with its own plan; raises InputError if another one was request for."""
-    others = request.given - GOES_WITH_RESUME
-    names = [one.spelled for one in parameters(type(request)) if one.name in others]
+    """Raises InputError for options that would change the plan of the resumed run."""
+    not_resumable = request.given - RESUMABLE
+    names = [
+        parameter.spelling
+        for parameter in parameters(type(request))
+        if parameter.name in not_resumable
+    ]
     if names:
         raise InputError(
             f"a run goes on as it was begun, so --resume does not go with {', '.join(names)}",

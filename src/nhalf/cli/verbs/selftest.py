@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option
-from nhalf.cli.options import Tables
+from nhalf.cli.options import TableOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,8 +29,8 @@ WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="How much"):
-    """How often the truth is drawn."""
+class Request(TableOptions, heading="How much"):
+    """The number of simulated runs, and their seed."""
 
     runs: Annotated[int, Option("Simulated runs.")] = 1000
     seed: Annotated[int, Option("Seed of the random numbers.", least=0)] = 1
@@ -58,7 +58,7 @@ def command(request: Request) -> int:
 
 
 def _show(out: Console, result: SelfTest) -> None:
-    """The promises as a table, then what else is known."""
+    """Print the promises as a table, then further figures."""
     from rich import box
     from rich.table import Table
 
@@ -69,7 +69,7 @@ def _show(out: Console, result: SelfTest) -> None:
     table.add_column("")
     for check in result.checks:
         table.add_row(
-            check.what,
+            check.claim,
             f"{check.low * 100:.3g} to {check.high * 100:.3g} %",
             f"{check.value * 100:.2f} %",
             str(check.trials),

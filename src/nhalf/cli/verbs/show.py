@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Tables
+from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables, heading="What to show"):
-    """What is shown of which run or machine."""
+class Request(TableOptions, heading="What to show"):
+    """The run, trace or machine to show, and which part of it."""
 
     run: Annotated[
         Path,
@@ -105,13 +105,13 @@ def _show_machine(request: Request) -> None:
 
     if request.style:
         raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
-    found = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
+    machine = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
     if request.formula:
-        _show_formulas(found, request.formula, request.json)
+        _show_formulas(machine, request.formula, request.json)
     elif request.json:
-        emit_json(machine_json(found, str(catalogue.path_of(request.run))))
+        emit_json(machine_json(machine, str(catalogue.path_of(request.run))))
     else:
-        show_machine(stdout_console(), found)
+        show_machine(stdout_console(), machine)
 
 
 def _show_formulas(machine: Machine, form: str, json: bool) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf simulate`: measure a machine that is not here."""
+"""`nhalf simulate`: measure on a simulated machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option
-from nhalf.cli.options import Changed, Measured
+from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.measure.plan.request import WHAT, Patterns
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from nhalf.sites.site import Site
 
 B_EFF_LENGTHS = "b_eff:4M"
-"""The longest of a process with 512 MiB, as machines of the record had."""
+"""Longest message of a process with 512 MiB, as machines of record had."""
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
-"""What overrides a study where it is given."""
+"""Options that override those of a study."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Patterns, Changed, Measured, heading="On which machine"):
-    """What is to be measured on which machine."""
+class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
+    """What to measure, on which machine."""
 
     machine: Annotated[
         str, Option("Machine of record (nhalf machines list), machine file or run.")
@@ -81,15 +81,15 @@ def command(request: Request) -> None:
 
 
 def _replay(request: Request) -> None:
-    """The ping-pongs of a run beside their simulation."""
+    """Print the ping-pongs of a run beside their simulation."""
     from nhalf.decide.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
     from nhalf.store.run import DESCRIPTION, Run
 
-    others = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
-    if request.study or others:
-        names = ", ".join([request.study, *others] if request.study else others)
+    misplaced = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
+    if request.study or misplaced:
+        names = ", ".join([request.study, *misplaced] if request.study else misplaced)
         raise InputError(f"--replay does not go with {names}", "leave it out")
     path = Path(request.machine)
     if not (path / DESCRIPTION).is_file():
@@ -98,7 +98,7 @@ def _replay(request: Request) -> None:
 
 
 def _is_multicast(study: str) -> bool:
-    """Whether a study is one of multicasts, which their own program simulates."""
+    """Whether a study is of multicasts, which have their own simulator."""
     from nhalf.measure.plan import catalogue
     from nhalf.measure.simulate import multicast_session
 
@@ -106,8 +106,7 @@ def _is_multicast(study: str) -> bool:
 
 
 def _messages(machine: Machine, request: Request) -> Prepared:
-    """A run of messages of MPI on a machine."""
-    from nhalf.measure.plan.planning import words
+    """A run of MPI messages on a simulated machine."""
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import SELECTORS, site_of
@@ -116,28 +115,28 @@ def _messages(machine: Machine, request: Request) -> Prepared:
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
     if request.collectives not in SELECTORS:
         raise unknown("choice of collectives", request.collectives, SELECTORS)
-    placements = words(request.placement)
-    how = session.Simulation(
+    placements = request.placements
+    simulation = session.Simulation(
         ranks=ranks_asked(request.ranks, placements),
         mpi=request.mpi,
         collectives=request.collectives,
     )
-    site = site_of(machine, how.ranks, how.mpi)
+    site = site_of(machine, simulation.ranks, simulation.mpi)
     check_placements(machine, placements, site)
     blocks = _placed_blocks(request, site)
     check_room(machine, blocks, site)
-    return session.begin(machine, how, request.study, blocks, request.out)
+    return session.begin(machine, simulation, request.study, blocks, request.out)
 
 
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
-    """The blocks of a study or of the patterns, in the way of `nhalf run` on as many hosts."""
+    """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
     import msgspec
 
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.plan.request import Measuring
     from nhalf.measure.plan.sizes import B_EFF
 
-    like_a_run = Measuring(
+    measuring_request = Measuring(
         study=request.study,
         pattern=request.pattern,
         ranks=request.ranks,
@@ -149,8 +148,8 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
         mpi="simulated",
         given=request.given & OVERRIDE,
     )
-    blocks = plan_of(like_a_run, site).blocks
-    # The memory of a process, of which the longest length is a share, is not that of this machine.
+    blocks = plan_of(measuring_request, site).blocks
+    # The longest length is a share of a process's memory, which is not that of this machine.
     return [
         msgspec.structs.replace(block, bytes=B_EFF_LENGTHS) if block.bytes == B_EFF else block
         for block in blocks
@@ -158,7 +157,7 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
 
 
 def _multicast(machine: Machine, request: Request) -> Prepared:
-    """A run of multicasts."""
+    """A run of multicasts on a simulated machine."""
     from nhalf.cli.pairs import pairs
     from nhalf.measure.simulate import multicast_session
 
@@ -171,7 +170,7 @@ def _multicast(machine: Machine, request: Request) -> Prepared:
 
 
 def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
-    """The blocks of a study, with what the user wants otherwise."""
+    """The blocks of a study, with the user's overrides."""
     import msgspec
 
     from nhalf.cli.pairs import pairs
@@ -181,12 +180,12 @@ def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
 
     nodes = nodes_of(machine)
     axes = pairs(request.axis, "--axis group=1,2,4")
-    found = []
+    blocks = []
     for block in catalogue.study(request.study, nodes).blocks:
         changes: dict[str, Any] = {"axes": {**block.axes, **axes}}
         if "ranks" in request.given:
             changes["ranks"] = parse_ranks(request.ranks, nodes)
         if "sizes" in request.given:
             changes["bytes"] = request.sizes
-        found.append(msgspec.structs.replace(block, **changes))
-    return found
+        blocks.append(msgspec.structs.replace(block, **changes))
+    return blocks

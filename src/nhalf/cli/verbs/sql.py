@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf sql`: ask any number of runs with SQL, as one collection."""
+"""`nhalf sql`: query any number of runs with SQL, as one collection."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Word
-from nhalf.cli.options import Tables
+from nhalf.cli.options import TableOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Tables):
-    """What is asked of which runs."""
+class Request(TableOptions):
+    """The query, and the runs to search."""
 
     query: Annotated[str, Word("SELECT statement on one of the tables.")]
     runs: Annotated[

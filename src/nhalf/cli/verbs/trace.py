@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf trace`: what an unchanged program says."""
+"""`nhalf trace`: trace the MPI calls of an unmodified program."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Quiet
+from nhalf.cli.options import OUTPUT, QuietOption
 
 if TYPE_CHECKING:
     from nhalf.measure.traced.tables import TraceFolder
 
 
 @dataclass(frozen=True, kw_only=True)
-class Traced(Quiet, heading="What to trace"):
-    """A command, and how much is kept of it."""
+class Traced(QuietOption, heading="What to trace"):
+    """The command to trace, and the level of detail."""
 
     command: Annotated[
-        tuple[str, ...], Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", rest=True)
+        tuple[str, ...],
+        Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
     ] = ()
     detail: Annotated[
         str, Option("Level of detail: counts, or timeline (every call with its time).")
@@ -45,25 +46,25 @@ def command(request: Traced) -> int:
     if request.collect is not None:
         if request.command:
             raise InputError("--collect runs no command", "give either --collect or a command")
-        _tell(collect(request.collect), request)
+        _print_totals(collect(request.collect), request)
         return 0
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     folder = request.out or _folder()
     code = start(request.command, folder, request.detail)
-    _tell(collect(folder, code), request)
+    _print_totals(collect(folder, code), request)
     return code
 
 
 def _folder() -> Path:
-    """A new one, named by the time."""
+    """The path of a new folder, named by the time."""
     import time
 
     return Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
 
 
-def _tell(traced: TraceFolder, request: Traced) -> None:
-    """Totals by call, or one JSON object; notes go with both."""
+def _print_totals(traced: TraceFolder, request: Traced) -> None:
+    """Print totals by call, or one JSON object, with the notes."""
     from nhalf.measure.traced.totals import totals
     from nhalf.present.terminal.output import emit_json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf tune`: which of its algorithms should a library take, and does it?"""
+"""`nhalf tune`: choose a library's algorithms, and verify that it applies the choice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError, Interrupted
 from nhalf.base.request import Option
-from nhalf.cli.options import OUTPUT, Quiet
+from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.measure.plan.request import EFFORT, WHERE, Started, Where
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nhalf.decide.tune.bench import Bench
     from nhalf.decide.tune.outcome import Checked
-    from nhalf.decide.tune.search import Asked
+    from nhalf.decide.tune.search import TuningRequest
     from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
 
@@ -27,8 +27,8 @@ LAUNCHES, PRECISION = 3, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Started, Where, Quiet, heading="What to tune"):
-    """Which library is tuned for what, and where."""
+class Request(Started, Where, QuietOption, heading="What to tune"):
+    """The library to tune, for which cells, and where."""
 
     mpi: Annotated[str, Option("MPI library; may be omitted if there is only one.")] = ""
     pattern: Annotated[
@@ -69,20 +69,20 @@ def command(request: Request) -> None:
 
     nhalf tune --mpi openmpi
     """
-    bench, asked = _begin(request)
+    bench, goal = _begin(request)
     try:
         if request.check is not None:
-            _check(bench, asked, request.check, request)
+            _check(bench, goal, request.check, request)
         else:
-            _tune(bench, asked, request)
+            _tune(bench, goal, request)
     except KeyboardInterrupt:
         raise Interrupted(
             "interrupted; what was measured is kept", f"see the runs in {bench.folder}"
         ) from None
 
 
-def _begin(request: Request) -> tuple[Bench, Asked]:
-    """What is tuned and where, checked before anything is made."""
+def _begin(request: Request) -> tuple[Bench, TuningRequest]:
+    """The bench and the goal of the request, checked before anything is created."""
     from nhalf.decide.tune.bench import Bench
     from nhalf.decide.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
@@ -90,34 +90,34 @@ def _begin(request: Request) -> tuple[Bench, Asked]:
     from nhalf.measure.plan.planning import site_of
     from nhalf.mpi.tuner import content
     from nhalf.mpi.tuning import tuner_for
-    from nhalf.sites.placement import check_placement
+    from nhalf.sites.placement import Placement
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
     if request.check is not None:
         content(request.check)
     site = site_of(request)
-    asked = _asked(request, site.cores)
+    goal = _goal(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
-    plan = _plan(request, library, asked.budget_s)
+    plan = _plan(request, library, goal.budget_s)
     tuner = tuner_for(library, request.to)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
-    placement = check_placement(request.placement)
-    check_operations(tuner, asked.operations)
+    placement = Placement.parse(request.placement).check().text
+    check_operations(tuner, goal.operations)
     if request.check is not None:
         tuner.read(request.check)
-    _make(folder)
+    _create(folder)
     quiet = request.is_silent
-    return Bench(library, tuner, folder, plan, site, lambda: Progress(quiet), placement), asked
+    return Bench(library, tuner, folder, plan, site, lambda: Progress(quiet), placement), goal
 
 
-def _asked(request: Request, cores: int) -> Asked:
-    """The cells that are decided, and for how much."""
+def _goal(request: Request, cores: int) -> TuningRequest:
+    """The cells to decide, and the budget."""
     from nhalf.base.units import parse_duration
     from nhalf.decide.tune.bench import size_text
-    from nhalf.decide.tune.search import Asked
+    from nhalf.decide.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.planning import words
+    from nhalf.measure.plan.request import words
     from nhalf.measure.plan.sizes import parse_sizes
 
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
@@ -125,12 +125,11 @@ def _asked(request: Request, cores: int) -> Asked:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
     sizes = size_text(parse_sizes(request.sizes).size_bytes)
     budget_s = parse_duration(request.budget)
-    return Asked(tuple(words(request.pattern)), ranks, sizes, request.least_share, budget_s)
+    return TuningRequest(tuple(words(request.pattern)), ranks, sizes, request.least_share, budget_s)
 
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
-    """How everything is measured; the blocks come with the search."""
-    from nhalf.base.units import parse_duration
+    """The plan of all measurements; its blocks come with the search."""
     from nhalf.measure.plan.plan import Plan
 
     return Plan(
@@ -142,7 +141,7 @@ def _plan(request: Request, library: Library, budget_s: float) -> Plan:
         precision=PRECISION,
         options="",
         seed=request.seed,
-        timeout_s=parse_duration(request.timeout),
+        timeout_s=request.timeout_s,
         mpi_prefixes=request.mpi_prefixes,
         hosts=request.hosts,
         host_file=request.host_file_path,
@@ -151,20 +150,20 @@ def _plan(request: Request, library: Library, budget_s: float) -> Plan:
 
 
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
-    """The library that is named, or the only one that is here."""
+    """The named library, or the only one that is installed."""
     from nhalf.mpi import discover
 
     if name:
         return discover.find(name, prefixes)
-    found = discover.libraries(prefixes)
-    if len(found) != 1:
-        names = ", ".join(library.name for library in found) or "none"
+    libraries = discover.libraries(prefixes)
+    if len(libraries) != 1:
+        names = ", ".join(library.name for library in libraries) or "none"
         raise InputError(f"name one library with --mpi: here are {names}")
-    return found[0]
+    return libraries[0]
 
 
-def _make(folder: Path) -> None:
-    """The folder; raises InputError if there is something already."""
+def _create(folder: Path) -> None:
+    """Create the folder; raises InputError if it exists."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
@@ -173,51 +172,51 @@ def _make(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made: {error.strerror}") from None
 
 
-def _tune(bench: Bench, asked: Asked, request: Request) -> None:
-    """Search and prove; nothing won is an answer, too."""
+def _tune(bench: Bench, goal: TuningRequest, request: Request) -> None:
+    """Search, write and verify; finding no improvement is a valid result."""
     import msgspec
 
     from nhalf.decide.tune.outcome import tune
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_tuned
 
-    tuned = tune(bench, asked)
-    told = {**_about(bench, asked), **tuned.as_json(), "notes": bench.notes}
-    (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(told)))
+    tuned = tune(bench, goal)
+    result = {**_about(bench, goal), **tuned.as_json(), "notes": bench.notes}
+    (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
     if request.json:
-        emit_json(told)
+        emit_json(result)
     elif not request.quiet:
         show_tuned(stdout_console(), bench, tuned)
 
 
-def _check(bench: Bench, asked: Asked, path: Path, request: Request) -> None:
-    """Judge a file; raises FailedError unless it is active."""
+def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> None:
+    """Check a tuning file; raises FailedError unless it is active."""
     from nhalf.decide.tune.outcome import check
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_checked
 
-    checked: Checked = check(bench, path, asked)
+    checked: Checked = check(bench, path, goal)
     if request.json:
-        emit_json({**_about(bench, asked), **checked.as_json(), "notes": bench.notes})
+        emit_json({**_about(bench, goal), **checked.as_json(), "notes": bench.notes})
     elif not request.quiet:
         show_checked(stdout_console(), bench, checked)
     if checked.activity.verdict != "active":
-        said = "is not applied" if checked.activity.verdict == "not active" else "is not proven"
+        failure = "is not applied" if checked.activity.verdict == "not active" else "is not proven"
         cell = checked.activity.cell
         raise FailedError(
-            f"{path} {said}: {cell.operation} of {cell.size_bytes} bytes, {cell.ranks} ranks: "
+            f"{path} {failure}: {cell.operation} of {cell.size_bytes} bytes, {cell.ranks} ranks: "
             f"{checked.activity.why}",
-            "give it more --budget" if said == "is not proven" else "see the variables it needs",
+            "give it more --budget" if failure == "is not proven" else "see the variables it needs",
         )
 
 
-def _about(bench: Bench, asked: Asked) -> dict[str, Any]:
-    """What was asked, as JSON begins with it."""
+def _about(bench: Bench, goal: TuningRequest) -> dict[str, Any]:
+    """The goal, with which the JSON object begins."""
     return {
         "library": bench.library.name,
         "form": bench.tuner.form,
         "folder": str(bench.folder),
-        "operations": list(asked.operations),
-        "ranks": list(asked.ranks),
-        "least_gain": asked.least_share,
+        "operations": list(goal.operations),
+        "ranks": list(goal.ranks),
+        "least_gain": goal.least_share,
     }

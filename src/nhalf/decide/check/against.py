@@ -38,7 +38,7 @@ Missing = list[dict[str, Any]]
 def against_former(
     facts: Facts, former: pl.DataFrame, tolerance: float
 ) -> tuple[list[Answer], Missing, list[str]]:
-    """As `against_run`, restricted to the same state of the machine; and notes on that.
+    """Compare with an earlier run, restricted to the same state of the machine; and notes on that.
 
     `former` are launch medians with `flag_s` (statistics/same_state.py).
     """
@@ -46,31 +46,31 @@ def against_former(
     now = facts.flagged
     libraries = pair_libraries(former, now)
     pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
-    apart = [
+    other_state = [
         _in_another_state({**key, "mpi": pair[1]}, tolerance)
-        for pair, same in zip(libraries, pairs, strict=True)
-        for key in same.lost
+        for pair, pairing in zip(libraries, pairs, strict=True)
+        for key in pairing.lost
     ]
-    unpaired = _lacking(former, now, libraries)
-    if all(same.a.is_empty() for same in pairs):
-        return [*apart, *unpaired], [], _notes(pairs)
-    a, b = (pl.concat([getattr(same, side) for same in pairs]) for side in ("a", "b"))
+    unmeasured = _lacking(former, now, libraries)
+    if all(pairing.a.is_empty() for pairing in pairs):
+        return [*other_state, *unmeasured], [], _notes(pairs)
+    a, b = (pl.concat([getattr(pairing, side) for pairing in pairs]) for side in ("a", "b"))
     answers, missing = against_run(facts, a, tolerance, b)
-    return [*answers, *apart, *unpaired], missing, _notes(pairs)
+    return [*answers, *other_state, *unmeasured], missing, _notes(pairs)
 
 
-def of_libraries(found: Check, names: Collection[str]) -> Check:
+def of_libraries(check: Check, names: Collection[str]) -> Check:
     """The check without curves that were not measured because their library was left out."""
-    kept = tuple(
+    answers = tuple(
         answer
-        for answer in found.answers
+        for answer in check.answers
         if answer.verdict != "not measured" or answer.points[0].point.get("mpi", "") in names
     )
-    return replace(found, answers=kept)
+    return replace(check, answers=answers)
 
 
 def _notes(pairs: Sequence[SameState]) -> list[str]:
-    return list(dict.fromkeys(same.note for same in pairs if same.note))
+    return list(dict.fromkeys(pairing.note for pairing in pairs if pairing.note))
 
 
 def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
@@ -83,7 +83,7 @@ def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
 def against_run(
     facts: Facts, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
 ) -> tuple[list[Answer], Missing]:
-    """One answer per curve that both have or that only `former` has (launch medians).
+    """One answer per curve that both runs have or that only `former` has (launch medians).
 
     Also the sizes missing in one of them; those are not failures, because runs choose their own
     sizes. `now` are launch medians to use instead of all measured ones.
@@ -92,9 +92,9 @@ def against_run(
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     libraries = pair_libraries(former, medians)
     families = _families(former, medians, libraries)
-    unpaired = _lacking(former, medians, libraries)
+    unmeasured = _lacking(former, medians, libraries)
     if not families:
-        return unpaired, []
+        return unmeasured, []
     comparison = compare(
         former,
         medians,
@@ -102,8 +102,8 @@ def against_run(
         confidence=shared_confidence(families),
     )
     wrong = facts.summary.filter(~pl.col("verified"))
-    found = [_answer(curve, wrong, tolerance) for curve in comparison.curves]
-    return [*found, *unpaired], _not_compared(comparison, unpaired)
+    answers = [_answer(curve, wrong, tolerance) for curve in comparison.curves]
+    return [*answers, *unmeasured], _not_compared(comparison, unmeasured)
 
 
 def against_machine(
@@ -117,7 +117,7 @@ def against_machine(
     )
     libraries = pair_libraries(promised, facts.launches)
     frames = [_predicted(machine, facts.launches, promised, pair) for pair in libraries]
-    absent = [_absent(row) for row in _unpaired(promised, facts.launches, libraries)]
+    absent = [_absent(row) for row in _unmeasured(promised, facts.launches, libraries)]
     frames = [frame for frame in frames if not frame.is_empty()]
     if not frames:
         return absent, []
@@ -126,7 +126,7 @@ def against_machine(
 
 
 def model_notes(machine: Machine, tolerance: float) -> list[str]:
-    """A remark if the error of a model itself may exceed the tolerance."""
+    """A warning if the error of a model itself may exceed the tolerance."""
     errors = [model.heldout_p95 for model in machine.models if model.heldout_p95 is not None]
     if not errors or max(errors) <= tolerance:
         return []
@@ -177,14 +177,14 @@ def _answer(curve: CurveRatio, wrong: pl.DataFrame, tolerance: float) -> Answer:
     """A curve: its level first, then its sizes."""
     key = {**curve.point, "mpi": curve.mpi_b}
     level = curve.ratio
-    whole = Interval(level.ratio, level.low, level.high)
-    points = [judge(key, "", Bounds(high=1 + tolerance), whole)]
-    bad = {tuple(row[name] for name in POINT) for row in wrong.to_dicts()}
+    interval = Interval(level.ratio, level.low, level.high)
+    points = [judge(key, "", Bounds(high=1 + tolerance), interval)]
+    unverified = {tuple(row[name] for name in POINT) for row in wrong.to_dicts()}
     for size in curve.sizes:
         point = {**key, "bytes": size.size_bytes}
         bounds = Bounds(high=size.a_s * (1 + tolerance))
         value = _time(size.a_s, size.b_s, size.ratio)
-        if tuple(point[name] for name in POINT) in bad:
+        if tuple(point[name] for name in POINT) in unverified:
             points.append(PointVerdict(point, "s", bounds, value, "missed", UNVERIFIED))
         else:
             points.append(judge(point, "s", bounds, value))
@@ -201,8 +201,8 @@ def _families(a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, s
     """The number of common curves: they share the probability of a false alarm."""
     on = COMPARED_POINT
     return sum(
-        left.join(right, on=on, how="semi").select(on[:-1]).n_unique()
-        for left, right in (_pair(a, b, pair) for pair in libraries)
+        a_rows.join(b_rows, on=on, how="semi").select(on[:-1]).n_unique()
+        for a_rows, b_rows in (_pair(a, b, pair) for pair in libraries)
     )
 
 
@@ -212,24 +212,24 @@ def _pair(
     return a.filter(pl.col("mpi") == pair[0]), b.filter(pl.col("mpi") == pair[1])
 
 
-def _unpaired(
+def _unmeasured(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
     """The curves of A missing in B, by paired libraries."""
     on = COMPARED_CURVE
     curves = a.select(CURVE).unique(maintain_order=True)
     paired = [
-        left.join(right, on=on, how="semi").select(CURVE).unique()
-        for left, right in (_pair(curves, b, pair) for pair in libraries)
+        a_curves.join(b_rows, on=on, how="semi").select(CURVE).unique()
+        for a_curves, b_rows in (_pair(curves, b, pair) for pair in libraries)
     ]
-    both = pl.concat([curves.clear(), *paired])
-    return curves.join(both, on=CURVE, how="anti", maintain_order="left").to_dicts()
+    paired_curves = pl.concat([curves.clear(), *paired])
+    return curves.join(paired_curves, on=CURVE, how="anti", maintain_order="left").to_dicts()
 
 
 def _lacking(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
 ) -> list[Answer]:
-    return [_absent(row) for row in _unpaired(a, b, libraries)]
+    return [_absent(row) for row in _unmeasured(a, b, libraries)]
 
 
 def _absent(row: dict[str, Any]) -> Answer:
@@ -240,15 +240,15 @@ def _absent(row: dict[str, Any]) -> Answer:
     return Answer(_name(key), "time", (point,))
 
 
-def _not_compared(comparison: Comparison, unpaired: list[Answer]) -> Missing:
+def _not_compared(comparison: Comparison, unmeasured: list[Answer]) -> Missing:
     """Sizes and curves missing on one side, except curves that already have an answer."""
-    told = {"only in A": "only expected", "only in B": "only measured"}
-    known = [answer.points[0].point for answer in unpaired]
+    reasons = {"only in A": "only expected", "only in B": "only measured"}
+    answered = [answer.points[0].point for answer in unmeasured]
     rows = [
-        {**row, "reason": told.get(row["reason"], row["reason"])}
+        {**row, "reason": reasons.get(row["reason"], row["reason"])}
         for row in comparison.not_comparable
     ]
-    return [row for row in rows if {name: row[name] for name in CURVE} not in known]
+    return [row for row in rows if {name: row[name] for name in CURVE} not in answered]
 
 
 def _key(model: FittedModel) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def read_expectations(
     if written.tolerance is not None:
         tolerance = _at(path, "tolerance", parse_share, str(written.tolerance))
     return [
-        _expectation(path, f"expect[{place}]", one, written.source, tolerance or 0.0)
-        for place, one in enumerate(written.expect)
+        _expectation(path, f"expect[{place}]", expectation, written.source, tolerance or 0.0)
+        for place, expectation in enumerate(written.expect)
     ]
 
 
@@ -116,13 +116,13 @@ def _expectation(
 
 def unit_of(metric: str) -> Unit:
     """The unit of a metric; raises InputError for one that is unknown."""
-    known = {**POINT_METRICS, **MODEL_METRICS}
-    if metric in known:
-        return known[metric]
+    units = {**POINT_METRICS, **MODEL_METRICS}
+    if metric in units:
+        return units[metric]
     name, _, member = metric.partition(".")
     results = kinds()
     if name not in results:
-        raise unknown("metric", metric, [*known, *results])
+        raise unknown("metric", metric, [*units, *results])
     member = member or results[name].columns[0].name
     endings: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes"}
     return next((unit for ending, unit in endings.items() if member.endswith(ending)), "")
@@ -169,17 +169,17 @@ def _amount(text: str, unit: Unit) -> float:
 
 def _selectors(path: Path, place: str, written: WrittenExpectation) -> list[Selector]:
     """The selectors, in the usual order."""
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     for column in ("pattern", "algorithm", "transport", "mpi", "placement"):
         texts: Words = getattr(written, column)
         if texts != []:
-            found.append(words(column, texts))
+            selectors.append(words(column, texts))
     for column in ("ranks", "bytes"):
         values: Numbers = getattr(written, column)
         if values != []:
             read = functools.partial(numbers, column)
-            found.append(_at(path, f"{place}.{column}", read, values))
-    return [*found, *axes(written.axes)]
+            selectors.append(_at(path, f"{place}.{column}", read, values))
+    return [*selectors, *axes(written.axes)]
 
 
 def _at(path: Path, place: str, read: Callable[[Any], Read], value: Any) -> Read:

@@ -42,19 +42,26 @@ def check(
     verdict = verified(chosen)
     if kind == "expectations":
         expectations = read_expectations(path, read_toml(path), tolerance)
-        others = any(one.metric not in POINT_METRICS for one in expectations)
-        found = answers(chosen, expectations)
-        return Check(kind, CONFIDENCE, (verdict, *found), notes=(NOT_SHARED,) if others else ())
+        has_derived_metrics = any(
+            expectation.metric not in POINT_METRICS for expectation in expectations
+        )
+        results = answers(chosen, expectations)
+        return Check(
+            kind,
+            CONFIDENCE,
+            (verdict, *results),
+            notes=(NOT_SHARED,) if has_derived_metrics else (),
+        )
     tolerance = TOLERANCE if tolerance is None else tolerance
     notes: list[str] = []
     if kind == "baseline":
         former = _only(Facts.of([Run.open(path)]).flagged, pattern, mpi)
-        found, missing, notes = against_former(chosen, former, tolerance)
+        results, missing, notes = against_former(chosen, former, tolerance)
     else:
-        known = _narrowed(machine_file.read(path), pattern, mpi)
-        found, missing = against_machine(chosen, known, tolerance)
-        notes = model_notes(known, tolerance)
-    return Check(kind, CONFIDENCE, (verdict, *found), tuple(missing), tuple(notes))
+        machine = _narrowed(machine_file.read(path), pattern, mpi)
+        results, missing = against_machine(chosen, machine, tolerance)
+        notes = model_notes(machine, tolerance)
+    return Check(kind, CONFIDENCE, (verdict, *results), tuple(missing), tuple(notes))
 
 
 def find(expect: str) -> tuple[Path, Kind]:
@@ -89,8 +96,8 @@ def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
     return medians if ours.is_empty() else ours
 
 
-def _narrowed(known: Machine, pattern: str, mpi: str) -> Machine:
+def _narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
     """The machine with the models that `_only` would leave."""
-    models = [model for model in known.models if pattern in ("", model.pattern)]
+    models = [model for model in machine.models if pattern in ("", model.pattern)]
     ours = [model for model in models if mpi in ("", model.mpi)]
-    return msgspec.structs.replace(known, models=tuple(ours or models))
+    return msgspec.structs.replace(machine, models=tuple(ours or models))

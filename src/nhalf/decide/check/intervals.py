@@ -45,13 +45,15 @@ def time_intervals(summary: pl.DataFrame, medians: pl.DataFrame) -> dict[Key, In
     ends: dict[Key, tuple[float, float]] = {}
     for curve in curves:
         ends |= _ends(curve.filter(pl.col("median_s").min().over("bytes") > 0), confidence)
-    found = {}
+    intervals = {}
     for row in summary.select(*POINT, "median_s").iter_rows():
         key, value = row[:-1], row[-1]
         low, high = ends.get(key, (np.nan, np.nan))
         # The reported value is a different mean of the launches: the interval is extended to it.
-        found[key] = Interval(value, float(np.minimum(low, value)), float(np.maximum(high, value)))
-    return found
+        intervals[key] = Interval(
+            value, float(np.minimum(low, value)), float(np.maximum(high, value))
+        )
+    return intervals
 
 
 def _ends(curve: pl.DataFrame, confidence: float) -> dict[Key, tuple[float, float]]:

@@ -23,7 +23,7 @@ from nhalf.decide.check.verdict import (
     format_value,
 )
 
-POINTS_TOLD_MAX = 20
+POINTS_LISTED_MAX = 20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -33,7 +33,7 @@ def junit(
     """The document. `name` identifies the expectations: results of many runs line up under it.
 
     `started_s` is when measuring began, in seconds since 1970, `time_s` how long it took; with
-    `strict` what is unclear is a failure, otherwise it is skipped.
+        `strict` an unclear answer is a failure, otherwise it is skipped.
     """
     failing = (*FAILURES, "unclear") if strict else FAILURES
     failures = sum(answer.verdict in failing for answer in check.answers)
@@ -65,9 +65,9 @@ def _add_case(suite: xml.Element, name: str, answer: Answer, fails: bool) -> Non
         return
     failure = _child(case, "failure", message=message, type=answer.verdict)
     wrong = [point for point in answer.points if point.verdict == answer.verdict]
-    lines = [sentence(point) for point in wrong[:POINTS_TOLD_MAX]]
-    if len(wrong) > POINTS_TOLD_MAX:
-        lines.append(f"and {len(wrong) - POINTS_TOLD_MAX} more")
+    lines = [sentence(point) for point in wrong[:POINTS_LISTED_MAX]]
+    if len(wrong) > POINTS_LISTED_MAX:
+        lines.append(f"and {len(wrong) - POINTS_LISTED_MAX} more")
     failure.text = _clean("\n".join(lines))
 
 
@@ -85,8 +85,8 @@ def sentence(point: PointVerdict) -> str:
         parts.append(text)
     parts += [format_excess(point), point.reason]
     where = format_place(point.point)
-    told = ", ".join(part for part in parts if part)
-    return f"{where}: {told}" if where else told
+    description = ", ".join(part for part in parts if part)
+    return f"{where}: {description}" if where else description
 
 
 def _child(parent: xml.Element, tag: str, **attributes: Any) -> xml.Element:

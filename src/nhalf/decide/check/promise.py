@@ -35,7 +35,7 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
     together = pl.concat([facts.summary.select(POINT).clear(), *keys]).unique()
     checked = facts.summary.join(together, on=POINT, how="semi", nulls_equal=True)
     times = time_intervals(checked, facts.launches)
-    found = []
+    results = []
     for expectation, frame in zip(expectations, frames, strict=True):
         if expectation.metric in POINT_METRICS:
             points = [_point(expectation, row, times) for row in frame.iter_rows(named=True)]
@@ -46,10 +46,10 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
         points += _missing(expectation, frame)
         if not points:
             points = [_not_measured({}, expectation, NOTHING)]
-        found.append(
+        results.append(
             Answer(expectation.name, expectation.metric, tuple(points), expectation.source)
         )
-    return found
+    return results
 
 
 def verified(facts: Facts) -> Answer:
@@ -57,12 +57,12 @@ def verified(facts: Facts) -> Answer:
     wrong = facts.summary.filter(~pl.col("verified")).select(POINT).to_dicts()
     name, bounds = "all data verified", Bounds(1.0, 1.0)
     if wrong:
-        found = [PointVerdict(row, "", bounds, None, "missed", UNVERIFIED) for row in wrong]
+        points = [PointVerdict(row, "", bounds, None, "missed", UNVERIFIED) for row in wrong]
     elif facts.summary.is_empty():
-        found = [PointVerdict({}, "", bounds, None, "not measured", "the run has no point")]
+        points = [PointVerdict({}, "", bounds, None, "not measured", "the run has no point")]
     else:
-        found = [PointVerdict({}, "", bounds, Interval(1.0, 1.0, 1.0), "met")]
-    return Answer(name, "verified", tuple(found))
+        points = [PointVerdict({}, "", bounds, Interval(1.0, 1.0, 1.0), "met")]
+    return Answer(name, "verified", tuple(points))
 
 
 def _points(facts: Facts, expectation: Expectation) -> pl.DataFrame:
@@ -95,14 +95,14 @@ def _point(
 def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:
     """The parameters of each model: start-up time of the first segment, others of the last.
 
-    With selected sizes, only segments that contain one of them. Also the subject of each.
+    With selected sizes, only segments that contain one of them. Also returns the subject of each.
     """
     rows = [_model_row(model) for model in facts.models]
     frame = pl.DataFrame(rows, schema=CURVE)
     selectors = [s for s in expectation.selectors if s.column != "bytes"]
     sizes = [s for s in expectation.selectors if s.column == "bytes"]
     chosen = select(frame.with_row_index("place"), selectors) if rows else frame
-    found = []
+    verdicts = []
     for place in chosen["place"] if rows else ():
         segments = [
             s for s in facts.models[place].segments if all(_touches(s, size) for size in sizes)
@@ -111,8 +111,8 @@ def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[
             segment = segments[0 if expectation.metric == "t0" else -1]
             low, high = getattr(segment, f"{expectation.metric}_ci") or (math.nan, math.nan)
             value = Interval(getattr(segment, MEMBERS[expectation.metric]), low, high)
-            found.append(_whole(facts, rows[place], expectation, value))
-    return chosen, found
+            verdicts.append(_whole(facts, rows[place], expectation, value))
+    return chosen, verdicts
 
 
 def _model_row(model: FittedModel) -> dict[str, Any]:
@@ -131,9 +131,9 @@ def _results(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list
     name, _, member = expectation.metric.partition(".")
     rows = facts.results.get(name, [])
     member = member or kinds()[name].columns[0].name
-    known = sorted({key for row in rows for key in row if not key.endswith("_ci")})
-    if rows and member not in known:
-        raise unknown(f"member of {name}", member, known)
+    members = sorted({key for row in rows for key in row if not key.endswith("_ci")})
+    if rows and member not in members:
+        raise unknown(f"member of {name}", member, members)
     subjects = [{key: row[key] for key in SUBJECT} for row in rows]
     frame = pl.DataFrame(subjects, schema=SUBJECT)
     if not rows:
@@ -165,7 +165,7 @@ def _whole(
 
 
 def _missing(expectation: Expectation, points: pl.DataFrame) -> list[PointVerdict]:
-    """Exact selections that were not measured; none if nothing was measured at all."""
+    """List exact selections that were not measured; none if nothing was measured at all."""
     if points.is_empty():
         return []
     return [

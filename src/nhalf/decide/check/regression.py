@@ -48,20 +48,20 @@ class Effect:
         return f"{change} ({(self.low - 1) * 100:+.1f} to {(self.high - 1) * 100:+.1f})"
 
 
-def effects(found: Check) -> list[Effect]:
+def effects(check: Check) -> list[Effect]:
     """The effect on every curve of the earlier run, worst first."""
-    return [_effect(answer) for answer in found.worst_first() if answer.metric == "time"]
+    return [_effect(answer) for answer in check.worst_first() if answer.metric == "time"]
 
 
-def finding(found: Check) -> Finding:
+def finding(check: Check) -> Finding:
     """The effect over all curves together."""
-    return FINDINGS[found.verdict]
+    return FINDINGS[check.verdict]
 
 
-def regression_json(found: Check) -> dict[str, Any]:
+def regression_json(check: Check) -> dict[str, Any]:
     """The output of `nhalf check --against --json` besides the check itself."""
     return {
-        "finding": finding(found),
+        "finding": finding(check),
         "effects": [
             {
                 "curve": effect.name,
@@ -69,7 +69,7 @@ def regression_json(found: Check) -> dict[str, Any]:
                 "ci": [_finite(effect.low), _finite(effect.high)],
                 "finding": effect.finding,
             }
-            for effect in effects(found)
+            for effect in effects(check)
         ],
     }
 

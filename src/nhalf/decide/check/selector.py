@@ -51,8 +51,8 @@ class Selector:
 
     def missing(self, frame: pl.DataFrame) -> list[str | int]:
         """The exact values that no row of a frame has."""
-        there = set(self.values(frame))
-        return [value for value in self.exact if value not in there]
+        frame_values = set(self.values(frame))
+        return [value for value in self.exact if value not in frame_values]
 
     def text(self) -> str:
         """The selection in words: '0 B to 8 KiB', '2 ranks', 'mpich'."""

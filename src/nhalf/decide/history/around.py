@@ -21,7 +21,7 @@ from nhalf.store.environment import flat
 from nhalf.store.run import Run
 
 ABSENT = "–"
-ASKED = ("options", "launcher")
+PLAN_OPTIONS = ("options", "launcher")
 """The parts of a plan that change how messages travel."""
 FLAG = "flag between two cores"
 
@@ -37,41 +37,41 @@ class Difference:
 
 def surroundings(run: Run) -> dict[str, str]:
     """The environment of a run and the options of its transports, text by name."""
-    asked = {name: run.plan[name] for name in ASKED if name in run.plan}
-    return dict(flat({**run.environment, **asked}))
+    options = {name: run.plan[name] for name in PLAN_OPTIONS if name in run.plan}
+    return dict(flat({**run.environment, **options}))
 
 
 def with_library(around: Mapping[str, str], run: Run, library: str) -> dict[str, str]:
-    """The same, with the self-description of a curve's library."""
+    """Add the self-description of a curve's library to the environment."""
     if not library:
         return dict(around)
-    said = run.titles.get(library, "")
-    return {"library": f"{library} ({said})" if said else library, **around}
+    description = run.titles.get(library, "")
+    return {"library": f"{library} ({description})" if description else library, **around}
 
 
 def differences(
     before: Sequence[Mapping[str, str]], after: Sequence[Mapping[str, str]]
 ) -> list[Difference]:
     """The lines on which both sides agree within themselves and not with each other."""
-    names = dict.fromkeys(name for one in (*before, *after) for name in one)
-    found = []
+    names = dict.fromkeys(name for environment in (*before, *after) for name in environment)
+    changes = []
     for name in names:
-        was = {one.get(name, ABSENT) for one in before}
-        became = {one.get(name, ABSENT) for one in after}
+        was = {environment.get(name, ABSENT) for environment in before}
+        became = {environment.get(name, ABSENT) for environment in after}
         if len(was) == 1 and len(became) == 1 and was != became:
-            found.append(Difference(name, *was, *became))
-    return found
+            changes.append(Difference(name, *was, *became))
+    return changes
 
 
 def flag_difference(before: Floats, after: Floats) -> list[Difference]:
-    """A change of the time of a flag between two cores: the machine itself changed its state."""
+    """A change of the flag handoff time between two cores: the machine itself changed its state."""
     was, became = (
-        float(np.nanmedian(side)) if _known(side) else math.nan for side in (before, after)
+        float(np.nanmedian(side)) if _has_values(side) else math.nan for side in (before, after)
     )
     if math.isnan(was) or math.isnan(became) or max(was, became) < APART * min(was, became):
         return []
     return [Difference(FLAG, format_time(was), format_time(became))]
 
 
-def _known(values: Floats) -> bool:
+def _has_values(values: Floats) -> bool:
     return bool(np.isfinite(values).any())

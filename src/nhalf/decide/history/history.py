@@ -77,8 +77,8 @@ class History:
     @property
     def shifts(self) -> list[tuple[Levels, Shift]]:
         """Every change of every curve, the latest first."""
-        found = [(curve.levels, shift) for curve in self.curves for shift in curve.shifts]
-        return sorted(found, key=lambda pair: -pair[1].started_s)
+        pairs = [(curve.levels, shift) for curve in self.curves for shift in curve.shifts]
+        return sorted(pairs, key=lambda pair: -pair[1].started_s)
 
 
 def moment(started_s: float) -> str:
@@ -94,24 +94,27 @@ def history(
     `pattern`, `mpi` (a library or the beginning of its name) and `sizes` narrow it. Raises
     InputError where fewer than two runs have a curve in common.
     """
-    named = distinct(runs)
-    if len(named) < RUNS_MIN:
+    runs_by_name = distinct(runs)
+    if len(runs_by_name) < RUNS_MIN:
         raise InputError("a history needs two runs at least", "name more runs, or their folder")
-    started_s = _started(named)
-    medians = _narrowed(all_medians(named), pattern, mpi, sizes)
+    started_s = _started(runs_by_name)
+    medians = _narrowed(all_medians(runs_by_name), pattern, mpi, sizes)
     levels = list(curve_levels(medians, list(started_s)))
     if not levels:
         raise InputError("no two of these runs have a curve in common", "nhalf show tells theirs")
     error = ERROR / len(levels)
-    plain = {name: around.surroundings(run) for name, run in named.items()}
-    curves = [_curve(one, named, plain, started_s, error) for one in levels]
+    plain = {name: around.surroundings(run) for name, run in runs_by_name.items()}
+    curves = [_curve(curve, runs_by_name, plain, started_s, error) for curve in levels]
     return History(started_s, tuple(curves), error)
 
 
-def _started(named: Mapping[str, Run]) -> dict[str, float]:
+def _started(runs_by_name: Mapping[str, Run]) -> dict[str, float]:
     first = pl.col("started_s").min()
-    found = {name: run.measurements().select(first).collect().item() for name, run in named.items()}
-    return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
+    starts_s = {
+        name: run.measurements().select(first).collect().item()
+        for name, run in runs_by_name.items()
+    }
+    return dict(sorted(starts_s.items(), key=lambda item: (item[1], item[0])))
 
 
 def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int]) -> pl.DataFrame:
@@ -121,10 +124,10 @@ def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int
     if pattern:
         medians = medians.filter(pl.col("pattern") == pattern)
     if mpi:
-        named = pl.col("mpi").eq(mpi) | pl.col("family").eq(mpi)
-        if medians.filter(named).is_empty():
+        is_named = pl.col("mpi").eq(mpi) | pl.col("family").eq(mpi)
+        if medians.filter(is_named).is_empty():
             raise unknown("library", mpi, {*medians["mpi"], *medians["family"]})
-        medians = medians.filter(named)
+        medians = medians.filter(is_named)
     if sizes:
         medians = medians.filter(pl.col("bytes").is_in(list(sizes)))
     if medians.is_empty():
@@ -134,19 +137,19 @@ def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int
 
 def _curve(
     levels: Levels,
-    named: Mapping[str, Run],
-    plain: Mapping[str, Mapping[str, str]],
+    runs_by_name: Mapping[str, Run],
+    environments: Mapping[str, Mapping[str, str]],
     started_s: Mapping[str, float],
     error: float,
 ) -> CurveHistory:
     logs = np.log(levels.ratio)
     changes = change_points(logs, error)
-    said = [
-        around.with_library(plain[run], named[run], library)
+    run_environments = [
+        around.with_library(environments[run], runs_by_name[run], library)
         for run, library in zip(levels.runs, levels.libraries, strict=True)
     ]
     shifts = [
-        _shift(levels, changes, number, said, started_s)
+        _shift(levels, changes, number, run_environments, started_s)
         for number, change in enumerate(changes)
         if abs(change.value) > math.log(THRESHOLD)
     ]
@@ -159,7 +162,7 @@ def _shift(
     levels: Levels,
     changes: Sequence[Change],
     number: int,
-    said: Sequence[Mapping[str, str]],
+    run_environments: Sequence[Mapping[str, str]],
     started_s: Mapping[str, float],
 ) -> Shift:
     change = changes[number]
@@ -167,9 +170,9 @@ def _shift(
     end = changes[number + 1].at if number + 1 < len(changes) else len(levels.runs)
     # Within the range of the date, the side of a run is undetermined.
     before, after = slice(start, max(change.first, start + 1)), slice(change.last, end)
-    found = [
+    differences = [
         *around.flag_difference(levels.flag_s[before], levels.flag_s[after]),
-        *around.differences(said[before], said[after]),
+        *around.differences(run_environments[before], run_environments[after]),
     ]
     runs = levels.runs
     return Shift(
@@ -181,17 +184,17 @@ def _shift(
         math.exp(change.value),
         math.exp(change.low),
         math.exp(change.high),
-        tuple(found),
+        tuple(differences),
     )
 
 
-def as_json(found: History) -> dict[str, Any]:
+def as_json(history: History) -> dict[str, Any]:
     """The output of `nhalf history --json`; an unknown interval is null."""
     return {
         "method": METHOD,
-        "error": found.error,
-        "runs": [{"run": run, "started_s": at} for run, at in found.started_s.items()],
-        "curves": [_curve_json(curve) for curve in found.curves],
+        "error": history.error,
+        "runs": [{"run": run, "started_s": at} for run, at in history.started_s.items()],
+        "curves": [_curve_json(curve) for curve in history.curves],
     }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.statistics.flags import with_flags
 from nhalf.statistics.intervals import launch_intervals
 from nhalf.statistics.summary import launch_medians
@@ -50,13 +51,13 @@ class Levels:
     flag_s: Floats
 
 
-def all_medians(named: dict[str, Run]) -> pl.DataFrame:
+def all_medians(runs_by_name: dict[str, Run]) -> pl.DataFrame:
     """Launch medians of runs by name, with `flag_s`, and `family`, the library without its version.
 
-    Runs that measured two versions of a library keep them apart.
+    Runs that measured two versions of a library keep them relative.
     """
     frames = []
-    for name, run in named.items():
+    for name, run in runs_by_name.items():
         measurements = run.measurements().with_columns(run=pl.lit(name))
         frames.append(with_flags(launch_medians(measurements), measurements))
     medians = pl.concat(frames)
@@ -79,7 +80,7 @@ def _families(names: pl.DataFrame) -> dict[str, str]:
 
 
 def curve_levels(medians: pl.DataFrame, order: Sequence[str]) -> Iterator[Levels]:
-    """The levels of every curve that two runs have at least; `order` are runs in order of time."""
+    """The levels of every curve that at least two runs have; `order` are runs in order of time."""
     key = ["family" if name == "mpi" else name for name in CURVE]
     place = {run: number for number, run in enumerate(order)}
     timed = medians.filter(pl.col("median_s") > 0)
@@ -87,10 +88,10 @@ def curve_levels(medians: pl.DataFrame, order: Sequence[str]) -> Iterator[Levels
         curve = dict(zip(CURVE, values, strict=True))
         runs = sorted(rows["run"].unique().to_list(), key=place.__getitem__)
         usual = _usual_sizes(rows, len(runs))
-        kept = rows.filter(pl.col("bytes").is_in(usual))
-        runs = [run for run in runs if run in set(kept["run"])]
+        usual_rows = rows.filter(pl.col("bytes").is_in(usual))
+        runs = [run for run in runs if run in set(usual_rows["run"])]
         if len(runs) > 1:
-            yield _levels(curve, kept, runs)
+            yield _levels(curve, usual_rows, runs)
 
 
 def _usual_sizes(rows: pl.DataFrame, runs: int) -> list[int]:
@@ -102,11 +103,11 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     logs = rows.with_columns(log=pl.col("median_s").log())
     by_run = logs.group_by("bytes", "run").agg(pl.col("log").median())
     middle = by_run.group_by("bytes").agg(middle=pl.col("log").median())
-    apart = logs.join(middle, on="bytes").with_columns(log=pl.col("log") - pl.col("middle"))
-    launches = apart.group_by("run", "launch").agg("log")
+    relative = logs.join(middle, on="bytes").with_columns(log=pl.col("log") - pl.col("middle"))
+    launches = relative.group_by("run", "launch").agg("log")
     by_launch: dict[str, list[float]] = {run: [] for run in runs}
     for run, _, values in launches.sort("run", "launch").iter_rows():
-        by_launch[run].append(_interquartile_mean(np.sort(values)))
+        by_launch[run].append(float(interquartile_mean(np.array(values))))
     matrix = np.full((len(runs), max(map(len, by_launch.values()))), np.nan)
     for number, run in enumerate(runs):
         matrix[number, : len(by_launch[run])] = np.exp(by_launch[run])
@@ -114,8 +115,8 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     counts = (~np.isnan(matrix)).sum(axis=1)
     alone = counts == 1
     sizes = tuple(sorted(rows["bytes"].unique().to_list()))
-    flags = _of_runs(rows, runs, pl.col("flag_s").drop_nans().median())
-    libraries = _of_runs(rows, runs, pl.col("mpi").first())
+    flags = _values_by_run(rows, runs, pl.col("flag_s").drop_nans().median())
+    libraries = _values_by_run(rows, runs, pl.col("mpi").first())
     return Levels(
         curve,
         sizes,
@@ -130,11 +131,6 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     )
 
 
-def _interquartile_mean(ordered: Floats) -> float:
-    quarter = len(ordered) // 4
-    return float(ordered[quarter : len(ordered) - quarter].mean())
-
-
-def _of_runs(rows: pl.DataFrame, runs: list[str], what: pl.Expr) -> list[Any]:
-    found = dict(rows.group_by("run").agg(what.alias("value")).iter_rows())
-    return [found[run] for run in runs]
+def _values_by_run(rows: pl.DataFrame, runs: list[str], expression: pl.Expr) -> list[Any]:
+    values_by_run = dict(rows.group_by("run").agg(expression.alias("value")).iter_rows())
+    return [values_by_run[run] for run in runs]

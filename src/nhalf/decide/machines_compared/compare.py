@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two machines by their models, pattern by pattern, and the crossings between them.
 
-As G. Abandah compared the SP2 with the SPP-1000 (1995). There is no significance test: models have
-no launches that could be paired, and a machine of record has no intervals.
+The method is that of G. Abandah's comparison of the SP2 with the SPP-1000 (1995). There is no
+significance test: models have no launches that could be paired, and a machine of record has no
+intervals.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class RatioCurve:
 
 @dataclass(frozen=True)
 class RankCrossings:
-    """Where the order changes with the number of ranks, at one size."""
+    """The numbers of ranks at which the order changes, for one size."""
 
     size_bytes: int
     crossings: tuple[Crossing, ...]
@@ -79,7 +80,7 @@ class PatternRatio:
 
 @dataclass(frozen=True)
 class MachineComparison:
-    """All that two machines have in common, and what only one of them has."""
+    """The common patterns of two machines, and those of only one of them."""
 
     a: Machine
     b: Machine
@@ -96,45 +97,54 @@ def compare_machines(
     ranks: Sequence[int] = (),
     sizes: Sequence[int] = (),
 ) -> MachineComparison:
-    """Every pattern that both have, at `ranks` and `sizes` (by default some of those both cover).
+    """Compare every common pattern, at `ranks` and `sizes` (by default some of those both cover).
 
     Raises InputError if they have nothing in common.
     """
-    left, right = timings(a, mpi[0]), timings(b, mpi[1])
-    pairs = [_pair(one, two, ranks, sizes) for one, two in _paired(left, right)]
+    a_timings, b_timings = timings(a, mpi[0]), timings(b, mpi[1])
+    pairs = [
+        _pair(a_timing, b_timing, ranks, sizes)
+        for a_timing, b_timing in _paired(a_timings, b_timings)
+    ]
     patterns = tuple(pair for pair in pairs if pair.curves)
     if not patterns:
         raise InputError(
             f"{a.name} and {b.name} have no model of a common pattern, size and number of ranks",
             "see what they have: nhalf machines show",
         )
-    names = [{one.pattern for one in side} for side in (left, right)]
+    names = [{timing.pattern for timing in side} for side in (a_timings, b_timings)]
     return MachineComparison(
         a,
         b,
-        parameters_of(a, b, [(one.a, one.b) for one in patterns], mpi),
+        parameters_of(a, b, [(pattern.a, pattern.b) for pattern in patterns], mpi),
         patterns,
         tuple(sorted(names[0] - names[1])),
         tuple(sorted(names[1] - names[0])),
     )
 
 
-def _paired(left: Sequence[Timing], right: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
-    """Timings of the same pattern: of the same place and way of timing where both have them."""
-    found: list[tuple[Timing, Timing]] = []
-    keys = dict.fromkeys(one.key for one in left)
+def _paired(
+    a_timings: Sequence[Timing], b_timings: Sequence[Timing]
+) -> list[tuple[Timing, Timing]]:
+    """Pair timings of the same pattern, at the same place and timed alike if both have them."""
+    chosen: list[tuple[Timing, Timing]] = []
+    keys = dict.fromkeys(timing.key for timing in a_timings)
     for key in sorted(keys, key=lambda key: key[0] != PINGPONG):
-        sides = [[one for one in side if one.key == key] for side in (left, right)]
-        pairs = [(one, two) for one in sides[0] for two in sides[1]]
-        alike = [(one, two) for one, two in pairs if one.where == two.where]
+        sides = [
+            [timing for timing in side if timing.key == key] for side in (a_timings, b_timings)
+        ]
+        pairs = [(a_timing, b_timing) for a_timing in sides[0] for b_timing in sides[1]]
+        alike = [
+            (a_timing, b_timing) for a_timing, b_timing in pairs if a_timing.where == b_timing.where
+        ]
         pairs = alike or pairs[:]
         pairs.sort(key=_likeness)
-        seen: set[tuple[str, str]] = set()
-        for one, two in pairs:
-            if (one.where, two.where) not in seen and (alike or not seen):
-                seen.add((one.where, two.where))
-                found.append((one, two))
-    return found
+        used_places: set[tuple[str, str]] = set()
+        for a_timing, b_timing in pairs:
+            if (a_timing.where, b_timing.where) not in used_places and (alike or not used_places):
+                used_places.add((a_timing.where, b_timing.where))
+                chosen.append((a_timing, b_timing))
+    return chosen
 
 
 def _likeness(pair: tuple[Timing, Timing]) -> tuple[int, bool, str]:
@@ -150,14 +160,12 @@ def _pair(a: Timing, b: Timing, ranks: Sequence[int], sizes: Sequence[int]) -> P
     curves = []
     for p in ranks or _chosen_ranks(common):
         places = [Place(n, a.time_s(n, p), b.time_s(n, p)) for n in grid]
-        places = [one for one in places if one.a_s > 0 and one.b_s > 0]
+        places = [place for place in places if place.a_s > 0 and place.b_s > 0]
         if places:
             curves.append(RatioCurve(p, tuple(places), _size_crossings(a, b, p, places)))
     shown = shown_sizes([place.size_bytes for curve in curves for place in curve.places])
     by_ranks = [RankCrossings(n, _rank_crossings(a, b, n, common)) for n in shown]
-    return PatternRatio(
-        a, b, sized, tuple(curves), tuple(found for found in by_ranks if found.crossings)
-    )
+    return PatternRatio(a, b, sized, tuple(curves), tuple(row for row in by_ranks if row.crossings))
 
 
 def _sizes(a: Timing, b: Timing, sized: bool) -> list[int]:
@@ -190,7 +198,7 @@ def shown_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def faster(a_s: float, b_s: float) -> str:
-    """Which machine is faster: 'A', 'B', or '' for neither."""
+    """Return the faster machine: 'A', 'B', or '' for neither."""
     if a_s <= 0 or b_s <= 0 or not math.isfinite(a_s + b_s):
         return ""
     if max(a_s / b_s, b_s / a_s) < SAME:
@@ -199,7 +207,7 @@ def faster(a_s: float, b_s: float) -> str:
 
 
 def _size_crossings(a: Timing, b: Timing, p: int, places: Sequence[Place]) -> tuple[Crossing, ...]:
-    """The sizes from which the other one is faster, located between the points of a curve."""
+    """The sizes at which the order changes, located between the points of a curve."""
 
     def order(n: int) -> str:
         return faster(a.time_s(n, p), b.time_s(n, p))
@@ -213,8 +221,8 @@ def _rank_crossings(a: Timing, b: Timing, n: int, common: Sequence[int]) -> tupl
 
 
 def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
-    """Where the faster one changes; within a gap the size is found by bisection."""
-    found: list[Crossing] = []
+    """The values at which the order changes, found by bisection between two of `at`."""
+    crossings: list[Crossing] = []
     last, last_at = "", 0
     for value in at:
         now = order(value)
@@ -223,10 +231,10 @@ def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (low, middle) if order(middle) == now else (middle, high)
-            found.append(Crossing(high, now))
+            crossings.append(Crossing(high, now))
         if now:
             last, last_at = now, value
-    return tuple(found)
+    return tuple(crossings)
 
 
 def as_json(comparison: MachineComparison) -> dict[str, Any]:
@@ -234,7 +242,10 @@ def as_json(comparison: MachineComparison) -> dict[str, Any]:
     return {
         "a": comparison.a.name,
         "b": comparison.b.name,
-        "parameters": [{"name": one.name, "a": one.a, "b": one.b} for one in comparison.parameters],
+        "parameters": [
+            {"name": parameter.name, "a": parameter.a, "b": parameter.b}
+            for parameter in comparison.parameters
+        ],
         "patterns": [_pattern_json(pattern) for pattern in comparison.patterns],
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
@@ -253,13 +264,16 @@ def _pattern_json(pattern: PatternRatio) -> dict[str, Any]:
                     {"bytes": n.size_bytes, "a_s": n.a_s, "b_s": n.b_s, "ratio": n.ratio}
                     for n in curve.places
                 ],
-                "crossings": [{"bytes": one.at, "faster": one.faster} for one in curve.crossings],
+                "crossings": [
+                    {"bytes": crossing.at, "faster": crossing.faster}
+                    for crossing in curve.crossings
+                ],
             }
             for curve in pattern.curves
         ],
         "rank_crossings": [
-            {"bytes": each.size_bytes, "ranks": one.at, "faster": one.faster}
-            for each in pattern.by_ranks
-            for one in each.crossings
+            {"bytes": row.size_bytes, "ranks": crossing.at, "faster": crossing.faster}
+            for row in pattern.by_ranks
+            for crossing in row.crossings
         ],
     }

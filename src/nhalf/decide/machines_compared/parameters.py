@@ -26,13 +26,17 @@ class Parameter:
 def parameters_of(
     a: Machine, b: Machine, timed: Sequence[tuple[Timing, Timing]], mpi: tuple[str, str]
 ) -> tuple[Parameter, ...]:
-    """Those of one message, then those of the LogP family, without those that neither has."""
-    message = [(_message(one), _message(two)) for one, two in timed if one.pattern == PINGPONG]
-    one, two = message[0] if message else ({}, {})
-    one |= _loggp(a, mpi[0])
-    two |= _loggp(b, mpi[1])
-    names = dict.fromkeys([*one, *two])
-    return tuple(Parameter(name, one.get(name), two.get(name)) for name in names)
+    """The parameters of one message, then those of the LogP family, if a machine has them."""
+    message = [
+        (_message(a_timing), _message(b_timing))
+        for a_timing, b_timing in timed
+        if a_timing.pattern == PINGPONG
+    ]
+    a_values, b_values = message[0] if message else ({}, {})
+    a_values |= _loggp(a, mpi[0])
+    b_values |= _loggp(b, mpi[1])
+    names = dict.fromkeys([*a_values, *b_values])
+    return tuple(Parameter(name, a_values.get(name), b_values.get(name)) for name in names)
 
 
 def _message(timing: Timing) -> dict[str, float]:
@@ -47,10 +51,10 @@ def _message(timing: Timing) -> dict[str, float]:
 
 def _loggp(machine: Machine, mpi: str) -> dict[str, float]:
     names = ("latency_s", "send_overhead_s", "recv_overhead_s", "gap_s", "gap_per_byte_s")
-    same: list[LogGP] = [
-        one for one in machine.loggp if not mpi or carrier(one.mpi, one.transport) == mpi
+    matching: list[LogGP] = [
+        loggp for loggp in machine.loggp if not mpi or carrier(loggp.mpi, loggp.transport) == mpi
     ]
-    if not same:
+    if not matching:
         return {}
-    values = {name: getattr(same[0], name) for name in names}
+    values = {name: getattr(matching[0], name) for name in names}
     return {name: value for name, value in values.items() if value is not None}

@@ -45,12 +45,14 @@ def rows_of(comparison: MachineComparison) -> list[list[str]]:
         for curve in pattern.curves:
             ranks = str(curve.ranks)
             sizes = shown_sizes([place.size_bytes for place in curve.places])
-            for place in (one for one in curve.places if one.size_bytes in sizes):
+            for place in (candidate for candidate in curve.places if candidate.size_bytes in sizes):
                 who = faster(place.a_s, place.b_s)
-                said = f"{names[who]}, {times(factor(place))}" if who else "neither"
+                comparison_text = f"{names[who]}, {times(factor(place))}" if who else "neither"
                 size = format_size(place.size_bytes) if pattern.sized else ""
-                both = [format_time(place.a_s), format_time(place.b_s)]
-                rows.append([*head, ranks, size, *both, f"{place.ratio:.3g}", said])
+                time_texts = [format_time(place.a_s), format_time(place.b_s)]
+                rows.append(
+                    [*head, ranks, size, *time_texts, f"{place.ratio:.3g}", comparison_text]
+                )
                 head, ranks = ["", ""], ""
     return rows
 

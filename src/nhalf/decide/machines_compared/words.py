@@ -31,20 +31,20 @@ def labels(comparison: MachineComparison) -> dict[str, str]:
 
 
 def sentences(comparison: MachineComparison) -> list[str]:
-    """One for each pattern and number of ranks, and one if the order changes with the ranks."""
+    """Sentences by pattern and number of ranks, and where the order changes with the ranks."""
     names = labels(comparison)
-    found: list[str] = []
+    texts: list[str] = []
     for pattern in comparison.patterns:
         subject = title(pattern)
         curves = pattern.curves
         shown = curves if len(curves) < 3 else (curves[0], curves[-1])
         for curve in shown:
-            found.append(f"{subject} of {curve.ranks} ranks: {_curve(pattern, curve, names)}.")
-        for each in pattern.by_ranks:
-            size = f" of {format_size(each.size_bytes)}" if pattern.sized else ""
-            changes = _rank_changes(each.crossings, names)
-            found.append(f"{subject}{size}: {changes}.")
-    return found
+            texts.append(f"{subject} of {curve.ranks} ranks: {_curve(pattern, curve, names)}.")
+        for rank_crossings in pattern.by_ranks:
+            size = f" of {format_size(rank_crossings.size_bytes)}" if pattern.sized else ""
+            changes = _rank_changes(rank_crossings.crossings, names)
+            texts.append(f"{subject}{size}: {changes}.")
+    return texts
 
 
 def title(pattern: PatternRatio) -> str:
@@ -56,7 +56,7 @@ def title(pattern: PatternRatio) -> str:
 
 
 def factor(place: Place) -> float:
-    """By how much the faster one is faster, 1 or more."""
+    """The ratio of the slower to the faster time, 1 or more."""
     return max(place.ratio, 1 / place.ratio)
 
 
@@ -71,7 +71,7 @@ def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> s
     parts = _regimes(curve)
     first = parts[0]
     who = faster(first[0].a_s, first[0].b_s)
-    leads = next((w for one in first if (w := faster(one.a_s, one.b_s))), "")
+    leads = next((w for place in first if (w := faster(place.a_s, place.b_s))), "")
     if not leads:
         return "both are equally fast"
     if len(parts) == 1:

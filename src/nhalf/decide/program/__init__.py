@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a traced program would cost on another machine: its own calls replayed."""
+"""Replay of a traced program's calls to predict its time on another machine."""

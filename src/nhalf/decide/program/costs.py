@@ -15,17 +15,17 @@ from nhalf.decide.ways import Way, known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, message_library, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import Message, curves_by_distance
-from nhalf.machines.spread import within_node
+from nhalf.machines.message import Message, Messages
+from nhalf.machines.spread import over_nodes, within_node
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 BUSY_SHARE = 0.5
 """Share of a message within a node per side: the sender copies it in, the receiver out."""
 CROSSING = "pingping"
 OVERHEAD_SHARE = 0.25
-"""Of the shortest message between nodes, where overheads were not measured: see machines/change."""
+"""Share of the shortest message between nodes, unless overheads are known: see machines/change."""
 
 
 class Costs(ABC):
@@ -39,7 +39,7 @@ class Costs(ABC):
         """From the start of the send to the end of a receive posted in time."""
 
     def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The same of a message while another one goes the other way."""
+        """The time of a message while another one goes the opposite way."""
         return self.message_s(source, target, size_bytes)
 
     @abstractmethod
@@ -66,8 +66,8 @@ class _Distance:
 
     def time_s(self, size_bytes: int) -> float:
         if size_bytes not in self.known_s:
-            found = self.message.time_s(np.array([float(size_bytes)]))
-            self.known_s[size_bytes] = float(found[0])
+            times_s = self.message.time_s(np.array([float(size_bytes)]))
+            self.known_s[size_bytes] = float(times_s[0])
         return self.known_s[size_bytes]
 
     def crossing_s(self, size_bytes: int) -> float:
@@ -92,38 +92,41 @@ class _Distance:
 
 
 class MachineCosts(Costs):
-    """Those of a machine file; ranks with the same entry of `hosts` share a node.
+    """Costs of a machine file; ranks with the same entry of `hosts` share a node.
 
     Operations covered by `rules` use the algorithm named there.
     """
 
     def __init__(
-        self, machine: Machine, hosts: Sequence[str], mpi: str = "", rules: Sequence[Rule] = ()
+        self, messages: Messages, hosts: Sequence[str], rules: Sequence[Rule] = ()
     ) -> None:
-        message_curve(machine, mpi)  # it says what is wrong where there is none
-        mpi = message_library(machine, mpi)
-        within, between = curves_by_distance(machine, mpi)
-        curve = between[0][1]
+        machine, within = messages.machine, messages.within_node
+        _, curve = messages.between_nodes[0]
         self.hosts = hosts
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
-        self._mpi, self._rules = mpi, rules
-        self._near = _Distance(
-            Message(within), overhead_s(machine, within), False, _crossing(machine, within)
+        self._rules = rules
+        self._within_node = _Distance(
+            Message(within), overhead_s(machine, within), False, _both_ways_message(machine, within)
         )
         is_apart = is_between_nodes(curve.placement)
-        self._far = _Distance(Message(curve), overhead_s(machine, curve), between=is_apart)
-        self._machines = {True: machine, False: within_node(machine, within)}
-        self._known: dict[tuple[str, int, int, bool], float] = {}
+        self._between_nodes = _Distance(
+            Message(curve), overhead_s(machine, curve), between=is_apart
+        )
+        named = Messages(machine, messages.library)
+        self._messages = {True: over_nodes(named), False: within_node(named)}
+        self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
 
     def _distance(self, source: int, target: int) -> _Distance:
-        return self._near if self.hosts[source] == self.hosts[target] else self._far
+        return (
+            self._within_node if self.hosts[source] == self.hosts[target] else self._between_nodes
+        )
 
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The curve of the ping-pong, by whether both share a node."""
+        """The time by the ping-pong's curve within a node, or between nodes."""
         return self._distance(source, target).time_s(size_bytes)
 
     def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
-        """The curve of the ping-ping, where both share a node and the machine has one."""
+        """The time by the ping-ping's curve, if both share a node and the machine has one."""
         return self._distance(source, target).crossing_s(size_bytes)
 
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
@@ -140,30 +143,30 @@ class MachineCosts(Costs):
             return 0.0
         apart = len({self.hosts[rank] for rank in ranks}) > 1
         key = (name, count, size_bytes, apart)
-        if key not in self._known:
-            self._known[key] = self._collective_s(*key)
-        return self._known[key]
+        if key not in self._collective_times_s:
+            self._collective_times_s[key] = self._collective_s(*key)
+        return self._collective_times_s[key]
 
     def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
         pattern, part_bytes = pattern_of(name, count, size_bytes)
-        wanted = NATIVE
+        algorithm = NATIVE
         if self._rules:
-            bytes_of_rules = int(cost_bytes(pattern, count, part_bytes))
-            wanted = choice(self._rules, pattern, count, bytes_of_rules)
+            rule_bytes = int(cost_bytes(pattern, count, part_bytes))
+            algorithm = choice(self._rules, pattern, count, rule_bytes)
         try:
-            ways = known_ways(pattern, self._machines[apart], algorithms(), self._mpi, True)
+            ways = known_ways(pattern, self._messages[apart], algorithms(), True)
         except InputError:
             ways = []
-        if wanted != NATIVE:
-            return _named(wanted, pattern, ways).time_s(count, part_bytes)
+        if algorithm != NATIVE:
+            return _named(algorithm, pattern, ways).time_s(count, part_bytes)
         try:
             times = [(way.algorithm != "native", way.time_s(count, part_bytes)) for way in ways]
-            sound = [one for one in times if math.isfinite(one[1]) and one[1] > 0]
-            if sound:
-                return min(sound)[1]
+            valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
+            if valid:
+                return min(valid)[1]
         except InputError:
             pass
-        distance = self._far if apart else self._near
+        distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
         if pattern in ("allgather", "alltoall", "gather", "scatter"):
             return (count - 1) * distance.time_s(part_bytes)
@@ -171,22 +174,22 @@ class MachineCosts(Costs):
 
 
 def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:
-    """The way of an algorithm; raises InputError if nothing is known of it."""
+    """The way of an algorithm; raises InputError if it has no known time."""
     for way in ways:
         if way.algorithm == algorithm:
             return way
-    known = [way.algorithm for way in ways if way.algorithm != NATIVE]
-    raise unknown(f"algorithm of {pattern} on this machine", algorithm, known)
+    names = [way.algorithm for way in ways if way.algorithm != NATIVE]
+    raise unknown(f"algorithm of {pattern} on this machine", algorithm, names)
 
 
-def _crossing(machine: Machine, curve: FittedModel) -> Message | None:
+def _both_ways_message(machine: Machine, curve: FittedModel) -> Message | None:
     """The curve of messages both ways at once that belongs to one of a ping-pong."""
     for model in machine.models:
-        same = all(
+        is_same_setup = all(
             getattr(model, name) == getattr(curve, name)
             for name in ("transport", "mpi", "placement", "ranks")
         )
-        if model.pattern == CROSSING and same and model.segments:
+        if model.pattern == CROSSING and is_same_setup and model.segments:
             return Message(model)
     return None
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.going import Spent
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
@@ -28,24 +28,29 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
     rows = program.calls.join(busiest, on=["rank", "thread"], how="semi")
     spent = {rank: Spent() for rank in range(program.ranks)}
     for row in rows.iter_rows(named=True):
-        one = spent[row["rank"]]
+        rank_spent = spent[row["rank"]]
         if row["kind"] == "collective":
             ranks = members.get(row["communicator"]) or tuple(range(program.ranks))
             each_s = costs.collective_s(row["call"], ranks, _block_bytes(row, len(ranks)))
-            one.collectives_s += row["count"] * each_s
+            rank_spent.collectives_s += row["count"] * each_s
         elif row["partner"] >= 0:
-            one.messages_s += row["count"] * _message_s(row, costs)
-    for rank, one in spent.items():
+            rank_spent.messages_s += row["count"] * _message_s(row, costs)
+    for rank, rank_spent in spent.items():
         measured = times[rank]
         outside_s = max(0.0, program.elapsed_s - measured["time_s"])
-        one.computing_s = outside_s * computing
-        one.waiting_s = measured["waiting_s"] * computing
-        one.end_s = one.computing_s + one.waiting_s + one.messages_s + one.collectives_s
+        rank_spent.computing_s = outside_s * computing
+        rank_spent.waiting_s = measured["waiting_s"] * computing
+        rank_spent.end_s = (
+            rank_spent.computing_s
+            + rank_spent.waiting_s
+            + rank_spent.messages_s
+            + rank_spent.collectives_s
+        )
     return list(spent.values())
 
 
 def _block_bytes(row: Row, ranks: int) -> int:
-    """What a rank puts in; of a scatter, whose root puts in all blocks, one of them."""
+    """The bytes of a rank's input; of the root of a scatter, which holds all blocks, one block."""
     is_all = operation(row["call"]) in SCATTERS and row["partner"] == row["rank"]
     return int(row["size_bytes"]) // (ranks if is_all else 1)
 
@@ -62,5 +67,5 @@ def _message_s(row: Row, costs: Costs) -> float:
 
 
 def _members(program: Program) -> dict[int, tuple[int, ...]]:
-    found = program.communicators.group_by("communicator").agg(pl.col("world_rank").sort())
-    return {row[0]: tuple(row[1]) for row in found.iter_rows()}
+    members = program.communicators.group_by("communicator").agg(pl.col("world_rank").sort())
+    return {row[0]: tuple(row[1]) for row in members.iter_rows()}

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted
-from nhalf.decide.program.going import Spent
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.computing import ComputingRatio
 from nhalf.machines.layout import parse_layout
-from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.mpi.decision_table import Rule
 
 UNEXPLAINED = "what the replay leaves out"
@@ -38,14 +38,14 @@ AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0})
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What to predict for: the machine, a library of it, a placement ('4x2'), how many times as
-    long computing takes there, one number or by rates, and a decision table of algorithms; with
-    `simgrid` messages share links.
+class Target:
+    """The target of a prediction: messages of a machine and library, and a placement ('4x2').
+
+    `computing` is how many times as long computing takes there, one number or by rates; `rules` are
+    a decision table of algorithms; with `simgrid` messages share links.
     """
 
-    machine: Machine
-    mpi: str = ""
+    messages: Messages
     placement: str = ""
     computing: ComputingRatio = AS_IT_WAS
     simgrid: bool = False
@@ -54,15 +54,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class ProgramPrediction:
-    """A predicted run time with its interval, seconds; `time_share` is where it goes, 0 to 1, with
-    what the replay left out of the measured time as UNEXPLAINED.
+    """A predicted run time with its interval, seconds, and its parts.
 
-    `error` is predicted over measured minus one on the machine traced on, `traced_on` its name;
-    `method` is TIMELINE where the calls were replayed in their order, SIMGRID where SimGrid did so,
-    COUNTS where only their numbers are known. `forced` counts sends for which buffers had to be
-    assumed. `computing_ratio` are how many times as long computing takes there, by each rate of a
-    core; the interval holds what programs take that depend on one of them alone. `launches` counts
-    the traces that it is made from.
+    `time_share` is the share of each part, 0 to 1, with the measured time that the replay left out
+    as UNEXPLAINED. `error` is predicted over measured minus one on the machine traced on, whose
+    name is `traced_on`; `method` is TIMELINE if the calls were replayed in their order, SIMGRID if
+    SimGrid did so, COUNTS if only their numbers are known. `forced` counts sends for which buffers
+    had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
+    rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
+    traces.
     """
 
     program: str
@@ -85,64 +85,62 @@ class ProgramPrediction:
         return max(self.time_share, key=lambda name: self.time_share[name])
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf predict TRACE --json` prints."""
+        """The output of `nhalf predict TRACE --json`."""
         return {**vars(self), "dominated_by": self.dominated_by}
 
 
 def predict_program(
-    program: Program, asked: Asked, traced_on: Machine | None = None, traced_mpi: str = ""
+    program: Program, target: Target, traced_on: Messages | None = None
 ) -> ProgramPrediction:
-    """The run time of a program for the target.
+    """Predict the run time of a program on the target.
 
     Raises InputError if nothing was traced, the machine has no ping-pong, or the placement has
     no room for all ranks.
     """
     if program.calls.is_empty() or program.elapsed_s <= 0:
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
-    hosts = hosts_of(program, asked.placement)
-    costs = MachineCosts(asked.machine, hosts, asked.mpi, asked.rules)
-    spent, forced = _spent(program, costs, asked.computing.mean_ratio)
-    same: Costs = (
-        TracedCosts(program)
-        if traced_on is None
-        else MachineCosts(traced_on, program.hosts, traced_mpi)
+    hosts = hosts_of(program, target.placement)
+    costs = MachineCosts(target.messages, hosts, target.rules)
+    spent, forced = _spent(program, costs, target.computing.mean_ratio)
+    origin_costs: Costs = (
+        TracedCosts(program) if traced_on is None else MachineCosts(traced_on, program.hosts)
     )
-    again, _ = _spent(program, same, 1.0)
-    again_s, time_s = _end_s(again), _end_s(spent)
-    if asked.simgrid:
-        time_s = _simulated_s(program, asked)
+    origin_spent, _ = _spent(program, origin_costs, 1.0)
+    origin_s, time_s = _end_s(origin_spent), _end_s(spent)
+    if target.simgrid:
+        time_s = _simulated_s(program, target)
         if traced_on is not None:
-            again_s = _simulated_s(program, Asked(traced_on, traced_mpi))
-    error = again_s / program.elapsed_s - 1
-    wrong_ratio = max(1 + error, 1 / (1 + error))
+            origin_s = _simulated_s(program, Target(traced_on))
+    error = origin_s / program.elapsed_s - 1
+    error_ratio = max(1 + error, 1 / (1 + error))
     left_out_s = 0.0
-    if traced_on is not None or not asked.simgrid:
-        left_out_s = max(0.0, program.elapsed_s - again_s)
+    if traced_on is not None or not target.simgrid:
+        left_out_s = max(0.0, program.elapsed_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
     return ProgramPrediction(
         program.name,
-        asked.machine.name,
-        SIMGRID if asked.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
+        target.messages.machine.name,
+        SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
         program.elapsed_s,
         time_s,
-        (time_s + _later_s(program, costs, asked.computing, asked.computing.low)) / wrong_ratio,
-        (time_s + _later_s(program, costs, asked.computing, asked.computing.high)) * wrong_ratio,
+        (time_s + _later_s(program, costs, target.computing, target.computing.low)) / error_ratio,
+        (time_s + _later_s(program, costs, target.computing, target.computing.high)) * error_ratio,
         error,
-        traced_on.name if traced_on else "",
+        traced_on.machine.name if traced_on else "",
         _shares(spent, left_out_s),
         forced,
-        asked.computing.each_ratio,
+        target.computing.each_ratio,
     )
 
 
-def _simulated_s(program: Program, asked: Asked) -> float:
-    """By SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
+def _simulated_s(program: Program, target: Target) -> float:
+    """Run time by SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
     from nhalf.measure.simulate.actions import simulated_actions_s
 
-    actions = replay_actions(program, asked.computing.mean_ratio)
-    hosts = hosts_of(program, asked.placement)
-    return simulated_actions_s(asked.machine, hosts, actions, asked.mpi) - AFTERWARDS_S
+    actions = replay_actions(program, target.computing.mean_ratio)
+    hosts = hosts_of(program, target.placement)
+    return simulated_actions_s(target.messages, hosts, actions) - AFTERWARDS_S
 
 
 def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
@@ -167,28 +165,30 @@ def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list
     return replay.run(), replay.forced
 
 
-def _later_s(program: Program, costs: Costs, known: ComputingRatio, ratio: float) -> float:
-    """How much later a run ends if computing takes `ratio` times as long."""
-    if ratio == known.mean_ratio:
+def _later_s(program: Program, costs: Costs, computing: ComputingRatio, ratio: float) -> float:
+    """The additional run time, seconds, if computing takes `ratio` times as long."""
+    if ratio == computing.mean_ratio:
         return 0.0
     return _end_s(_spent(program, costs, ratio)[0]) - _end_s(
-        _spent(program, costs, known.mean_ratio)[0]
+        _spent(program, costs, computing.mean_ratio)[0]
     )
 
 
 def _end_s(spent: Sequence[Spent]) -> float:
-    return max(one.end_s for one in spent)
+    return max(actor.end_s for actor in spent)
 
 
 def _shares(spent: Sequence[Spent], left_out_s: float) -> dict[str, float]:
-    """Of the time of all ranks."""
+    """The share of each part in the time of all ranks."""
     parts = {
-        "computing": [one.computing_s for one in spent],
-        "messages": [one.messages_s for one in spent],
-        "collective operations": [one.collectives_s for one in spent],
-        "waiting": [one.waiting_s for one in spent],
+        "computing": [actor.computing_s for actor in spent],
+        "messages": [actor.messages_s for actor in spent],
+        "collective operations": [actor.collectives_s for actor in spent],
+        "waiting": [actor.waiting_s for actor in spent],
     }
     if left_out_s > 0:
         parts[UNEXPLAINED] = [left_out_s] * len(spent)
     total = sum(map(sum, parts.values()))
-    return {name: float(np.sum(each) / total) if total else 0.0 for name, each in parts.items()}
+    return {
+        name: float(np.sum(values_s) / total) if total else 0.0 for name, values_s in parts.items()
+    }

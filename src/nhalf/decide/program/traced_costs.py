@@ -12,16 +12,16 @@ from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
 
-Known = Sequence[tuple[int, float]]
+SizeTimes = Sequence[tuple[int, float]]
 """Sizes in increasing order, with seconds."""
 
 
 class TracedCosts(Costs):
-    """Those of a program's own calls.
+    """Costs of a program's own calls.
 
     A message takes the median of those whose receive was posted in time, a collective operation the
-    median from the last arrival to the end. Without a timeline these are the shortest calls. Sizes
-    that do not occur take the time of the next smaller one.
+    median from the last arrival to the end. Without a timeline these are the shortest calls. A size
+    that does not occur takes the time of the next smaller one.
     """
 
     def __init__(self, program: Program) -> None:
@@ -29,9 +29,9 @@ class TracedCosts(Costs):
         self._sent = _shortest(program.calls, "sent")
         self._received = _shortest(program.calls, "received")
         has_order = not program.timeline.is_empty()
-        self._messages = _on_their_way(program.timeline) if has_order else []
+        self._messages = _transfer_times(program.timeline) if has_order else []
         self._collective = (
-            _after_the_last(program.timeline) if has_order else _shortest_of_all(program.calls)
+            _after_last_arrival(program.timeline) if has_order else _shortest_of_all(program.calls)
         )
 
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
@@ -49,51 +49,51 @@ class TracedCosts(Costs):
         return sends_s, receives_s
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
-        """Of the same call, on whatever communicator."""
+        """The time of the call on any communicator."""
         return _at(self._collective.get(call, ()), size_bytes)
 
 
-def _shortest(calls: pl.DataFrame, kind: str) -> Known:
+def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
     some = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
     return _listed(some.group_by("size_bytes").agg(pl.col("min_s").min()))
 
 
-def _on_their_way(timeline: pl.DataFrame) -> Known:
-    """Messages for which their receiver waited."""
+def _transfer_times(timeline: pl.DataFrame) -> SizeTimes:
+    """The transfer time of messages for which the receiver waited."""
     late = matched(timeline).filter(pl.col("late_sender_s") > 0)
     way = pl.col("arrived_s") - pl.col("sent_s")
     return _listed(late.group_by("size_bytes").agg(way.median()))
 
 
-def _after_the_last(timeline: pl.DataFrame) -> Mapping[str, Known]:
-    """Each collective operation from its last arrival on."""
+def _after_last_arrival(timeline: pl.DataFrame) -> Mapping[str, SizeTimes]:
+    """The time of each collective operation from its last arrival on."""
     some = numbered(timeline).filter(pl.col("kind") == "collective")
-    each = some.group_by("communicator", "call", "number").agg(
+    operations = some.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
     )
-    typical = each.group_by("call", "size_bytes").agg(pl.col("time_s").median())
+    typical = operations.group_by("call", "size_bytes").agg(pl.col("time_s").median())
     return _by_call(typical)
 
 
-def _shortest_of_all(calls: pl.DataFrame) -> Mapping[str, Known]:
+def _shortest_of_all(calls: pl.DataFrame) -> Mapping[str, SizeTimes]:
     """The median over the ranks of the shortest call."""
     some = calls.filter(pl.col("kind") == "collective")
     ranks = some.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
     return _by_call(ranks.group_by("call", "size_bytes").agg(pl.col("min_s").median()))
 
 
-def _by_call(found: pl.DataFrame) -> Mapping[str, Known]:
+def _by_call(frame: pl.DataFrame) -> Mapping[str, SizeTimes]:
     return {
         str(call): _listed(rows.drop("call"))
-        for (call,), rows in found.group_by(["call"], maintain_order=True)
+        for (call,), rows in frame.group_by(["call"], maintain_order=True)
     }
 
 
-def _listed(found: pl.DataFrame) -> Known:
-    return [(int(size), float(time_s)) for size, time_s in found.sort("size_bytes").iter_rows()]
+def _listed(frame: pl.DataFrame) -> SizeTimes:
+    return [(int(size), float(time_s)) for size, time_s in frame.sort("size_bytes").iter_rows()]
 
 
-def _at(known: Known, size_bytes: int) -> float:
-    smaller = [time_s for size, time_s in known if size <= size_bytes]
-    return smaller[-1] if smaller else known[0][1] if known else 0.0
+def _at(times_s: SizeTimes, size_bytes: int) -> float:
+    smaller = [time_s for size, time_s in times_s if size <= size_bytes]
+    return smaller[-1] if smaller else times_s[0][1] if times_s else 0.0

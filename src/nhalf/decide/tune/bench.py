@@ -23,7 +23,7 @@ from nhalf.statistics.summary import launch_medians
 
 Names = Mapping[tuple[str, str], str]
 """The algorithm of an operation under a setting."""
-Made = dict[Cell, dict[str, dict[tuple[str, int], float]]]
+MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
 
 
 @dataclass
@@ -57,15 +57,18 @@ class Bench:
         )
         prepared = session.begin(plan, self.folder / name, self.site)
         outcome = session.measure(prepared, self.progress())
-        said = [*(f"{what}: {why}" for what, why in outcome.failed.items()), *outcome.notes]
-        self.notes += [f"{name}: {text}" for text in said]
+        messages = [
+            *(f"{subject}: {why}" for subject, why in outcome.failed.items()),
+            *outcome.notes,
+        ]
+        self.notes += [f"{name}: {text}" for text in messages]
         return launch_times(outcome.run.measurements())
 
     def times(
         self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
-    ) -> Made:
+    ) -> MeasuredTimes:
         """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
-        found: Made = {}
+        times: MeasuredTimes = {}
         columns = ("pattern", "ranks", "bytes", "mpi", "launch", column)
         for pattern, ranks, size_bytes, mpi, launch, time_s in medians.select(columns).rows():
             setting = split_name(mpi)[1]
@@ -73,12 +76,12 @@ class Bench:
             if algorithm is None or not time_s > 0:
                 continue
             cell = Cell(pattern, ranks, size_bytes)
-            found.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
-        return found
+            times.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
+        return times
 
 
 def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """As `launch_medians`, but `median_s` is the lower quartile of a launch's samples.
+    """Launch times like `launch_medians`, with the lower quartile of the samples as `median_s`.
 
     Disturbances add time, and they affect all algorithms equally only in the long run; the lower
     quartile needs only a quarter of undisturbed samples.

@@ -13,23 +13,23 @@ from typing import Any
 from nhalf.base.errors import FailedError, InputError, NhalfError
 from nhalf.decide.compare import CurveRatio
 from nhalf.decide.race import Cell, Gain
-from nhalf.decide.tune.bench import Bench, Made
+from nhalf.decide.tune.bench import Bench, MeasuredTimes
 from nhalf.decide.tune.prove import EFFECT_LEAST, Activity, prove_active, refuted, trial
 from nhalf.decide.tune.search import (
     PROOF_SHARE,
     TRIAL_SHARE,
-    Asked,
-    Found,
+    SearchResult,
+    TuningRequest,
     check_operations,
-    first_look,
     rules_for,
+    screen_algorithms,
     search,
     slowest,
 )
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 SURE_BYTES = 8192
-"""From this many bytes on a bad algorithm is sure to be slow."""
+"""From this many bytes on a bad algorithm is certain to be slow."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Tuned:
     comparison found slower, whose rules were removed from the file.
     """
 
-    found: Found
+    search: SearchResult
     rules: list[Rule]
     path: Path | None
     variables: dict[str, str]
@@ -52,7 +52,7 @@ class Tuned:
         """The result in `nhalf tune --json`."""
         return {
             "rules": [_rule_json(rule) for rule in self.rules],
-            "cells": [_cell_json(cell, self) for cell in sorted(self.found.look)],
+            "cells": [_cell_json(cell, self) for cell in sorted(self.search.screening)],
             "file": str(self.path) if self.path else None,
             "environment": self.variables,
             "activation": _activity_json(self.activity),
@@ -80,22 +80,22 @@ class Checked:
         }
 
 
-def tune(bench: Bench, asked: Asked) -> Tuned:
+def tune(bench: Bench, request: TuningRequest) -> Tuned:
     """Search, write, prove; a file that is not applied is removed.
 
     Raises FailedError if the library does not apply it, MissingError where nothing could be
     measured.
     """
-    check_operations(bench.tuner, asked.operations)
-    found = search(bench, asked)
-    cells = sorted(found.look)
-    won = dict(found.won)
+    check_operations(bench.tuner, request.operations)
+    result = search(bench, request)
+    cells = sorted(result.screening)
+    won = dict(result.won)
     rules = rules_for(bench.tuner, won, cells)
     if not rules:
-        return Tuned(found, [], None, {}, None, [], [])
+        return Tuned(result, [], None, {}, None, [], [])
     path = _write(bench, rules)
     try:
-        activity = _activity(bench, rules, found, asked)
+        activity = _activity(bench, rules, result, request)
     except NhalfError:
         path.unlink()
         raise
@@ -105,19 +105,19 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
             f"{bench.library.name} does not apply the file: {activity.why}",
             "see whether other variables or parameter files choose its algorithms",
         )
-    curves = trial(bench, path, cells, TRIAL_SHARE * asked.budget_s)
+    curves = trial(bench, path, cells, TRIAL_SHARE * request.budget_s)
     against = refuted(curves)
     if against:
         won = _without(won, rules, against)
         rules = rules_for(bench.tuner, won, cells)
         path.unlink()
         if not rules:
-            return Tuned(found, [], None, {}, activity, curves, against)
+            return Tuned(result, [], None, {}, activity, curves, against)
         path = _write(bench, rules)
-    return Tuned(found, rules, path, bench.tuner.activate(path), activity, curves, against)
+    return Tuned(result, rules, path, bench.tuner.activate(path), activity, curves, against)
 
 
-def check(bench: Bench, path: Path, asked: Asked) -> Checked:
+def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
     """Read a file strictly, prove that the library applies it, compare it with the default.
 
     Raises FailedError if the file would be rejected, InputError where there is none.
@@ -126,14 +126,14 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
     decided = bench.tuner.operations_in(path)
     if not decided:
         raise FailedError(f"{path} decides nothing: every choice is the library's own")
-    named = [name for name in asked.operations if name in decided]
-    if not named:
-        others = ",".join(decided)
-        raise InputError(f"{path} has rules for {others} only", f"add --pattern {others}")
-    asked = dataclasses.replace(asked, operations=tuple(named))
-    look = first_look(bench, asked)
-    share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s
-    places = bad_places(bench, look)
+    operations = [name for name in request.operations if name in decided]
+    if not operations:
+        listed = ",".join(decided)
+        raise InputError(f"{path} has rules for {listed} only", f"add --pattern {listed}")
+    request = dataclasses.replace(request, operations=tuple(operations))
+    screening = screen_algorithms(bench, request)
+    share_s = (1 - TRIAL_SHARE) / 2 * request.budget_s
+    places = bad_places(bench, screening)
     ruled = [place for place in places if _covered(rules, place[0])]
     if not places:
         raise FailedError("no algorithm could be measured", "run nhalf doctor")
@@ -143,7 +143,7 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
         return bench.tuner.text_with(path, rule)
 
     activity = prove_active(bench, places, text, share_s)
-    curves = trial(bench, path, sorted(look), TRIAL_SHARE * asked.budget_s)
+    curves = trial(bench, path, sorted(screening), TRIAL_SHARE * request.budget_s)
     return Checked(rules, bench.tuner.activate(path), activity, curves)
 
 
@@ -160,10 +160,12 @@ def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
     return path
 
 
-def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -> Activity | None:
+def _activity(
+    bench: Bench, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
+) -> Activity | None:
     """The proof at the cell with the largest effect, preferably one with a rule."""
     operations = {rule.operation for rule in rules}
-    places = bad_places(bench, found.look)
+    places = bad_places(bench, result.screening)
     near = [place for place in places if place[0].operation in operations]
     if not near:
         return None
@@ -171,18 +173,20 @@ def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -
     def text(rule: Rule) -> str:
         return bench.tuner.text([rule, *rules])
 
-    return prove_active(bench, near, text, PROOF_SHARE * asked.budget_s)
+    return prove_active(bench, near, text, PROOF_SHARE * request.budget_s)
 
 
-def bad_places(bench: Bench, look: Made) -> list[tuple[Cell, str]]:
+def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]:
     """Cells with a bad algorithm: known ones first, then the slowest observed."""
-    sure = [
+    certain = [
         (cell, algorithm)
-        for cell in sorted(look, key=lambda one: (one.ranks, -one.size_bytes))
+        for cell in sorted(screening, key=lambda cell: (cell.ranks, -cell.size_bytes))
         if (algorithm := bench.tuner.worst(cell.operation)) and cell.size_bytes >= SURE_BYTES
     ]
-    seen = [(cell, name) for cell, name, factor in slowest(look) if math.log(factor) > EFFECT_LEAST]
-    return [*sure[:1], *seen]
+    observed = [
+        (cell, name) for cell, name, factor in slowest(screening) if math.log(factor) > EFFECT_LEAST
+    ]
+    return [*certain[:1], *observed]
 
 
 def _without(
@@ -214,19 +218,19 @@ def _rule_json(rule: Rule) -> dict[str, Any]:
 
 def _cell_json(cell: Cell, tuned: Tuned) -> dict[str, Any]:
     """A cell: its rule, and the gain with its interval if an algorithm won."""
-    gains = tuned.found.won.get(cell, [])
+    gains = tuned.search.won.get(cell, [])
     chosen = choice(tuned.rules, *cell)
-    gain = next((one for one in gains if one.algorithm == chosen), None)
-    found: dict[str, Any] = {
+    gain = next((gain for gain in gains if gain.algorithm == chosen), None)
+    row: dict[str, Any] = {
         **cell._asdict(),
         "algorithm": chosen,
-        "decided": cell not in tuned.found.undecided,
+        "decided": cell not in tuned.search.undecided,
         "gain": None,
     }
     if gain is not None:
         low, high = (1 - math.exp(-end) for end in (gain.low, gain.high))
-        found["gain"] = {"share": gain.share, "ci": [low, high], "launches": gain.launches}
-    return found
+        row["gain"] = {"share": gain.share, "ci": [low, high], "launches": gain.launches}
+    return row
 
 
 def _activity_json(activity: Activity | None) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from nhalf.decide.compare import CurveRatio, compare
 from nhalf.decide.race import Cell, merge, trimmed
-from nhalf.decide.tune.bench import Bench, Made, size_text
+from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
 from nhalf.mpi.decision_table import NATIVE, Rule
@@ -51,7 +51,7 @@ THRESHOLD = 1.02
 class Activity:
     """Whether a bad rule was applied, where, and the evidence.
 
-    `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN if nothing is known.
+    `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN without launches.
     """
 
     verdict: Applied
@@ -76,10 +76,10 @@ def prove_active(
     as bad as expected. `text` gives the file with a rule that takes precedence over all others.
     More launches follow while the result is unclear.
     """
-    times: Made = {}
-    left = list(places[:PLACES_MAX])
+    times: MeasuredTimes = {}
+    candidates = list(places[:PLACES_MAX])
     for number in range(TRIES):
-        cell, algorithm = left[0]
+        cell, algorithm = candidates[0]
         path = bench.folder / f"bad-rule-{bench.tuner.file_name}"
         path.write_text(text(bad_rule(cell, algorithm)), "utf-8")
         variables = {
@@ -92,13 +92,16 @@ def prove_active(
         run = f"active-{number + 1}"
         medians = bench.measure(run, [block], variables, max(budget_s / TRIES, TRY_LEAST_S))
         times = merge([times, bench.times(run, medians, names, LOWEST)])
-        found = judge(cell, algorithm, times.get(cell, {}))
-        if found.verdict != "unclear":
+        activity = judge(cell, algorithm, times.get(cell, {}))
+        if activity.verdict != "unclear":
             break
-        if found.forced_s < 2 * math.exp(EFFECT_LEAST) * found.default_s and len(left) > 1:
-            del left[0]
+        if (
+            activity.forced_s < 2 * math.exp(EFFECT_LEAST) * activity.default_s
+            and len(candidates) > 1
+        ):
+            del candidates[0]
             times = {}
-    return found
+    return activity
 
 
 def judge(
@@ -108,15 +111,16 @@ def judge(
     default, forced, bad = (times.get(key, {}) for key in (NATIVE, "forced", "bad-rule"))
     common = sorted(set(default) & set(forced) & set(bad))
     if len(common) >= LAUNCHES_LEAST:
-        logs = (np.log([one[key] for key in common]) for one in (default, forced, bad))
+        logs = (np.log([launches[key] for key in common]) for launches in (default, forced, bad))
         verdict, share, why = _verdict(algorithm, *logs)
     else:
         lacking = "with the bad rule" if not bad else "forced" if not forced else "in common"
         verdict, share, why = "unclear", math.nan, f"no launches {lacking} to judge by"
-    middle = [
-        float(np.median(list(one.values()))) if one else math.nan for one in (default, forced, bad)
-    ]
-    return Activity(verdict, cell, algorithm, middle[0], middle[1], middle[2], share, why)
+    default_s, forced_s, bad_rule_s = (
+        float(np.median(list(launches.values()))) if launches else math.nan
+        for launches in (default, forced, bad)
+    )
+    return Activity(verdict, cell, algorithm, default_s, forced_s, bad_rule_s, share, why)
 
 
 def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, float, str]:
@@ -144,7 +148,7 @@ def _interval(logs: Floats) -> tuple[float, float]:
 
 
 def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> list[CurveRatio]:
-    """Default against the file, cell by cell; B is the tuned one."""
+    """Compare the default with the file, cell by cell; B is the tuned library."""
     grouped: dict[tuple[str, int], list[int]] = {}
     for cell in cells:
         grouped.setdefault((cell.operation, cell.ranks), []).append(cell.size_bytes)
@@ -171,5 +175,5 @@ def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
 
 
 def bad_rule(cell: Cell, algorithm: str) -> Rule:
-    """A rule for only one cell."""
+    """A rule for a single cell."""
     return Rule(cell.operation, cell.ranks, cell.ranks, cell.size_bytes, cell.size_bytes, algorithm)

@@ -24,7 +24,7 @@ from nhalf.decide.race import (
     still_racing,
     winners,
 )
-from nhalf.decide.tune.bench import Bench, Made, size_text
+from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
@@ -36,7 +36,7 @@ SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
 
 
 @dataclass(frozen=True)
-class Asked:
+class TuningRequest:
     """The cells to decide, and the limits."""
 
     operations: tuple[str, ...]
@@ -47,24 +47,24 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The results of the search: the screening, the race, and the winners of each cell."""
 
-    look: Made
-    race: Made
+    screening: MeasuredTimes
+    race: MeasuredTimes
     won: dict[Cell, list[Gain]]
     undecided: list[Cell]
 
 
-def search(bench: Bench, asked: Asked) -> Found:
+def search(bench: Bench, request: TuningRequest) -> SearchResult:
     """Screen every algorithm and race those that may win.
 
     Raises MissingError if the library offers no choice for the operations.
     """
-    look = first_look(bench, asked)
-    racing = scouted(look)
-    race: Made = {}
-    began_s, share_s = time.monotonic(), RACE_SHARE * asked.budget_s
+    screening = screen_algorithms(bench, request)
+    racing = scouted(screening)
+    race: MeasuredTimes = {}
+    began_s, share_s = time.monotonic(), RACE_SHARE * request.budget_s
     for number in range(ROUNDS_MAX):
         left_s = share_s - (time.monotonic() - began_s)
         if not racing or left_s <= 0:
@@ -74,59 +74,59 @@ def search(bench: Bench, asked: Asked) -> Found:
         race = merge([race, more])
         racing = {
             cell: names
-            for cell, names in still_racing(race, asked.least_share).items()
+            for cell, names in still_racing(race, request.least_share).items()
             if cell in racing
         }
     # Tested once, at the end: tests after every round would accumulate error probability.
-    won = winners(gains(_raced(race, look)), asked.least_share)
+    won = winners(gains(_raced(race, screening)), request.least_share)
     undecided = sorted(set(racing) - set(won))
-    return Found(look, race, won, undecided)
+    return SearchResult(screening, race, won, undecided)
 
 
-def first_look(bench: Bench, asked: Asked) -> Made:
+def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
     """One launch of every algorithm at every cell."""
-    wanted = {
+    names_by_group = {
         (operation, ranks): [
             name
             for name in bench.tuner.algorithms(operation)
             if bench.tuner.suits(operation, name, ranks) and bench.tuner.writable(operation, name)
         ]
-        for operation in asked.operations
-        for ranks in asked.ranks
+        for operation in request.operations
+        for ranks in request.ranks
     }
-    if not any(wanted.values()):
+    if not any(names_by_group.values()):
         raise MissingError(
-            f"{bench.library.name} offers no choice for {', '.join(asked.operations)}",
+            f"{bench.library.name} offers no choice for {', '.join(request.operations)}",
             "name other operations",
         )
-    slots = _slots({key: [names] for key, names in wanted.items()})
+    slots = _slots({key: [names] for key, names in names_by_group.items()})
     blocks = [
         Block(
             [operation],
             [ranks],
-            asked.sizes,
+            request.sizes,
             launches=1,
             settings=["", *_settings(slots, operation, names)],
         )
-        for (operation, ranks), names in wanted.items()
+        for (operation, ranks), names in names_by_group.items()
         if names
     ]
-    budget_s = SCOUT_SHARE * asked.budget_s
+    budget_s = SCOUT_SHARE * request.budget_s
     medians = bench.measure("look", blocks, _variables(bench, slots), budget_s)
     return bench.times("look", medians, slots)
 
 
 def race_round(
     bench: Bench, racing: Mapping[Cell, Sequence[str]], name: str, budget_s: float
-) -> Made:
+) -> MeasuredTimes:
     """Some launches of the algorithms still in the race, and of the library's own choice."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[int]] = {}
-    wanted: dict[tuple[str, int], list[Sequence[str]]] = {}
+    names_by_group: dict[tuple[str, int], list[Sequence[str]]] = {}
     for cell, names in racing.items():
         key = (cell.operation, cell.ranks, tuple(sorted(names)))
         groups.setdefault(key, []).append(cell.size_bytes)
-        wanted.setdefault((cell.operation, cell.ranks), []).append(names)
-    slots = _slots(wanted)
+        names_by_group.setdefault((cell.operation, cell.ranks), []).append(names)
+    slots = _slots(names_by_group)
     blocks = [
         Block(
             [operation],
@@ -157,9 +157,12 @@ def rules_for(
         sizes = sorted({cell.size_bytes for cell in own})
         chosen = []
         for number in ranks:
-            here = [won.get(Cell(operation, number, size), ()) for size in sizes]
-            named = [{gain.algorithm: gain.log_ratio for gain in found} for found in here]
-            chosen.append(fewest_switches(named))
+            gains_by_size = [won.get(Cell(operation, number, size), ()) for size in sizes]
+            log_ratios = [
+                {gain.algorithm: gain.log_ratio for gain in size_gains}
+                for size_gains in gains_by_size
+            ]
+            chosen.append(fewest_switches(log_ratios))
         rules += rules_of(operation, ranks, sizes, chosen)
     return [part for rule in rules for part in _where_it_works(tuner, rule)]
 
@@ -179,12 +182,12 @@ def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
     return [replace(rule, from_ranks=first, to_ranks=last) for first, last in spans]
 
 
-def slowest(times: Made) -> list[tuple[Cell, str, float]]:
+def slowest(times: MeasuredTimes) -> list[tuple[Cell, str, float]]:
     """Cells with an algorithm and how many times longer it took than the library's own choice.
 
     The largest first, each cell and operation once.
     """
-    found = []
+    slowest_cells = []
     for cell, algorithms in times.items():
         own_s = _middle(algorithms.get(NATIVE, {}))
         factors = {
@@ -194,8 +197,8 @@ def slowest(times: Made) -> list[tuple[Cell, str, float]]:
         }
         if factors:
             name = max(factors, key=factors.__getitem__)
-            found.append((cell, name, factors[name]))
-    return sorted(found, key=lambda one: -one[2])
+            slowest_cells.append((cell, name, factors[name]))
+    return sorted(slowest_cells, key=lambda entry: -entry[2])
 
 
 def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
@@ -208,15 +211,17 @@ def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
             )
 
 
-def _raced(race: Made, look: Made) -> Made:
+def _raced(race: MeasuredTimes, screening: MeasuredTimes) -> MeasuredTimes:
     """The race's cells that were also screened: all except sizes changed by rounding."""
-    return {cell: race[cell] for cell in race if cell in look}
+    return {cell: race[cell] for cell in race if cell in screening}
 
 
-def _slots(wanted: Mapping[tuple[str, int], Sequence[Sequence[str]]]) -> dict[tuple[str, str], str]:
+def _slots(
+    names_by_group: Mapping[tuple[str, int], Sequence[Sequence[str]]],
+) -> dict[tuple[str, str], str]:
     """Settings that each force one algorithm of every operation, to keep their number small."""
     union: dict[str, dict[str, None]] = {}
-    for (operation, _), lists in wanted.items():
+    for (operation, _), lists in names_by_group.items():
         for names in lists:
             union.setdefault(operation, {}).update(dict.fromkeys(names))
     return {
@@ -230,7 +235,11 @@ def _settings(
     slots: Mapping[tuple[str, str], str], operation: str, names: Sequence[str]
 ) -> list[str]:
     """The settings that force these algorithms of an operation."""
-    return [key for (one, key), name in slots.items() if one == operation and name in names]
+    return [
+        key
+        for (forced_operation, key), name in slots.items()
+        if forced_operation == operation and name in names
+    ]
 
 
 def _variables(bench: Bench, slots: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:

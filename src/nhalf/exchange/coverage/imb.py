@@ -22,7 +22,7 @@ OPERATIONS = {
     "Barrier": "barrier",
 }
 """Our pattern by the suite's name of an operation."""
-SAID = {
+NOTES = {
     "Reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`",
     "Reduce_scatter_block": "a size is that of the vector here, of a block there",
 }
@@ -35,17 +35,17 @@ MPI1 = Part(
     "IMB-MPI1",
     [
         Test("PingPong", "pingpong"),
-        Test("PingPongSpecificSource", "pingpong", said="the same as PingPong"),
+        Test("PingPongSpecificSource", "pingpong", note="the same as PingPong"),
         Test("PingPing", "pingping"),
-        Test("PingPingSpecificSource", "pingping", said="the same as PingPing"),
-        Test("Sendrecv", "exchange", said="of 2 ranks; a chain of more: `ring`, method sendrecv"),
+        Test("PingPingSpecificSource", "pingping", note="the same as PingPing"),
+        Test("Sendrecv", "exchange", note="of 2 ranks; a chain of more: `ring`, method sendrecv"),
         Test("PingPongAnySource", "pingpong-anysource"),
         Test("PingPingAnySource", "pingping-anysource"),
-        Test("Exchange", "ring", "method=nonblocking,ring=6", said="both neighbours in a ring"),
+        Test("Exchange", "ring", "method=nonblocking,ring=6", note="both neighbours in a ring"),
         Test("Reduce_local", why_not="an addition without communication: not ours"),
-        Test("Uniband", "stream", said="of 2 ranks; of more: `pairs-bandwidth`"),
+        Test("Uniband", "stream", note="of 2 ranks; of more: `pairs-bandwidth`"),
         Test("Biband", "bibw"),
-        *(Test(name, pattern, said=SAID.get(name, "")) for name, pattern in OPERATIONS.items()),
+        *(Test(name, pattern, note=NOTES.get(name, "")) for name, pattern in OPERATIONS.items()),
     ],
 )
 NBC = Part(
@@ -114,33 +114,33 @@ P2P = Part(
     "IMB-P2P",
     [
         Test("PingPong (P2P)", "pairs-latency", "pairs=ranks/2"),
-        Test("PingPing (P2P)", "pingping", said="of 2 ranks"),
+        Test("PingPing (P2P)", "pingping", note="of 2 ranks"),
         Test("Sendrecv_Replace", why_not="a call that hides a copy: `exchange` has two buffers"),
-        Test("Unirandom", "dense-random", said="pairs reshuffled in every phase"),
-        Test("Birandom", "dense-random", said="the same, both ways at once"),
-        Test("Corandom", "traffic", said="destinations drawn anew"),
-        Test("Stencil2D", "neighbor-alltoall", said="the exchange without the stencil"),
-        Test("Stencil3D", "neighbor-alltoall", "extent=3", said="the same"),
+        Test("Unirandom", "dense-random", note="pairs reshuffled in every phase"),
+        Test("Birandom", "dense-random", note="the same, both ways at once"),
+        Test("Corandom", "traffic", note="destinations drawn anew"),
+        Test("Stencil2D", "neighbor-alltoall", note="the exchange without the stencil"),
+        Test("Stencil3D", "neighbor-alltoall", "extent=3", note="the same"),
     ],
 )
 MT = Part(
     "IMB-MT",
     [
-        Test("PingPongMT", "pingpong-threads", EACH, said=THREADS),
-        Test("UniBandMT", "stream-threads", EACH, said=THREADS),
-        Test("PingPingMT", "pingping-threads", EACH, said=THREADS),
-        Test("SendRecvMT", "pingping-threads", EACH, said="of 2 ranks; the same"),
-        Test("ExchangeMT", "ring-threads", EACH, said=THREADS),
-        Test("BiBandMT", "bibw-threads", EACH, said=THREADS),
+        Test("PingPongMT", "pingpong-threads", EACH, note=THREADS),
+        Test("UniBandMT", "stream-threads", EACH, note=THREADS),
+        Test("PingPingMT", "pingping-threads", EACH, note=THREADS),
+        Test("SendRecvMT", "pingping-threads", EACH, note="of 2 ranks; the same"),
+        Test("ExchangeMT", "ring-threads", EACH, note=THREADS),
+        Test("BiBandMT", "bibw-threads", EACH, note=THREADS),
         *(
-            Test(f"{name}MT", f"{name.lower()}-threads", "threads=2", said=THREADS)
+            Test(f"{name}MT", f"{name.lower()}-threads", "threads=2", note=THREADS)
             for name in ("Barrier", "Bcast", "Reduce", "AllReduce")
         ),
     ],
 )
 HALO = Part(
     "IMB-HALO",
-    [Test("simple_halo", "neighbor-alltoall", "extent=3", said="of any number of dimensions")],
+    [Test("simple_halo", "neighbor-alltoall", "extent=3", note="of any number of dimensions")],
 )
 OTHERS = Part(
     "Others",

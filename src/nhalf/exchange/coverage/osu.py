@@ -24,7 +24,7 @@ OPERATIONS = {
     "scatterv": "scatterv",
 }
 """Our pattern by the suite's name of an operation."""
-SAID = {"reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`"}
+NOTES = {"reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`"}
 NEIGHBOUR_OPERATIONS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 THREADS = 'with `--setting "several: mpi.threads=1"`'
@@ -33,7 +33,7 @@ POINT_TO_POINT = Part(
     "Point to point",
     [
         Test("osu_latency", "pingpong"),
-        Test("osu_latency_mt", "pingpong-threads", "communicators=one,threads=2", said=THREADS),
+        Test("osu_latency_mt", "pingpong-threads", "communicators=one,threads=2", note=THREADS),
         Test("osu_latency_persistent", "pingpong-persistent"),
         Test(
             "osu_latency_mp",
@@ -50,7 +50,10 @@ POINT_TO_POINT = Part(
 )
 BLOCKING = Part(
     "Collective operations",
-    [Test(f"osu_{name}", pattern, said=SAID.get(name, "")) for name, pattern in OPERATIONS.items()],
+    [
+        Test(f"osu_{name}", pattern, note=NOTES.get(name, ""))
+        for name, pattern in OPERATIONS.items()
+    ],
 )
 NON_BLOCKING = Part(
     "Non-blocking collective operations",
@@ -76,7 +79,7 @@ NEIGHBOURS = Part(
 )
 PARTITIONED = Part(
     "Partitioned messages",
-    [Test("osu_partitioned_latency", "pingpong-partitioned", "parts=4", said="since OSU 7.5")],
+    [Test("osu_partitioned_latency", "pingpong-partitioned", "parts=4", note="since OSU 7.5")],
 )
 RMA = "rma"
 ONE_SIDED = Part(
@@ -96,15 +99,15 @@ ONE_SIDED = Part(
 CONGESTION = Part(
     "Congestion",
     [
-        Test("osu_bw_fan_in", "many-to-one", said="ranks, not nodes: place one per node for those"),
-        Test("osu_bw_fan_out", "one-to-many", said="the same"),
+        Test("osu_bw_fan_in", "many-to-one", note="ranks, not nodes: place one per node for those"),
+        Test("osu_bw_fan_out", "one-to-many", note="the same"),
     ],
 )
 STARTUP = Part(
     "Start-up",
     [
         Test("osu_init", "startup", "part=init"),
-        Test("osu_hello", "startup", "part=launch", said="until MPI is ready; its end: `finalize`"),
+        Test("osu_hello", "startup", "part=launch", note="until MPI is ready; its end: `finalize`"),
     ],
 )
 SHMEM = "shmem"
@@ -113,9 +116,9 @@ NOT_ITS_OWN = "collective operations over `shmem` are nhalf's, made of its puts"
 OPENSHMEM = Part(
     "OpenSHMEM",
     [
-        Test("osu_oshm_put", "put", transport=SHMEM, said="with its completion"),
+        Test("osu_oshm_put", "put", transport=SHMEM, note="with its completion"),
         Test("osu_oshm_get", "get", transport=SHMEM),
-        Test("osu_oshm_put_mr", "put-stream", transport=SHMEM, said="of one pair"),
+        Test("osu_oshm_put_mr", "put-stream", transport=SHMEM, note="of one pair"),
         Test("osu_oshm_barrier", "barrier", transport=SHMEM),
         *(Test(f"osu_oshm_{name}", why_not=NO_NBI) for name in ("put_nb", "get_nb")),
         *(Test(f"osu_oshm_{name}_mr_nb", why_not=NO_NBI) for name in ("put", "get")),

@@ -11,25 +11,25 @@ from dataclasses import dataclass
 class Test:
     """One test of a suite.
 
-    `pattern` and `axes` (as the column `axes` has them) are ours, over `transport`; `why_not` is
-    the reason where there are none. `said` is what differs, or how it is asked for.
+    `pattern` and `axes` (as in the column `axes`) are those of nhalf, over `transport`; `why_not`
+    is the reason why there are none. `note` says what differs, or how to request it.
     """
 
     name: str
     pattern: str = ""
     axes: str = ""
     transport: str = "mpi"
-    said: str = ""
+    note: str = ""
     why_not: str = ""
 
     @property
     def point(self) -> str:
-        """Our pattern, with its axes where it has any, as a style knows it."""
+        """The pattern of nhalf, with its axes if it has any, as in a style's `benchmarks`."""
         return f"{self.pattern} {self.axes}".strip()
 
     @property
     def is_covered(self) -> bool:
-        """Whether nhalf measures it."""
+        """Whether nhalf measures the test."""
         return not self.why_not
 
 
@@ -51,13 +51,13 @@ class Suite:
 
     @property
     def tests(self) -> list[Test]:
-        """Every test."""
+        """Every test of all parts."""
         return [test for part in self.parts for test in part.tests]
 
     def benchmarks(self) -> dict[str, str]:
-        """The points of a style: that of each test that nhalf measures, by name."""
+        """The point of each test that nhalf measures, by name."""
         return {test.name: test.point for test in self.tests if test.is_covered}
 
     def transports(self) -> dict[str, str]:
-        """Over which transport each test is measured, by its name."""
+        """The transport of each test that nhalf measures, by name."""
         return {test.name: test.transport for test in self.tests if test.is_covered}

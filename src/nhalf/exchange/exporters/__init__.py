@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exporters: what nhalf knows, in the form that another program reads; one file, one program.
+"""Exporters: nhalf's results in the formats of other programs; one file, one program.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Exporter`. It
 is then `nhalf export --to NAME`; no other file changes.
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 Subject: TypeAlias = "Facts | Machine | Program | None"
-"""What is exported: a run, a machine, a traced program or, where that makes sense, nothing."""
+"""The subject of an export: a run, a machine, a traced program or, for some formats, nothing."""
 
 PACKAGE = "nhalf.exchange.exporters"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for of a form that could be written in several ways; None and "": nothing."""
+class ExportOptions:
+    """Options of formats that can be written in several ways; None and "" are not set."""
 
     mpi: str = ""
     pattern: str = ""
@@ -36,34 +36,34 @@ class Asked:
 
 
 class Exporter(ABC):
-    """Writes one form."""
+    """Writes one format."""
 
-    what: ClassVar[str]
-    """One sentence: what is written, and for which program."""
+    description: ClassVar[str]
+    """One sentence: the content that is written, and the program it is for."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
-    """The members of `Asked` that this form applies; the others are refused before it is made."""
+    """The members of `ExportOptions` that this format applies; others are refused."""
 
     is_folder: ClassVar[bool] = False
-    """Whether it is a folder of files: it has no text, and `--out` names it."""
+    """Whether the format is a folder of files, named by `--out`; it has no text."""
 
-    def __init__(self, asked: Asked | None = None) -> None:
-        self.asked = asked or Asked()
+    def __init__(self, options: ExportOptions | None = None) -> None:
+        self.options = options or ExportOptions()
 
     @abstractmethod
     def text(self, subject: Subject) -> str:
-        """The whole file, of a run, of a machine or, where that makes sense, of nothing.
+        """The text of the whole file.
 
-        Raises InputError if something else is needed, or this one has not what is.
+        Raises InputError if the format needs another subject, or the subject lacks data.
         """
 
     def write(self, subject: Subject, out: Path) -> None:
-        """A folder of files, where it is one; raises as `text` does."""
+        """Write a folder of files, if the format is one; raises the errors of `text`."""
         raise NotImplementedError
 
 
 def the_facts(subject: Subject, form: str) -> Facts:
-    """The facts of a form that needs measurements; raises InputError for anything else."""
+    """The facts for a format that needs measurements; raises InputError for anything else."""
     from nhalf.facts.facts import Facts
 
     if isinstance(subject, Facts):
@@ -72,7 +72,7 @@ def the_facts(subject: Subject, form: str) -> Facts:
 
 
 def the_machine(subject: Subject, form: str) -> Machine:
-    """The machine of a form that needs one; that of a run is fitted.
+    """The machine for a format that needs one; that of a run is fitted.
 
     Raises InputError if nothing was named, or there is nothing to fit.
     """
@@ -87,7 +87,7 @@ def the_machine(subject: Subject, form: str) -> Machine:
 
 
 def the_program(subject: Subject, form: str) -> Program:
-    """The program of a form that needs a trace; raises InputError for anything else."""
+    """The program for a format that needs a trace; raises InputError for anything else."""
     from nhalf.facts.program.program import Program
 
     if isinstance(subject, Program):

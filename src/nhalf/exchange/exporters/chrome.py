@@ -14,10 +14,12 @@ from nhalf.exchange.program.chrome_events import chrome_events
 class Chrome(Exporter):
     """Trace events: a slice per call, a flow per message."""
 
-    what: ClassVar[str] = "a traced program's calls and messages, for Perfetto (ui.perfetto.dev)"
+    description: ClassVar[str] = (
+        "a traced program's calls and messages, for Perfetto (ui.perfetto.dev)"
+    )
 
     def text(self, subject: Subject) -> str:
-        """One JSON object."""
+        """The events as one JSON object."""
         program = the_program(subject, "chrome")
         events = list(chrome_events(program))
         whole = {"traceEvents": events, "displayTimeUnit": "ns"}

@@ -4,7 +4,7 @@
     {"parameters": ["p", "n"],
      "measurements": {CALLPATH: {"time": [{"point": [p, n], "values": [seconds, ...]}, ...]}}}
 
-A call path is a pattern, with whatever else tells curves of this run apart. Extra-P asks for five
+A call path is a pattern, with the columns that distinguish curves of this run. Extra-P needs five
 values of every parameter: one that has a single value in the whole run is left out.
 """
 
@@ -28,19 +28,19 @@ APART = ("algorithm", "mpi", "transport", "placement", "axes")
 class ExtraP(Exporter):
     """Every curve of a run."""
 
-    what: ClassVar[str] = "the launch medians of a run as JSON, for Extra-P"
+    description: ClassVar[str] = "the launch medians of a run as JSON, for Extra-P"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The JSON; raises InputError if no point has data that verified."""
         facts = the_facts(subject, "extrap")
-        sound = facts.measurements.filter(pl.col("verified"))
-        rows = launch_medians(sound).filter(pl.col("median_s") > 0)
-        if self.asked.mpi:
-            rows = rows.filter(_library() == self.asked.mpi)
+        verified = facts.measurements.filter(pl.col("verified"))
+        rows = launch_medians(verified).filter(pl.col("median_s") > 0)
+        if self.options.mpi:
+            rows = rows.filter(_library() == self.options.mpi)
         if rows.is_empty():
-            named = ", ".join(facts.environments)
-            raise InputError(f"{named} has no sound points to export", "measure again")
+            names = ", ".join(facts.environments)
+            raise InputError(f"{names} has no sound points to export", "measure again")
         several = {name: column for name, column in PARAMETERS.items() if _varies(rows, column)}
         parameters = several or {"n": "bytes"}
         content = {"parameters": list(parameters), "measurements": _measurements(rows, parameters)}
@@ -57,15 +57,15 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
 
 def _measurements(rows: pl.DataFrame, parameters: dict[str, str]) -> dict[str, Any]:
     """The metric and its points by call path, each with a value per launch."""
-    apart = [column for column in APART if _varies(rows, column)]
-    found: dict[str, Any] = {}
-    points = rows.group_by(["pattern", *apart, *parameters.values()], maintain_order=True)
+    distinguishing = [column for column in APART if _varies(rows, column)]
+    measurements: dict[str, Any] = {}
+    points = rows.group_by(["pattern", *distinguishing, *parameters.values()], maintain_order=True)
     for key, launches in points:
-        named = [str(one) for one in key[: 1 + len(apart)] if one]
-        path = named[0] + (f" ({', '.join(named[1:])})" if named[1:] else "")
+        labels = [str(part) for part in key[: 1 + len(distinguishing)] if part]
+        path = labels[0] + (f" ({', '.join(labels[1:])})" if labels[1:] else "")
         point = {
-            "point": [float(one) for one in key[1 + len(apart) :]],
+            "point": [float(parameter_value) for parameter_value in key[1 + len(distinguishing) :]],
             "values": launches["median_s"].to_list(),
         }
-        found.setdefault(path, {METRIC: []})[METRIC].append(point)
-    return found
+        measurements.setdefault(path, {METRIC: []})[METRIC].append(point)
+    return measurements

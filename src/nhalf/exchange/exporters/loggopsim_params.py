@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LogGOPSim's command line: L, o, g, G, O and S of a machine, in whole units of time.
+"""LogGOPSim's command line: L, o, g, G, O and S of a machine, as integers.
 
-LogGOPSim takes whole numbers. A network of more than 1 GB/s has G < 1 ns per byte, which would be
-0 or twice what it is; so where nanoseconds are too coarse for G, the unit of all times becomes a
-tenth, a hundredth, ... of one, until G has DIGITS_MIN. What the simulator then prints, and what
-`calc` in a schedule says, is in that unit.
+LogGOPSim takes integers. A network of more than 1 GB/s has G < 1 ns per byte, which would be
+rounded to 0 or 1; so if nanoseconds are too coarse for G, the unit of all times becomes a tenth, a
+hundredth, ... of one, until G has DIGITS_MIN. The times that the simulator prints, and those of
+`calc` in a schedule, are in that unit.
 
 A message takes o + L + (n - 1) G + o there (T. Hoefler et al., HPDC 2010).
 """
@@ -20,21 +20,22 @@ from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, Subject, the_machine
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine
+from nhalf.machines.message import Messages
 
 DIGITS_MIN = 100
 """G in units is at least this: half a unit is half a percent."""
 UNITS_PER_NS_MAX = 10**6
 THRESHOLD_BYTES = 65535
-"""LogGOPSim's own S, where neither a machine file nor a curve says anything."""
+"""LogGOPSim's own S, used if neither a machine file nor a curve has a threshold."""
 O_PER_BYTE = 0
-"""LogGOPSim's O: what of a byte's time a processor spends. It is not measured apart from G."""
+"""LogGOPSim's O, the processor time per byte. It is not measured separately from G."""
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """In seconds, bytes and seconds per byte; `notes` say where they come from."""
+    """Parameters in seconds, bytes and seconds per byte; `notes` name their sources."""
 
     latency_s: float
     overhead_s: float
@@ -47,29 +48,33 @@ class Parameters:
 class LogGOPSimParams(Exporter):
     """A line of options, after comments."""
 
-    what: ClassVar[str] = "L, o, g, G, O and S as options of LogGOPSim"
+    description: ClassVar[str] = "L, o, g, G, O and S as options of LogGOPSim"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
         """The options; raises InputError if there is neither LogGP nor a ping-pong."""
         machine = the_machine(subject, "loggopsim-params")
-        found = _parameters(machine, self.asked.mpi)
-        scale = _units_per_ns(found.gap_per_byte_s)
+        parameters = _parameters(machine, self.options.mpi)
+        scale = _units_per_ns(parameters.gap_per_byte_s)
         unit = "1 ns" if scale == 1 else f"1/{scale} ns"
-        lines = [f"Of {' '.join(machine.name.split())}, written by nhalf export.", *found.notes]
+        lines = [
+            f"Of {' '.join(machine.name.split())}, written by nhalf export.",
+            *parameters.notes,
+        ]
         lines.append(f"The unit of time is {unit}.")
         if scale > 1:
+            gap_ns = parameters.gap_per_byte_s * 1e9
             lines.append(
-                f"In whole nanoseconds G = {found.gap_per_byte_s * 1e9:.4g} could not be said: "
+                f"In whole nanoseconds G = {gap_ns:.4g} has too few digits: "
                 f"divide the times that LogGOPSim prints by {scale}, and multiply those of calc."
             )
         options = {
-            "L": _units(found.latency_s, scale),
-            "o": _units(found.overhead_s, scale),
-            "g": _units(found.gap_s, scale),
-            "G": _units(found.gap_per_byte_s, scale),
+            "L": _units(parameters.latency_s, scale),
+            "o": _units(parameters.overhead_s, scale),
+            "g": _units(parameters.gap_s, scale),
+            "G": _units(parameters.gap_per_byte_s, scale),
             "O": O_PER_BYTE,
-            "S": found.threshold_bytes,
+            "S": parameters.threshold_bytes,
         }
         comments = "".join(f"# {line}\n" for line in lines)
         return comments + " ".join(f"-{name} {value}" for name, value in options.items()) + "\n"
@@ -88,72 +93,72 @@ def _units(time_s: float, scale: int) -> int:
 
 
 def _parameters(machine: Machine, mpi: str) -> Parameters:
-    known = _measured(machine, mpi)
-    if known is None:
-        return _of_curve(machine, message_curve(machine, mpi))
-    curve = _curve_of(machine, known)
+    loggp = _measured(machine, mpi)
+    if loggp is None:
+        return _of_curve(machine, Messages(machine, mpi).curve)
+    curve = _curve_of(machine, loggp)
     threshold, words = (
         (THRESHOLD_BYTES, "S is LogGOPSim's own: no threshold is known.")
         if curve is None
         else threshold_bytes(machine, curve)
     )
-    gap_per_byte_s = known.gap_per_byte_s
+    gap_per_byte_s = loggp.gap_per_byte_s
     if gap_per_byte_s is None:
         gap_per_byte_s = 0.0 if curve is None else _slope_s(curve)
-    send_s, receive_s = known.send_overhead_s or 0.0, known.recv_overhead_s or 0.0
+    send_s, receive_s = loggp.send_overhead_s or 0.0, loggp.recv_overhead_s or 0.0
     busy_s = (send_s + receive_s) / 2
-    latency_s = known.latency_s or 0.0
-    notes = [f"LogGP of {carrier(known.mpi, known.transport)}, {known.placement or 'same-node'}."]
-    if (known.identifiable is False or latency_s <= 0) and known.half_round_trip_s:
-        busy_s, latency_s = _shares(known.half_round_trip_s)
+    latency_s = loggp.latency_s or 0.0
+    notes = [f"LogGP of {carrier(loggp.mpi, loggp.transport)}, {loggp.placement or 'same-node'}."]
+    if (loggp.identifiable is False or latency_s <= 0) and loggp.half_round_trip_s:
+        busy_s, latency_s = _shares(loggp.half_round_trip_s)
         notes.append("L cannot be told from o here: of their sum, o is a quarter on each side.")
-    gap_s = busy_s if known.gap_s is None else known.gap_s
-    if known.gap_s is None:
+    gap_s = busy_s if loggp.gap_s is None else loggp.gap_s
+    if loggp.gap_s is None:
         notes.append("g is unknown: o.")
     notes.append(words)
     return Parameters(latency_s, busy_s, gap_s, max(0.0, gap_per_byte_s), threshold, (*notes,))
 
 
 def _measured(machine: Machine, mpi: str) -> LogGP | None:
-    """LogGP of a library, between nodes where there is that; None if it is not measured.
+    """LogGP of a library, between nodes if available; None if it is not measured.
 
     Raises InputError if there are several libraries and none is named.
     """
-    enough = [
-        one
-        for one in machine.loggp
-        if one.send_overhead_s is not None
-        and one.recv_overhead_s is not None
-        and (one.latency_s is not None or one.half_round_trip_s)
+    complete = [
+        loggp
+        for loggp in machine.loggp
+        if loggp.send_overhead_s is not None
+        and loggp.recv_overhead_s is not None
+        and (loggp.latency_s is not None or loggp.half_round_trip_s)
     ]
     if mpi:
-        enough = [one for one in enough if carrier(one.mpi, one.transport) == mpi]
-    libraries = sorted({carrier(one.mpi, one.transport) for one in enough})
+        complete = [loggp for loggp in complete if carrier(loggp.mpi, loggp.transport) == mpi]
+    libraries = sorted({carrier(loggp.mpi, loggp.transport) for loggp in complete})
     if len(libraries) > 1:
         raise InputError(
             f"{machine.name} has the parameters of several libraries",
             "name one with --mpi: " + ", ".join(libraries),
         )
-    between = [one for one in enough if is_between_nodes(one.placement)]
-    return next(iter(between or enough), None)
+    between = [loggp for loggp in complete if is_between_nodes(loggp.placement)]
+    return next(iter(between or complete), None)
 
 
-def _curve_of(machine: Machine, known: LogGP) -> FittedModel | None:
+def _curve_of(machine: Machine, loggp: LogGP) -> FittedModel | None:
     """The ping-pong of the same library; None if there is none."""
     try:
-        return message_curve(machine, carrier(known.mpi, known.transport))
+        return Messages(machine, carrier(loggp.mpi, loggp.transport)).curve
     except InputError:
         return None
 
 
 def _of_curve(machine: Machine, curve: FittedModel) -> Parameters:
-    """From t0 of the smallest and the slope of the largest messages, with assumed shares."""
+    """Parameters from t0 of the smallest and the slope of the largest messages."""
     t0_s = max(0.0, curve.segments[0].t0_s)
     busy_s, latency_s = _shares(t0_s)
     words_of_o = f"o and g are {OVERHEAD_SHARE:.0%} of t0 each, L is what is left: not measured."
-    known = overhead_s(machine, curve)
-    if known is not None and sum(known) <= t0_s:
-        busy_s, latency_s = sum(known) / 2, t0_s - sum(known)
+    overheads = overhead_s(machine, curve)
+    if overheads is not None and sum(overheads) <= t0_s:
+        busy_s, latency_s = sum(overheads) / 2, t0_s - sum(overheads)
         words_of_o = "L is what the overheads o leave of t0; g is o."
     threshold, words = threshold_bytes(machine, curve)
     notes = (

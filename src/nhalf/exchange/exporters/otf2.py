@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls and messages of a traced program for Vampir, Scalasca and whatever reads OTF2."""
+"""The calls and messages of a traced program for Vampir, Scalasca and other OTF2 readers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from nhalf.exchange.program.otf2_archive import write_archive
 class Otf2(Exporter):
     """An archive of OTF2: a folder of files."""
 
-    what: ClassVar[str] = "a traced program's calls and messages as an OTF2 archive, for Vampir"
+    description: ClassVar[str] = (
+        "a traced program's calls and messages as an OTF2 archive, for Vampir"
+    )
     is_folder: ClassVar[bool] = True
 
     def text(self, subject: Subject) -> str:
-        """Never: it has no text. Raises InputError."""
+        """Raises InputError: an archive has no text."""
         raise InputError("an OTF2 archive is a folder of files", "name it with --out")
 
     def write(self, subject: Subject, out: Path) -> None:
-        """The archive; raises MissingError if OTF2's library is not there."""
+        """Write the archive; raises MissingError without OTF2's library."""
         program = the_program(subject, "otf2")
         try:
             library = import_module("otf2")

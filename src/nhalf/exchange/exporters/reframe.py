@@ -46,29 +46,29 @@ class Reference:
     low: float
     high: float
     unit: str
-    what: str
+    size: str
 
 
 class ReFrame(Exporter):
     """One check: latency of the smallest and bandwidth of the largest message, per library."""
 
-    what: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
+    description: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
 
     def text(self, subject: Subject) -> str:
-        """The check as Python source; of nothing it measures a study and knows no references."""
-        given = _defaults() if subject is None else _of_run(the_facts(subject, "reframe"))
+        """The check as Python source; without a run it measures a study and has no references."""
+        template_values = _defaults() if subject is None else _of_run(the_facts(subject, "reframe"))
         # Every text in the source goes through one of these two.
         filters = {"quoted": _quoted, "block": _block}
-        return render(TEMPLATE, given, filters)
+        return render(TEMPLATE, template_values, filters)
 
 
 def _quoted(text: str) -> str:
-    """A text as a string of Python: that of JSON is one, too."""
+    """A text as a string of Python; that of JSON is one."""
     return msgspec.json.encode(text).decode()
 
 
 def _block(text: str) -> str:
-    """Lines as they stand within a triple-quoted Python string."""
+    """Lines escaped for a triple-quoted Python string."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
@@ -111,7 +111,7 @@ def _of_run(facts: Facts) -> dict[str, Any]:
 def _plan(facts: Facts) -> tuple[str, Plan]:
     """The name and the plan of a run.
 
-    Raises InputError if it is unknown, or if these are several runs.
+    Raises InputError if the plan is unknown, or for several runs.
     """
     names = ", ".join(facts.environments)
     if len(facts.environments) > 1:
@@ -127,7 +127,7 @@ def _plan(facts: Facts) -> tuple[str, Plan]:
 
 def _options(plan: Plan) -> list[str]:
     """The options of `nhalf run` that repeat a plan, each ready for a shell."""
-    given = {
+    values = {
         "--transport": ",".join(plan.transports),
         "--mpi": ",".join(plan.mpi),
         "--launches": str(plan.launches),
@@ -137,8 +137,8 @@ def _options(plan: Plan) -> list[str]:
         "--seed": str(plan.seed),
         "--timeout": f"{plan.timeout_s:g}s",
     }
-    named = [f"{name}={shlex.quote(value)}" for name, value in given.items() if value]
-    return named + [f"--mpi-prefix={shlex.quote(path)}" for path in plan.mpi_prefixes]
+    options = [f"{name}={shlex.quote(value)}" for name, value in values.items() if value]
+    return options + [f"--mpi-prefix={shlex.quote(path)}" for path in plan.mpi_prefixes]
 
 
 def _study(name: str, plan: Plan) -> str:
@@ -147,12 +147,12 @@ def _study(name: str, plan: Plan) -> str:
     for block in plan.blocks:
         content = {name: getattr(block, name) for name in StudyBlock.__struct_fields__}
         plain = StudyBlock(patterns=block.patterns)
-        kept = {
+        changed_content = {
             name: value
             for name, value in {**content, "ranks": ",".join(map(str, block.ranks))}.items()
             if name in ("patterns", "ranks", "bytes") or value != getattr(plain, name)
         }
-        blocks.append(kept)
+        blocks.append(changed_content)
     StudyFile(title="", block=msgspec.convert(blocks, list[StudyBlock]))  # it can be read back
     title = {"title": f"As in run {name}"}
     return msgspec.toml.encode({**title, "block": blocks}).decode()
@@ -172,16 +172,20 @@ def _shape(plan: Plan) -> tuple[int, int]:
 
 
 def _references(points: pl.DataFrame) -> list[Reference]:
-    """Two per curve: the time of its smallest message and the bandwidth of its largest."""
-    found: list[Reference] = []
+    """Two references per curve: the time of its smallest message, the bandwidth of its largest."""
+    references: list[Reference] = []
     key = ["transport", "mpi", "pattern", "algorithm", "ranks", "placement", "axes"]
     for _, curve in points.sort("bytes").group_by(key, maintain_order=True):
         rows = [row for row in curve.to_dicts() if row["verified"] and row["median_s"] > 0]
         if rows:
-            found.append(_latency(rows[0]))
+            references.append(_latency(rows[0]))
         if rows and rows[-1]["bytes"] > 0:
-            found.append(_bandwidth(rows[-1]))
-    return [one for one in found if math.isfinite(one.low) and math.isfinite(one.high)]
+            references.append(_bandwidth(rows[-1]))
+    return [
+        reference
+        for reference in references
+        if math.isfinite(reference.low) and math.isfinite(reference.high)
+    ]
 
 
 def _latency(row: dict[str, Any]) -> Reference:

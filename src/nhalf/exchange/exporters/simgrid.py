@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """SimGrid: a platform of 3.32 (DTD 4.1) on which SMPI's ping-pong is the curve of a machine.
 
-SMPI takes lat_factor(n) latency + n / (bw_factor(n) bandwidth) for the way of a message, both of
-the whole path, and for messages below the threshold of rendezvous os(n) + or(n) beside. So every
-piece t0 + n/r of the curve is divided into os + or + latency = t0; above the threshold, where SMPI
-has neither os nor or, all of t0 is latency. Factors are multiplied with the path: they are exact
-for one distance only, that of two neighbours.
+SMPI takes lat_factor(n) latency + n / (bw_factor(n) bandwidth) for the transfer of a message, both
+of the whole path, and in addition os(n) + or(n) below the rendezvous threshold. So every piece
+t0 + n/r of the curve is divided into os + or + latency = t0; above the threshold, where SMPI has
+neither os nor or, all of t0 is latency. Factors are multiplied with the path: they are exact for
+one distance only, that of two neighbours.
 
-As measured with 3.32, SMPI sends HEADER_BYTES more than the program does: they count for the time
-and for the choice of a factor, but not for that of os and or. Either holds above its bound.
+Measurements of 3.32 show that SMPI sends HEADER_BYTES more than the program does: they count for
+the time and for the choice of a factor, but not for that of os and or. Each applies above its
+bound.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ import msgspec
 
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
-from nhalf.exchange.exporters import Asked, Exporter, Subject, the_machine
+from nhalf.exchange.exporters import Exporter, ExportOptions, Subject, the_machine
 from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
 from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
 from nhalf.exchange.platform.shape import Shape, shape_of
 from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import Crossbar, SharedMemory
 
@@ -40,37 +42,37 @@ TEMPLATE = Path(__file__).parent.parent / "templates" / "simgrid.xml.j2"
 class SimGrid(Exporter):
     """One platform, with everything that SMPI needs to know."""
 
-    what: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
+    description: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
 
     def text(self, subject: Subject) -> str:
         """The platform as XML; raises InputError if there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
-        given = _platform(machine, self.asked)
-        return render(TEMPLATE, given)
+        template_values = _platform(machine, self.options)
+        return render(TEMPLATE, template_values)
 
 
-def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
+def _platform(machine: Machine, options: ExportOptions) -> dict[str, Any]:
     """The values of the template."""
     node, network = machine.node or Node(), machine.network
-    model = message_curve(_within(machine) if _is_alone(network) else machine, asked.mpi)
+    model = Messages(_within(machine) if _is_alone(network) else machine, options.mpi).curve
     alone = _is_alone(network) and not is_between_nodes(model.placement)
     topology = Crossbar() if network is None or _is_alone(network) else network.topology
-    shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, asked)
-    known_Bps = node.memory_Bps if alone else _link_Bps(network)
+    shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, options)
+    measured_Bps = node.memory_Bps if alone else _link_Bps(network)
     apart = shape.is_flat and not alone
     shared = capacities(machine, model)
-    # Where no topology needs the bandwidth of links for more, it is that of a message alone.
-    link_Bps = fastest_Bps(model) if apart else max(known_Bps or 0.0, fastest_Bps(model))
+    # Without a topology that shares links, their bandwidth is that of a single message.
+    link_Bps = fastest_Bps(model) if apart else max(measured_Bps or 0.0, fastest_Bps(model))
     rendezvous_bytes, threshold = threshold_bytes(machine, model)
-    found = pieces(model, link_Bps, [rendezvous_bytes])
+    curve_pieces = pieces(model, link_Bps, [rendezvous_bytes])
     hop_s = ((network and network.latency_s) or SHORTEST_S) if shape.varies else None
     costs = costs_of(
-        found, rendezvous_bytes, overheads_s(machine, model), (hop_s or 0) * shape.links
+        curve_pieces, rendezvous_bytes, overheads_s(machine, model), (hop_s or 0) * shape.links
     )
     latency_s = max(costs[0].way_s / shape.links, SHORTEST_S)
     loopback = _loopback(machine, model, costs, link_Bps, alone=alone)
-    path_s, cores = latency_s * shape.links, asked.ranks or max(node.ranks, model.ranks)
+    path_s, cores = latency_s * shape.links, options.ranks or max(node.ranks, model.ranks)
     return {
         "title": _plain(machine.title or machine.name),
         "notes": [
@@ -78,13 +80,13 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
             for line in [
                 *what_holds(model, shape, costs, hop_s, alone=alone),
                 *([] if alone else shared.words),
-                *what_is_assumed(machine, model, link_Bps, known_Bps, threshold, hop_s),
+                *what_is_assumed(machine, model, link_Bps, measured_Bps, threshold, hop_s),
                 *loopback.notes,
             ]
         ],
         "alone": alone,
         "hostfile": "" if node.ranks == 1 or alone else "-hostfile HOSTS ",
-        "ranks": asked.ranks or (cores if alone else shape.nodes * node.ranks),
+        "ranks": options.ranks or (cores if alone else shape.nodes * node.ranks),
         "nodes": shape.nodes,
         "cores": cores if alone else node.ranks,
         "speed": SPEED,
@@ -96,30 +98,30 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
         "loopback_Bps": _number(loopback.rate_Bps),
         "loopback_s": _number(loopback.latency_s),
         "rendezvous_bytes": rendezvous_bytes,
-        "latency_factors": _steps(costs, lambda one: one.way_s / path_s),
-        "bandwidth_factors": _steps(costs, lambda one: 1 / (one.piece.per_byte_s * link_Bps)),
-        "send": _overhead_steps(costs, lambda one: one.send_s),
-        "receive": _overhead_steps(costs, lambda one: one.receive_s),
-        **_bandwidths(shared, known_Bps, costs, link_Bps, apart=apart),
+        "latency_factors": _steps(costs, lambda cost: cost.way_s / path_s),
+        "bandwidth_factors": _steps(costs, lambda cost: 1 / (cost.piece.per_byte_s * link_Bps)),
+        "send": _overhead_steps(costs, lambda cost: cost.send_s),
+        "receive": _overhead_steps(costs, lambda cost: cost.receive_s),
+        **_bandwidths(shared, measured_Bps, costs, link_Bps, apart=apart),
     }
 
 
 def _bandwidths(
     shared: Capacities,
-    known_Bps: float | None,
+    measured_Bps: float | None,
     costs: Sequence[Cost],
     link_Bps: float,
     *,
     apart: bool,
 ) -> dict[str, str]:
-    """Of what messages share; "" for what is not there."""
+    """The bandwidths of shared resources; "" for absent ones."""
 
     def of(capacity_Bps: float) -> str:
         return (
             _number(bandwidth(capacity_Bps, costs, link_Bps)) if math.isfinite(capacity_Bps) else ""
         )
 
-    node_Bps = min(known_Bps or 1 / costs[-1].piece.per_byte_s, shared.one_way_Bps)
+    node_Bps = min(measured_Bps or 1 / costs[-1].piece.per_byte_s, shared.one_way_Bps)
     return {
         "way_Bps": of(node_Bps) if apart else _number(link_Bps),
         "limiter_Bps": of(shared.both_ways_Bps),
@@ -134,22 +136,22 @@ def _is_alone(network: Network | None) -> bool:
 
 
 def _within(machine: Machine) -> Machine:
-    """The machine without curves between nodes, where a network says that there is one node."""
+    """The machine without curves between nodes, if its network has a single node."""
     if machine.network is None:
         return machine
-    kept = tuple(model for model in machine.models if not is_between_nodes(model.placement))
-    return msgspec.structs.replace(machine, models=kept)
+    models = tuple(model for model in machine.models if not is_between_nodes(model.placement))
+    return msgspec.structs.replace(machine, models=models)
 
 
 def _link_Bps(network: Network | None) -> float | None:
-    """What a message may have of a link: an adapter in front of it may be narrower."""
-    known = (network.bandwidth_Bps, network.adapter_Bps) if network is not None else ()
-    return min((rate for rate in known if rate), default=None)
+    """The bandwidth of a link for one message: an adapter in front of it may be slower."""
+    rates_Bps = (network.bandwidth_Bps, network.adapter_Bps) if network is not None else ()
+    return min((rate for rate in rates_Bps if rate), default=None)
 
 
 @dataclass(frozen=True)
 class Loopback:
-    """The way of a message within a node, with the factors of messages between nodes on it."""
+    """The loopback link of a node; the factors of messages between nodes apply to it."""
 
     rate_Bps: float
     latency_s: float
@@ -160,18 +162,20 @@ def _loopback(
     machine: Machine, model: FittedModel, costs: Sequence[Cost], link_Bps: float, *, alone: bool
 ) -> Loopback:
     last_Bps = 1 / costs[-1].piece.per_byte_s
-    found = [
-        one
-        for one in machine.models
-        if one.pattern == model.pattern and one.mpi == model.mpi and one.segments
-        if not is_between_nodes(one.placement) and one is not model
+    within_node = [
+        other_model
+        for other_model in machine.models
+        if other_model.pattern == model.pattern
+        and other_model.mpi == model.mpi
+        and other_model.segments
+        if not is_between_nodes(other_model.placement) and other_model is not model
     ]
     if alone:
         return Loopback(link_Bps, costs[0].way_s)
-    if not found:
+    if not within_node:
         words = "Messages within a node cost what those between neighbours do: they are unknown."
         return Loopback(link_Bps, costs[0].way_s, (words,))
-    first, last = found[0].segments[0], found[0].segments[-1]
+    first, last = within_node[0].segments[0], within_node[0].segments[-1]
     rate_Bps = last.r_inf_Bps if math.isfinite(last.r_inf_Bps) else link_Bps
     busy_s = costs[0].send_s + costs[0].receive_s
     header_s = HEADER_BYTES / rate_Bps * last_Bps * costs[0].piece.per_byte_s
@@ -186,25 +190,25 @@ def _loopback(
 
 
 def _steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
-    """'0:1;1039:0.5': a factor above a size with its header; the same one twice is one."""
-    found: list[tuple[int, str]] = []
-    for one in costs:
-        text = _number(value(one))
-        if not found or found[-1][1] != text:
+    """'0:1;1039:0.5': a factor above a size with its header; equal neighbours are merged."""
+    factors: list[tuple[int, str]] = []
+    for cost in costs:
+        text = _number(value(cost))
+        if not factors or factors[-1][1] != text:
             # Above a bound: the first size of a piece is the first above it.
-            above = one.piece.from_bytes - 1 + HEADER_BYTES if one.piece.from_bytes else 0
-            found.append((above, text))
-    return ";".join(f"{size}:{text}" for size, text in found)
+            above = cost.piece.from_bytes - 1 + HEADER_BYTES if cost.piece.from_bytes else 0
+            factors.append((above, text))
+    return ";".join(f"{size}:{text}" for size, text in factors)
 
 
 def _overhead_steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
     """'0:1e-06:0;1023:0:0': seconds, and none per byte, above a size."""
-    found: list[tuple[int, str]] = []
-    for one in costs:
-        text = _number(value(one))
-        if not found or found[-1][1] != text:
-            found.append((max(0, one.piece.from_bytes - 1), text))
-    return ";".join(f"{size}:{text}:0" for size, text in found)
+    overheads: list[tuple[int, str]] = []
+    for cost in costs:
+        text = _number(value(cost))
+        if not overheads or overheads[-1][1] != text:
+            overheads.append((max(0, cost.piece.from_bytes - 1), text))
+    return ";".join(f"{size}:{text}:0" for size, text in overheads)
 
 
 def _number(value: float) -> str:
@@ -212,5 +216,5 @@ def _number(value: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """A line that may stand in a comment of XML."""
+    """A line that is valid in a comment of XML."""
     return " ".join(text.split()).replace("--", "- -").rstrip("-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Importers: what other benchmark suites print becomes points; one file, one suite."""
+"""Importers: the output of other benchmark suites becomes points; one file, one suite."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nhalf.exchange.logs.part import Part, Seconds
 
 PACKAGE = "nhalf.exchange.importers"
 UNNAMED = "imported"
-"""The library of a log that does not say which one it was."""
+"""The library of a log that does not name one."""
 
 Values = Mapping[str, float]
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """One point as a log has it: what is known of it, in nhalf's names and units.
+    """One point of a log, in nhalf's names and units.
 
     `samples_s` holds the one printed time of a message or an operation, or all samples where the
-    log has them (`raw`); `bytes_per_time` the bytes that move in it; `ranks` 0 where the log does
-    not say; `rank_s` one time per rank where printed; `values` what else was printed. `table`
+    log has them (`raw`); `bytes_per_time` the bytes that move in it; `ranks` 0 if the log does
+    not say; `rank_s` one time per rank if printed; `values` the other printed numbers. `table`
     counts the tables of a log: the same point in another table is another launch.
     """
 
@@ -44,11 +44,11 @@ class Imported(msgspec.Struct, frozen=True):
 class Importer(ABC):
     """Reads the logs of one suite.
 
-    `what` names the suite and its versions, `marks` are the words of its headers: a line with one
-    of them begins a part of this suite. `headless` says that its files may have none.
+    `description` names the suite and its versions, `marks` are the words of its headers: a line
+    with one of them begins a part of this suite. `headless` says that its files may have none.
     """
 
-    what: str
+    description: str
     marks: Sequence[str]
     headless = False
 
@@ -58,4 +58,4 @@ class Importer(ABC):
 
     @abstractmethod
     def read(self, part: Part) -> list[Imported]:
-        """Every sound point of the part; rows that are not go to `part.pass_over`."""
+        """Every valid point of the part; other rows go to `part.pass_over`."""

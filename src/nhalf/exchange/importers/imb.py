@@ -47,14 +47,14 @@ class _Table:
 
 
 class Imb(Importer):
-    """Tables of IMB-MPI1, -NBC, -RMA, -P2P and what else is printed in the same form."""
+    """Tables of IMB-MPI1, -NBC, -RMA, -P2P and others with this format."""
 
-    what = "Intel MPI Benchmarks"
+    description = "Intel MPI Benchmarks"
     marks = ("# Benchmarking ", "Intel(R) MPI Benchmark", "Intel (R) MPI Benchmark")
 
     def read(self, part: Part) -> list[Imported]:
-        """Every sound row of every table."""
-        found: list[Imported] = []
+        """Every valid row of every table."""
+        all_points: list[Imported] = []
         table: _Table | None = None
         number, mpi = 0, UNNAMED
         for place, line in enumerate(part.lines):
@@ -73,18 +73,18 @@ class Imb(Importer):
                 if points is None:
                     part.pass_over(place)
                 else:
-                    found += [msgspec.structs.replace(point, mpi=mpi) for point in points]
-        return found
+                    all_points += [msgspec.structs.replace(point, mpi=mpi) for point in points]
+        return all_points
 
 
-def _library(line: str, known: str) -> str:
-    """The library's name where it says it itself; else the standard's version in the header."""
+def _library(line: str, current: str) -> str:
+    """The library's name if it prints one; else the standard's version in the header."""
     if match := _LIBRARY.search(line[:300]):
         return f"intel-{match[1].rstrip('.')}"
-    if line.startswith("# MPI Version") and known == UNNAMED:
+    if line.startswith("# MPI Version") and current == UNNAMED:
         version = line.partition(":")[2].strip()
-        return f"mpi-{version}" if re.fullmatch(r"\d{1,2}\.\d{1,2}", version) else known
-    return known
+        return f"mpi-{version}" if re.fullmatch(r"\d{1,2}\.\d{1,2}", version) else current
+    return current
 
 
 def _comment(table: _Table, line: str) -> None:
@@ -103,9 +103,9 @@ def _comment(table: _Table, line: str) -> None:
 
 
 def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
-    """The points of one row: one, two where computing overlaps, None when it is not whole.
+    """The points of one row: one, two if computing overlaps, None if the row is incomplete.
 
-    None at all where a time is too short to be printed: 0.00 says nothing.
+    The list is empty if a time is too short to be printed (0.00).
     """
     tokens = line.split()
     if not table.name or len(tokens) != len(table.columns):
@@ -119,12 +119,12 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     if any(cells.get(name) == 0 for name in timed):
         return []
     points = [_point(cells, name, table, part) for name in timed]
-    sound = [point for point in points if point is not None]
-    return sound if len(sound) == len(points) else None
+    valid = [point for point in points if point is not None]
+    return valid if len(valid) == len(points) else None
 
 
 def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Imported | None:
-    """The point of a row's numbers; its time is in column `timed`, or follows from a rate."""
+    """The point of a row; its time is in column `timed`, or follows from a rate."""
     size = cells.get("#bytes", 0.0)
     size_bytes = part.size(f"{size:.0f}") if size == int(size) else -1
     ranks = table.ranks or part.ranks

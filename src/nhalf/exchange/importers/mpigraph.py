@@ -2,7 +2,7 @@
 """mpiGraph: two matrices of rates between all pairs of ranks, megabytes of 2^20 bytes.
 
 In step d every rank sends to the rank d to its right and receives from the rank d to its left, so
-every pair is measured while all others are busy, too: such points carry the axis `load`. A row is
+every pair is measured while all others are also busy: such points carry the axis `load`. A row is
 a sender in the matrix `Send` and a receiver in `Recv`; the point's time is the sender's.
 """
 
@@ -33,7 +33,7 @@ class _Graph:
 class MpiGraph(Importer):
     """Rows and columns end with `:RANK`, whatever the hosts are called."""
 
-    what = "mpiGraph"
+    description = "mpiGraph"
     marks = ("START mpiGraph",)
 
     def read(self, part: Part) -> list[Imported]:
@@ -50,10 +50,10 @@ class MpiGraph(Importer):
 
 
 def _header(line: str, graph: _Graph) -> bool:
-    """Whether a line is one of the header, or the names of a matrix's columns."""
-    name, _, rest = line.strip().partition("\t" if "\t" in line else " ")
-    if name in ("Send", "Recv") and ":" in rest:
-        ends = [token.rpartition(":")[2] for token in rest.split()]
+    """Whether a line belongs to the header, or names the columns of a matrix."""
+    name, _, labels = line.strip().partition("\t" if "\t" in line else " ")
+    if name in ("Send", "Recv") and ":" in labels:
+        ends = [token.rpartition(":")[2] for token in labels.split()]
         if all(end.isdecimal() and len(end) < 8 for end in ends):
             graph.matrix, graph.columns = name, [int(end) for end in ends]
         return True
@@ -77,7 +77,7 @@ def _is_matrix_row(line: str) -> bool:
 
 
 def _row(line: str, graph: _Graph, part: Part) -> bool:
-    """Keep the rates of a row; whether all of it could be used."""
+    """Keep the rates of a row; returns whether the whole row was used."""
     tokens = line.split()
     end = tokens[0].rpartition(":")[2]
     is_send = tokens[1] == "to"
@@ -85,7 +85,7 @@ def _row(line: str, graph: _Graph, part: Part) -> bool:
         return False
     row, rates = int(end), [part.number(token) * MEGABYTE for token in tokens[2:]]
     if len(rates) != len(graph.columns):
-        return False  # which columns are missing cannot be known
+        return False  # the missing columns are unknown
     for column, rate_Bps in zip(graph.columns, rates, strict=True):
         if rate_Bps > 0 and row != column:
             pair = (row, column) if is_send else (column, row)
@@ -97,11 +97,11 @@ def _row(line: str, graph: _Graph, part: Part) -> bool:
 def _points(graph: _Graph) -> list[Imported]:
     """A point for every pair whose sender's rate is known."""
     size_bytes = graph.size_bytes
-    # A header that was lost is made good by the matrix itself.
+    # If the header was lost, the matrix itself gives the number of ranks.
     ranks = graph.ranks or len(graph.columns)
     if size_bytes < 1 or not 2 <= ranks <= RANKS_MOST:
         return []
-    found = []
+    points = []
     for (first, second), rate_Bps in graph.sent_Bps.items():
         time_s = ratio(size_bytes, rate_Bps)
         if not is_time(time_s) or max(first, second) >= ranks:
@@ -111,9 +111,9 @@ def _points(graph: _Graph) -> list[Imported]:
         if is_time(received_s):
             values["receive_s"] = received_s
         axes = {"first": str(first), "second": str(second), "load": "shift"}
-        found.append(
+        points.append(
             Imported(
                 "distance", size_bytes, (time_s,), ranks, size_bytes, graph.table, axes, values
             )
         )
-    return found
+    return points

@@ -24,7 +24,7 @@ _PATTERNS = {
     "all-reduce": "allreduce", "all-gather": "allgather", "broadcast": "bcast",
 }  # fmt: skip
 _BLOCKS = ("allgather", "alltoall", "alltoallv", "gather", "scatter")
-"""Operations whose message is what one rank sends to one other, not what all move."""
+"""Operations whose size is the message between one pair of ranks, not the data of all ranks."""
 _TYPE_BYTES = {
     "int8": 1, "uint8": 1, "char": 1, "f8e4m3": 1, "f8e5m2": 1, "fp8_e4m3": 1, "fp8_e5m2": 1,
     "half": 2, "bfloat16": 2, "float16": 2, "int32": 4, "uint32": 4, "int": 4, "float": 4,
@@ -48,14 +48,14 @@ class _Table:
 
 
 class NcclTests(Importer):
-    """The screen by its columns' names; JSON record by record, so that a cut file is no loss."""
+    """The screen by its columns' names; JSON record by record, so that a truncated file is read."""
 
-    what = "nccl-tests (screen and JSON)"
+    description = "nccl-tests (screen and JSON)"
     marks = ("# nThread ", "# nccl-tests version", "# Collective test starting", '"nccl_version"')
 
     def read(self, part: Part) -> list[Imported]:
-        """Every sound row of every table, then every record of JSON."""
-        found: list[Imported] = []
+        """Every valid row of every table, then every record of JSON."""
+        all_points: list[Imported] = []
         table = _Table(0)
         for place, line in enumerate(part.lines):
             if '"' in line and ("{" in line or ":" in line):
@@ -63,26 +63,26 @@ class NcclTests(Importer):
             if "# nThread " in line:
                 table = _Table(table.number + 1, table.pattern)
             if match := _NAME.search(line[:1000]):
-                table.pattern = _named(match[1])
+                table.pattern = _pattern(match[1])
             if match := _RANK.search(line[:100]):
                 table.ranks = max(table.ranks, min(int(match[1]) + 1, RANKS_MOST))
             elif "algbw" in line:
                 table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
             elif table.columns and is_row(line):
                 points = _row(line.split(), table, part)
-                found += points
+                all_points += points
                 if not points:
                     part.pass_over(place)
-        return found + list(_records("\n".join(part.lines), part, table.number + 1))
+        return all_points + list(_records("\n".join(part.lines), part, table.number + 1))
 
 
-def _named(name: str) -> str:
+def _pattern(name: str) -> str:
     """The pattern of a test such as all_reduce."""
     return _PATTERNS.get(slug(name), slug(name))
 
 
 def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
-    """The out-of-place and the in-place point of one row; none when it is not whole."""
+    """The out-of-place and the in-place point of one row; none if the row is incomplete."""
     names = table.columns
     first = next((i for i, name in enumerate(names) if name in ("time", "cputime")), len(names))
     width = (len(names) - first) // 2
@@ -93,8 +93,8 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
     size_bytes = _message_bytes(head, table.pattern, part)
     halves = [tokens[first : first + width], tokens[first + width :]]
     if len(tokens) == first + width:
-        halves = [[], halves[0]]  # what is replayed from a trace has no out-of-place
-    found = []
+        halves = [[], halves[0]]  # replays of a trace have no out-of-place half
+    points = []
     for axes, half in zip(({}, IN_PLACE), halves, strict=True):
         if not half:
             continue
@@ -102,8 +102,8 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
         point = _timed(cells, size_bytes, axes, table, part)
         if point is None:
             return []
-        found.append(point)
-    return found
+        points.append(point)
+    return points
 
 
 def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
@@ -159,32 +159,32 @@ def _point(
 
 
 def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
-    """The points of every whole record of JSON in the text."""
+    """The points of every complete record of JSON in the text."""
     decode = json.JSONDecoder().raw_decode
     table = _Table(number)
     place = 0
-    for what, chunk in _chunks(text) if "{" in text else ():
-        if what == "device":
+    for kind, chunk in _chunks(text) if "{" in text else ():
+        if kind == "device":
             table.ranks += 1
-        elif what in ("record", "arguments"):
+        elif kind in ("record", "arguments"):
             try:
                 value, _ = decode(chunk)
             except (ValueError, RecursionError):
                 part.pass_over(min(place, len(part.lines) - 1))
                 value = None
-            if what == "record" and isinstance(value, dict):
+            if kind == "record" and isinstance(value, dict):
                 yield from _record(value, table, part)
-            elif what == "arguments":
+            elif kind == "arguments":
                 words = value if isinstance(value, list) else []
                 name = _NAME.search(str(words[0])[-100:]) if words else None
-                table = _Table(table.number + 1, _named(name[1]) if name else "")
+                table = _Table(table.number + 1, _pattern(name[1]) if name else "")
         place += chunk.count("\n")
 
 
 def _chunks(text: str) -> Iterator[tuple[str, str]]:
-    """The text in pieces, each beginning with what is looked for, and what that is.
+    """The text in chunks, each with the kind of its first token.
 
-    A record ends before the next one begins, so no piece is looked at twice.
+    A record ends before the next one begins, so no chunk is scanned twice.
     """
     matches = list(_TOKENS.finditer(text))
     yield "", text[: matches[0].start()] if matches else text
@@ -224,7 +224,7 @@ def _number(value: object) -> float:
 
 
 def _iterations(report: object) -> list[float]:
-    """The times of single iterations, seconds; none if one of them is none."""
+    """The times of single iterations, seconds; none if any of them is invalid."""
     times = report.get("times_us") if isinstance(report, dict) else None
     if not isinstance(times, list):
         return []

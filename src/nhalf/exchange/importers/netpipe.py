@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NetPIPE: what it shows on the screen, and its file np.out.
+"""NetPIPE: its screen output, and its file np.out.
 
 A time is half a round trip. The screen shows `0:  1 bytes 999 times --> 4.58 Mbps in 1.67 usec`
 (3.x, megabits of 2^20 or 10^6 bits) or `1:  1 B 999 times --> 4.58 Mbps in 1.67 usecs` (4.x and
 5.x, with units that change from row to row, sizes decimal and rounded from 1 MB on: sizes that
 are printed equal become samples of one point). np.out has bytes, one to three rates and a time:
-seconds beside megabits (3.x), microseconds beside gigabits (5.x); only where rate and time agree
-a row is one of these. Rates themselves are not used.
+seconds beside megabits (3.x), microseconds beside gigabits (5.x); a row
+counts only if its rate and its time agree. Rates themselves are not used.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _PER_SECOND = {"nsecs": 1e9, "usecs": 1e6, "usec": 1e6, "msecs": 1e3, "secs": 1.
 _MODULE = re.compile(r"\bNP([a-z]{2,10}\d?)\b")
 _TCP = "Send and receive buffers are"
 _UNITS = ((1e6, 1.0), (1e9, 1e6))
-"""Bits per second of a rate's unit, and how many units of time a second has: 3.x and 5.x."""
+"""Bits per second of a rate's unit, and units of time per second: 3.x and 5.x."""
 _AGREE = 0.06
-"""Rate and time may differ so much: megabits of 2^20 bits, and few digits."""
+"""Largest relative difference of rate and time: megabits of 2^20 bits, and few digits."""
 
 
 class NetPipe(Importer):
-    """The screen's lines are recognised by their arrow; np.out has nothing but numbers."""
+    """Recognises the screen's lines by their arrow; np.out has only numbers."""
 
-    what = "NetPIPE 3.x to 5.x (screen and np.out)"
+    description = "NetPIPE 3.x to 5.x (screen and np.out)"
     marks = (" times -->", "Now starting the main loop", "Clock resolution ~")
     headless = True
 
     def read(self, part: Part) -> list[Imported]:
-        """Every sound row; a screen that starts anew is another table."""
+        """Every valid row; a screen that starts again is another table."""
         points: dict[tuple[int, int], Imported] = {}
         screen = any(" times -->" in line for line in part.lines)
         table, transport = 0, "mpi"
@@ -54,11 +54,11 @@ class NetPipe(Importer):
                 part.pass_over(place)
                 continue
             size_bytes, time_s, verified = read
-            known = points.get((table, size_bytes))
+            earlier = points.get((table, size_bytes))
             point = Imported(
                 pattern="pingpong",
                 size_bytes=size_bytes,
-                samples_s=(*(known.samples_s if known else ()), time_s),
+                samples_s=(*(earlier.samples_s if earlier else ()), time_s),
                 ranks=2,
                 bytes_per_time=size_bytes,
                 table=table,
@@ -70,7 +70,7 @@ class NetPipe(Importer):
 
 
 def _transport(line: str) -> str:
-    """The module as far as the screen or the command line tells."""
+    """The module named on the screen or in the command line; '' if there is none."""
     if _TCP in line:
         return "tcp"
     match = _MODULE.search(line[:500])
@@ -78,9 +78,9 @@ def _transport(line: str) -> str:
 
 
 def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
-    """Bytes, seconds and whether the data were right, of a line of the screen."""
-    left, _, right = line.partition(" times -->")
-    sizes, results = left.rpartition(":")[2].split(), right.split()
+    """Bytes, seconds and whether the data were correct, from a line of the screen."""
+    head, _, tail = line.partition(" times -->")
+    sizes, results = head.rpartition(":")[2].split(), tail.split()
     if len(sizes) != 3 or "in" not in results:
         return None
     place = results.index("in")
@@ -94,7 +94,7 @@ def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
     time_s = part.number(results[3]) / per_second
     if size_bytes < 0 or not is_time(time_s):
         return None
-    wrong = "integrity problems" in right or "failures" in results
+    wrong = "integrity problems" in tail or "failures" in results
     return size_bytes, time_s, not wrong
 
 

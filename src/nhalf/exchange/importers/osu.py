@@ -2,8 +2,8 @@
 """OSU Micro-Benchmarks: a title, comments, a line of column names, rows.
 
 Times are microseconds, MB/s are 10^6 bytes per second. Latency of two ranks is half a round trip.
-Of collectives the mean over ranks is printed, with -f also the largest and the smallest of the
-ranks' means: the largest is taken, since an operation has ended when its last rank has.
+Collectives have the mean over ranks, with -f also the largest and the smallest of the ranks' means:
+the largest is taken, since an operation has ended when its last rank has.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLUMN = re.compile(
     r"p\d{1,2}(?:\.\d{1,4})?tailbw\(mb/s\)"
 )
 _TIME = ("maxlatency(us)", "avglatency(us)", "latency(us)", "maxcomm.(us)", "purecomm.(us)")
-"""Which column is the point's time, the first that is there."""
+"""Columns with the point's time; the first one present is used."""
 _RATE = ("messages/s", "bandwidth(mb/s)", "mb/s")
 _OVERLAPPED = "overall(us)"
 """The time of a non-blocking operation while its ranks compute: its own point."""
@@ -70,18 +70,18 @@ class _Table:
 
 
 class Osu(Importer):
-    """Tables of any version: columns are taken by their names."""
+    """Tables of any version, read by their columns' names."""
 
-    what = "OSU Micro-Benchmarks 5.x to 7.5"
+    description = "OSU Micro-Benchmarks 5.x to 7.5"
     marks = ("# OSU ",)
 
     def read(self, part: Part) -> list[Imported]:
-        """Every sound row of every table."""
-        found: list[Imported] = []
+        """Every valid row of every table."""
+        all_points: list[Imported] = []
         table: _Table | None = None
         for place, line in enumerate(part.lines):
             if "# OSU " in line:
-                table = _titled(line.partition("# OSU ")[2], table.number + 1 if table else 0)
+                table = _table(line.partition("# OSU ")[2], table.number + 1 if table else 0)
                 continue
             part.note_launcher(line)
             if table is None:
@@ -91,13 +91,13 @@ class Osu(Importer):
                 continue
             points = _init(line, table) if "nprocs:" in line else _row(line, table, part)
             if points is not None:
-                found += points
+                all_points += points
             elif is_row(line) or "nprocs:" in line:
                 part.pass_over(place)
-        return found
+        return all_points
 
 
-def _titled(title: str, number: int) -> _Table:
+def _table(title: str, number: int) -> _Table:
     """A table from its title, such as `MPI-CUDA Broadcast Latency Test v5.8`."""
     words = title[:200].partition(" Test")[0].split()
     head, _, memory = (words[0] if words else "").partition("-")
@@ -139,9 +139,9 @@ def _comment(table: _Table, line: str) -> None:
 
 
 def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
-    """The points of one row: one, two where computing overlaps, None when the line is no row.
+    """The points of one row: one, two if computing overlaps, None if the line is no row.
 
-    None at all where a time or a rate is too small to be printed: 0.00 says nothing.
+    The list is empty if a time or a rate is too small to be printed (0.00).
     """
     tokens = line.split()
     if not table.columns or len(tokens) != len(table.columns):
@@ -165,18 +165,18 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     if any(cells.get(name) == 0 for name in timed):
         return []
     points = [_point(size_bytes, cells, name, table, part) for name in timed]
-    sound = [
+    valid = [
         msgspec.structs.replace(point, verified=verdict == "pass")
         for point in points
         if point is not None
     ]
-    return sound if len(sound) == len(points) else None
+    return valid if len(valid) == len(points) else None
 
 
 def _point(
     size_bytes: int, cells: dict[str, float], timed: str, table: _Table, part: Part
 ) -> Imported | None:
-    """The point of a row's numbers; its time is in column `timed`, or follows from a rate."""
+    """The point of a row; its time is in column `timed`, or follows from a rate."""
     ranks = part.ranks if any(word in table.pattern for word in _OF_ALL_RANKS) else 2
     axes = {**table.axes, **({"work": "1"} if timed == _OVERLAPPED else {})}
     moved_bytes = size_bytes * (2 if table.pattern == "bibw" else 1)
@@ -227,7 +227,7 @@ def _values(cells: dict[str, float], timed: str, table: _Table) -> dict[str, flo
 
 
 def _init(line: str, table: _Table) -> list[Imported] | None:
-    """The one line of osu_init, milliseconds; None when it is not whole."""
+    """The single line of osu_init, milliseconds; None if it is incomplete."""
     match = _INIT.search(line[:400])
     if match is None or any(len(text) > 12 for text in match.groups()):
         return None

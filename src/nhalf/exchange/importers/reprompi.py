@@ -30,7 +30,7 @@ Ticks = tuple[int, int, float, float]
 
 @dataclass
 class _Table:
-    """The header that holds for the rows below it, and what they hold by call and bytes."""
+    """A header, and the contents of the rows below it by call and bytes."""
 
     number: int
     ranks: int = 0
@@ -42,13 +42,13 @@ class _Table:
 
 
 class ReproMpi(Importer):
-    """Raw rows, rows per process, and summaries, by their columns' names."""
+    """Raw rows, rows per process, and summaries, read by their columns' names."""
 
-    what = "ReproMPI"
+    description = "ReproMPI"
     marks = ("#@nprocs=", "#@reproMPI", "runtime_sec", "loc_tstart_sec", "total_nrep")
 
     def read(self, part: Part) -> list[Imported]:
-        """Every sound row; a second line of column names begins another table."""
+        """Every valid row; a second line of column names begins another table."""
         tables = [_Table(0, part.ranks)]
         for place, line in enumerate(part.lines):
             table = tables[-1]
@@ -78,7 +78,7 @@ def _setting(line: str, table: _Table) -> None:
 
 
 def _row(tokens: list[str], table: _Table, part: Part) -> bool:
-    """Keep one row; whether it is whole. A repetition that missed its window is left out."""
+    """Keep one row, unless it missed its window; returns whether the row is complete."""
     if len(tokens) != len(table.columns):
         return False
     texts = dict(zip(table.columns, tokens, strict=True))
@@ -100,7 +100,7 @@ def _row(tokens: list[str], table: _Table, part: Part) -> bool:
 
 
 def _summary(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool:
-    """Keep a row of --summary."""
+    """Keep a row of --summary; returns whether it is complete."""
     summary = {name: part.number(texts[name]) for name in _SUMMARY if name in texts}
     if not summary or not all(map(is_time, summary.values())):
         return False
@@ -109,31 +109,31 @@ def _summary(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool
 
 
 def _tick(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool:
-    """Keep one process's start and end, on the global clock where there is one."""
+    """Keep the start and end of one process, on the global clock if there is one."""
     clock = "gl" if "gl_tend_sec" in texts else "loc"
     start_s = part.number(texts.get(f"{clock}_tstart_sec", ""))
     end_s = part.number(texts[f"{clock}_tend_sec"])
     repetition, process = part.size(texts.get("nrep", "")), part.size(texts.get("process", ""))
-    sound = is_time(end_s - start_s) and 0 <= process < RANKS_MOST and repetition >= 0
-    if sound:
+    is_valid = is_time(end_s - start_s) and 0 <= process < RANKS_MOST and repetition >= 0
+    if is_valid:
         table.ticks[key].append((repetition, process, start_s, end_s))
-    return sound
+    return is_valid
 
 
 def _points(table: _Table) -> list[Imported]:
     """A point for every call and size."""
-    found = []
+    points = []
     for key, samples_s in table.samples_s.items():
-        found.append(_point(table, key, samples_s, raw=True))
+        points.append(_point(table, key, samples_s, raw=True))
     for key, ticks in table.ticks.items():
         samples_s, rank_s, ranks = _operations(table, ticks)
         if samples_s:
-            found.append(_point(table, key, samples_s, raw=True, rank_s=rank_s, ranks=ranks))
+            points.append(_point(table, key, samples_s, raw=True, rank_s=rank_s, ranks=ranks))
     for key, summary in table.summaries.items():
         timed = next(name for name in _TIMES if name in summary)
         values = {_SUMMARY[name]: value for name, value in summary.items() if name != timed}
-        found.append(_point(table, key, [summary[timed]], values=values))
-    return found
+        points.append(_point(table, key, [summary[timed]], values=values))
+    return points
 
 
 def _point(
@@ -161,7 +161,7 @@ def _point(
 
 
 def _operations(table: _Table, ticks: list[Ticks]) -> tuple[list[float], list[float], int]:
-    """Times of whole repetitions, the median of each process, and the number of processes."""
+    """Times of complete repetitions, the median of each process, and the number of processes."""
     is_global = "gl_tend_sec" in table.columns
     processes = {process for _, process, _, _ in ticks}
     ranks = max(table.ranks, max(processes) + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imported points as a run directory, which `show`, `report` and `compare` take as any other."""
+"""Imported points as a run directory for `show`, `report` and `compare`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from nhalf.base.files import write_bytes
 from nhalf.base.operations import NATIVE
 from nhalf.base.version import __version__
 from nhalf.exchange.importers import UNNAMED, Imported
-from nhalf.exchange.logs.log import Log, known
+from nhalf.exchange.logs.log import Log, formats
 from nhalf.store.axes import axes_text
 from nhalf.store.keys import CURVE
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import JOURNAL, Run
 
 ADVICE = "imported"
-"""What every point says whose samples the log did not have."""
+"""The warning of every point whose samples the log did not have."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read, and what was in it."""
+    """A file that was read, and its log."""
 
     path: Path
     size_bytes: int
@@ -43,7 +43,7 @@ def write_run(
     """Make a run directory of the points of all files.
 
     `mpi` and `transport` replace what the logs say. Raises InputError if a point has no number
-    of ranks, or when `out` holds a run; MissingError when it cannot be written.
+    of ranks, or if `out` holds a run; MissingError if it cannot be written.
     """
     records = list(_records(sources, placement, mpi, transport))
     names = dict.fromkeys(carrier(record.mpi, record.transport) for record in records)
@@ -56,12 +56,12 @@ def write_run(
 
 
 def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
-    """What run.json says: nothing is known of the machine but what the logs are."""
+    """The content of run.json: the machine is unknown, only the logs are described."""
     files: list[dict[str, Any]] = [
         {
             "name": source.path.name,
             "size_bytes": source.size_bytes,
-            "suites": [known()[suite] for suite in source.log.suites],
+            "suites": [formats()[suite] for suite in source.log.suites],
             "points": len(source.log.points),
             "passed_over": len(source.log.passed_over),
         }
@@ -103,7 +103,7 @@ def _records(
 
 
 def _record(point: Imported, placement: str, mpi: str, transport: str) -> Record:
-    """One point as the store has it, but for its place among the others."""
+    """One point as a record of the store, without its launch, position and start."""
     named_transport = transport or point.transport
     library = (mpi or point.mpi or UNNAMED) if named_transport == "mpi" else ""
     return Record(
@@ -131,14 +131,14 @@ def _record(point: Imported, placement: str, mpi: str, transport: str) -> Record
 
 
 class _Launches:
-    """Numbers launches: each table of a curve is another, and so is a size that comes again."""
+    """Numbers launches: each table of a curve begins one, and so does a repeated size."""
 
     def __init__(self) -> None:
         self._tables: dict[tuple[Any, ...], dict[tuple[int, int], int]] = defaultdict(dict)
         self._next: dict[tuple[Any, ...], int] = defaultdict(int)
 
     def of(self, record: Record, table: tuple[int, int]) -> int:
-        """The launch of a point that stands in a table (file, number of the table)."""
+        """The launch of a point in a table (file, number of the table)."""
         curve = tuple(getattr(record, name) for name in CURVE)
         tables = self._tables[curve]
         launch = max(tables.setdefault(table, len(tables)), self._next[*curve, record.bytes])

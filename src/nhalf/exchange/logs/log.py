@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log as a whole: its text from bytes, its parts by suite, and what is in them."""
+"""A log: its text from bytes, its parts by suite, and their points."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Log:
 def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
     """A log from a file, and its size in bytes.
 
-    Raises InputError if there is nothing to read in it, MissingError when it cannot be read.
+    Raises InputError for a file without results, MissingError if it cannot be read.
     """
     try:
         content = path.read_bytes()
@@ -66,22 +66,22 @@ def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
         is_binary = b"\0" in content and not content.startswith(_MARKED[1][0][:2])
         raise _useless(path, "is binary" if is_binary else "has no known format")
     if not log.points:
-        of = " and ".join(known()[suite] for suite in log.suites)
+        of = " and ".join(formats()[suite] for suite in log.suites)
         raise _useless(path, f"holds no result, though it looks like {of}")
     return log, len(content)
 
 
 def _useless(path: Path, why: str) -> InputError:
-    return InputError(f"{path} {why}", f"known are logs of {', '.join(known().values())}")
+    return InputError(f"{path} {why}", f"known are logs of {', '.join(formats().values())}")
 
 
-def known() -> Mapping[str, str]:
-    """Every format's name with its suite and versions."""
-    return {name: importer.what for name, importer in load(PACKAGE, Importer).items()}
+def formats() -> Mapping[str, str]:
+    """The suite and versions of every format, by its name."""
+    return {name: importer.description for name, importer in load(PACKAGE, Importer).items()}
 
 
 def decode(content: bytes) -> str:
-    """Text of any encoding that logs have; what cannot be decoded becomes replacement marks."""
+    """Decode text in any encoding of logs; undecodable bytes become replacement marks."""
     for mark, encoding in _MARKED:
         if content.startswith(mark):
             return content.decode(encoding, errors="replace")
@@ -89,9 +89,9 @@ def decode(content: bytes) -> str:
 
 
 def read_text(text: str, ranks: int = 0) -> Log:
-    """Everything in a log; `ranks` where the user says how many there were, 0 otherwise.
+    """Read a log; `ranks` is the number that the user gave, 0 otherwise.
 
-    Points have ranks 0 if neither the log nor the user says how many there were.
+    Points have ranks 0 if neither the log nor the user gives their number.
     """
     lines = clean_lines(text)
     importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}
@@ -99,16 +99,16 @@ def read_text(text: str, ranks: int = 0) -> Log:
     comma = writes_decimal_comma(lines)
     for number, (name, first, last) in enumerate(_parts(lines, importers)):
         part = Part(lines[first:last], first + 1, ranks, ranks > 0, comma)
-        found = importers[name].read(part)
-        if not found and not importers[name].recognises(text):
+        points = importers[name].read(part)
+        if not points and not importers[name].recognises(text):
             continue
         # Tables of different parts are different tables.
         log.points.extend(
             msgspec.structs.replace(
                 point, table=(number << 20) + point.table, ranks=point.ranks or ranks
             )
-            for point in found
-            if sound(point)
+            for point in points
+            if is_valid(point)
         )
         log.passed_over.extend(part.passed_over)
         if name not in log.suites:
@@ -117,10 +117,10 @@ def read_text(text: str, ranks: int = 0) -> Log:
 
 
 def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tuple[str, int, int]]:
-    """Runs of lines by suite: name, first line, line after the last.
+    """Consecutive lines by suite: name, first line, line after the last.
 
-    What stands before the first header belongs to it: command lines and what a library says of
-    itself. A text without any header is tried with the formats that have none.
+    Lines before the first header belong to its part: command lines and the output of a library.
+    A text without any header is tried with the formats that have none.
     """
     begins: list[tuple[str, int]] = []
     marked = _marked(tuple(mark for kind in importers.values() for mark in kind.marks))
@@ -140,12 +140,12 @@ def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tupl
 
 @functools.cache
 def _marked(marks: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds any of the words in a line: most lines have none."""
+    """The pattern that finds any of the words in a line; most lines have none."""
     return re.compile("|".join(map(re.escape, marks)))
 
 
-def sound(point: Imported) -> bool:
-    """Whether a point keeps what every point promises."""
+def is_valid(point: Imported) -> bool:
+    """Whether a point meets the invariants of points."""
     return (
         len(point.samples_s) > 0
         and all(map(is_time, point.samples_s))

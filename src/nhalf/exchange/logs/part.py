@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of one suite's log, freed of what launchers, terminals and locales did to them."""
+"""The lines of one suite's log, without the traces of launchers, terminals and locales."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.base.units import SIZE_BYTES_MAX
 Seconds = Sequence[float]
 
 TIME_LEAST_S, TIME_MOST_S = 1e-12, 1e9
-"""No message is faster, no benchmark waits longer: what is outside is not a time."""
+"""No message is faster, no benchmark waits longer: numbers outside are not times."""
 RANKS_MOST = 1 << 20
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
@@ -27,7 +27,7 @@ _GROUPED_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 @dataclass(frozen=True)
 class PassedOver:
-    """A line that looked like a result and could not be used: its number from 1, and its text."""
+    """A line that resembles a result but cannot be used: its number from 1, and its text."""
 
     line: int
     text: str
@@ -37,7 +37,7 @@ class PassedOver:
 class Part:
     """Consecutive lines of one suite; `first` is the number of the first in its file, from 1.
 
-    `ranks` is what the user or the launcher's command line said, 0 when nobody did.
+    `ranks` is from the user or the launcher's command line, 0 if neither gave it.
     """
 
     lines: Sequence[str]
@@ -48,11 +48,11 @@ class Part:
     passed_over: list[PassedOver] = field(default_factory=list)
 
     def pass_over(self, place: int) -> None:
-        """Take note of a line, by its place in the part, that could not be used."""
+        """Record an unusable line, by its place in the part."""
         self.passed_over.append(PassedOver(self.first + place, self.lines[place].strip()[:200]))
 
     def number(self, token: str) -> float:
-        """A finite number as this log writes numbers; NaN when it is none."""
+        """Parse a finite number in the notation of this log; NaN if it is none."""
         if "," in token or self.decimal_comma:
             token = self._with_point(token)
         if "_" in token:
@@ -71,12 +71,12 @@ class Part:
         return token.replace(".", "") if _GROUPED.fullmatch(token) else token
 
     def size(self, token: str) -> int:
-        """A message size in bytes; -1 when it is none."""
+        """Parse a message size in bytes; -1 if it is none."""
         value = int(token) if token.isdecimal() and len(token) < 16 else self.number(token)
         return int(value) if 0 <= value <= SIZE_BYTES_MAX and value == int(value) else -1
 
     def note_launcher(self, line: str) -> None:
-        """Learn the number of ranks from a launcher's command line, unless the user gave it."""
+        """Take the number of ranks from a launcher's command line, unless the user gave it."""
         if not self.given_ranks and ("mpi" in line or "srun" in line):
             self.ranks = launcher_ranks(line) or self.ranks
 
@@ -93,18 +93,18 @@ def is_row(line: str) -> bool:
 
 
 def ratio(over: float, under: float) -> float:
-    """A quotient; NaN if there is none."""
+    """The quotient; NaN if there is none."""
     return over / under if under > 0 else math.nan
 
 
 def slug(text: str) -> str:
-    """A pattern's name made of any text: lower case, dashes."""
+    """A pattern's name from any text: lower case, dashes."""
     words = re.findall(r"[a-z0-9]+", text[:200].lower())
     return "-".join(words)[:60].strip("-") or "unnamed"
 
 
 def launcher_ranks(line: str) -> int:
-    """The number of ranks in a command line such as `mpirun -np 4 …`; 0 when there is none."""
+    """The number of ranks in a command line such as `mpirun -np 4 …`; 0 if there is none."""
     if not any(name in line for name in ("mpirun", "mpiexec", "srun")):
         return 0
     words = line[:2000].split()
@@ -142,7 +142,7 @@ def _without_tag(line: str) -> str:
 
 
 def writes_decimal_comma(lines: Sequence[str]) -> bool:
-    """Whether rows of numbers have commas where others have points."""
+    """Whether rows of numbers have decimal commas."""
     return any(
         "," in line
         and is_row(line)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a platform for SimGrid: its shape, its costs and the words about them."""
+"""The parts of a platform for SimGrid: its shape, its costs and comments."""

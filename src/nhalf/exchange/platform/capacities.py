@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node, and all nodes, move together, in SimGrid's words: its bandwidths are multiplied with
-the factor of each message, so that a capacity is what messages of the last piece share.
+"""The capacities of a node and of all nodes together, in SimGrid's terms.
+
+SimGrid multiplies bandwidths with the factor of each message, so that a capacity is shared by
+messages of the last piece.
 """
 
 from __future__ import annotations
@@ -13,17 +15,17 @@ from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate
 from nhalf.exchange.platform.costs import Cost
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import curves_by_distance
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps
 from nhalf.measure.simulate.shared import Share, medium_Bps, shares
 
 
 @dataclass(frozen=True)
 class Capacities:
-    """Bytes per second, infinite where nothing is known to bound them.
+    """Capacities in bytes per second, infinite if no bound is known.
 
-    Of a node each way and both together, of its messages to itself, and of a wire that all nodes
-    have in common.
+    They are those of a node in one direction and in both together, of its internal messages, and
+    of a wire shared by all nodes.
     """
 
     one_way_Bps: float
@@ -33,7 +35,7 @@ class Capacities:
 
     @property
     def words(self) -> list[str]:
-        """What is shared, in comments of the platform."""
+        """The shared capacities in comments of the platform."""
         lines = []
         if math.isfinite(self.both_ways_Bps):
             lines.append(
@@ -47,16 +49,16 @@ class Capacities:
 
 
 def capacities(machine: Machine, model: FittedModel) -> Capacities:
-    """Of a machine whose messages have this curve; what a rank does is taken for its whole node."""
-    within = fastest_Bps(curves_by_distance(machine, carrier(model.mpi, model.transport))[0])
-    found = shares(machine, within, fastest_Bps(model))
+    """The capacities of a machine whose messages have this curve."""
+    within = fastest_Bps(Messages(machine, carrier(model.mpi, model.transport)).within_node)
+    node_shares = shares(machine, within, fastest_Bps(model))
     ranks = machine.node.ranks if machine.node else 1
     wire_Bps = medium_Bps(machine, fastest_Bps(model))
     memory_Bps = machine.node.memory_Bps if machine.node else None
-    stays = [each for each in found if not each.away]
+    stays = [share for share in node_shares if not share.away]
     return Capacities(
-        _least(found, ranks, "one_way_Bps"),
-        _least(found, ranks, "both_ways_Bps"),
+        _least(node_shares, ranks, "one_way_Bps"),
+        _least(node_shares, ranks, "both_ways_Bps"),
         min(
             _least(stays, ranks, "one_way_Bps"),
             _least(stays, ranks, "both_ways_Bps") / 2,
@@ -66,15 +68,15 @@ def capacities(machine: Machine, model: FittedModel) -> Capacities:
     )
 
 
-def _least(found: Sequence[Share], ranks: int, name: str) -> float:
-    """The least of what a node moves in all; shares of some of its ranks count for all of them."""
-    rates = [getattr(each, name) * ranks / (each.ranks or ranks) for each in found]
+def _least(node_shares: Sequence[Share], ranks: int, name: str) -> float:
+    """The least capacity of a node; shares of some of its ranks are scaled to all of them."""
+    rates = [getattr(share, name) * ranks / (share.ranks or ranks) for share in node_shares]
     return min((rate for rate in rates if rate), default=math.inf)
 
 
 def bandwidth(capacity_Bps: float, costs: Sequence[Cost], fastest: float) -> float:
-    """The bandwidth of a link that moves so much of the last messages, and no less of one alone.
+    """The bandwidth of a link with this capacity for messages of the last piece.
 
-    `fastest` is the bandwidth that the factors are multiplied with.
+    It is at least `fastest`, the bandwidth that the factors are multiplied with.
     """
     return max(fastest, capacity_Bps * costs[-1].piece.per_byte_s * fastest)

@@ -17,7 +17,7 @@ HEADER_BYTES = 16
 
 @dataclass(frozen=True)
 class Cost:
-    """A piece and where its t0 goes: to both processors and to the way, in seconds."""
+    """A piece with its t0 divided between both processors and the transfer, in seconds."""
 
     piece: Piece
     send_s: float
@@ -26,26 +26,26 @@ class Cost:
 
 
 def overheads_s(machine: Machine, model: FittedModel) -> tuple[float, float]:
-    """o_s and o_r, in seconds: measured ones, or the assumed share."""
+    """Overheads o_s and o_r, in seconds: measured ones, or the assumed share."""
     share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
     return overhead_s(machine, model) or (share_s, share_s)
 
 
 def costs_of(
-    found: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
+    pieces: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
 ) -> list[Cost]:
-    """Every piece with its t0 divided, less what the header takes.
+    """Every piece with its t0 divided, less the time of the header.
 
-    Where distances differ (`links_s` is not 0) only the latency of links is latency: all else
+    If distances differ (`links_s` is not 0) only the latency of links is latency: any other part
     would be multiplied with the distance.
     """
     both_s = sum(overheads)
     share = overheads[0] / both_s if both_s > 0 else 0.5
     costs = []
-    for piece in found:
-        left_s = max(0.0, piece.t0_s - HEADER_BYTES * piece.per_byte_s)
-        busy_s = max(0.0, left_s - links_s) if links_s > 0 else min(left_s, both_s)
+    for piece in pieces:
+        remaining_s = max(0.0, piece.t0_s - HEADER_BYTES * piece.per_byte_s)
+        busy_s = max(0.0, remaining_s - links_s) if links_s > 0 else min(remaining_s, both_s)
         if piece.from_bytes >= rendezvous_bytes:
             busy_s = 0.0
-        costs.append(Cost(piece, share * busy_s, (1 - share) * busy_s, left_s - busy_s))
+        costs.append(Cost(piece, share * busy_s, (1 - share) * busy_s, remaining_s - busy_s))
     return costs

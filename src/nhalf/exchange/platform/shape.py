@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.machines.machine import Node
 from nhalf.machines.topology import (
     Crossbar,
@@ -20,12 +20,12 @@ from nhalf.machines.topology import (
 )
 
 NODES = 16
-"""Of a crossbar that has as many as are asked for, where nobody asks."""
+"""Default number of nodes of a crossbar without a fixed number."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How the nodes are joined, in SimGrid's words, and how many links neighbours are apart."""
+    """The connection of the nodes in SimGrid's terms, and the links between neighbours."""
 
     nodes: int
     attributes: str
@@ -39,14 +39,14 @@ class Shape:
         return not self.attributes
 
 
-def shape_of(topology: Topology, node: Node, asked: Asked) -> Shape:
+def shape_of(topology: Topology, node: Node, options: ExportOptions) -> Shape:
     """The attributes of a cluster; raises InputError if it is too small for the ranks."""
-    needed = -(-(asked.ranks or 0) // node.ranks)
+    needed = -(-(options.ranks or 0) // node.ranks)
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, needed or NODES))
     if needed > topology.nodes:
         raise InputError(
-            f"{asked.ranks} ranks need {needed} nodes of {node.ranks}",
+            f"{options.ranks} ranks need {needed} nodes of {node.ranks}",
             f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
         )
     words = in_words(topology)

@@ -14,13 +14,13 @@ from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.machine import FittedModel, Machine
 
 SHORTEST_S = 2e-9
-"""Latency of a link at least: factors need something to multiply; SimGrid's resolution is 1 ns."""
+"""Least latency of a link: factors need a positive number; SimGrid's resolution is 1 ns."""
 
 
 def what_holds(
     model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
 ) -> list[str]:
-    """Which messages are exact, and how the others are treated."""
+    """Comments on the messages that are exact, and on the treatment of others."""
     place = "within the node" if alone else "between neighbouring nodes"
     lines = [
         f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
@@ -29,7 +29,7 @@ def what_holds(
     ]
     if alone or not shape.varies:
         return lines
-    if any(one.send_s + one.receive_s > 0 for one in costs):
+    if any(cost.send_s + cost.receive_s > 0 for cost in costs):
         lines += [
             f"Messages that pass more links are later by {format_time(hop_s or 0.0)} a link below "
             "the threshold (which is why",
@@ -45,7 +45,7 @@ def what_is_assumed(
     machine: Machine,
     model: FittedModel,
     link_Bps: float,
-    known_Bps: float | None,
+    measured_Bps: float | None,
     threshold: str,
     hop_s: float | None,
 ) -> list[str]:
@@ -56,13 +56,13 @@ def what_is_assumed(
         lines.append(f"Overheads are unknown: equal ones{share} on both sides are assumed.")
     if hop_s == SHORTEST_S:
         lines.append("The latency of a link is unknown: next to nothing is assumed.")
-    if known_Bps is None:
+    if measured_Bps is None:
         lines.append(
             f"The rate of a link is unknown: {format_rate(link_Bps)}, the most of one message."
         )
-    elif known_Bps < link_Bps:
+    elif measured_Bps < link_Bps:
         lines.append(
-            f"A message is faster than the {format_rate(known_Bps)} of a link: links have "
+            f"A message is faster than the {format_rate(measured_Bps)} of a link: links have "
             f"{format_rate(link_Bps)}."
         )
     return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace events as Perfetto and chrome://tracing read them.
+"""Trace events for Perfetto and chrome://tracing.
 
 Each rank is a process, each thread a thread, each call a slice ("X", microseconds); a message is a
 flow from its send to the end of its receive ("s" to "f"). A receive that was begun before has no
@@ -21,7 +21,7 @@ from nhalf.facts.program.schedule import numbered
 
 MICRO = 1e6
 INSIDE_US = 1e-3
-"""A flow ends so long before the end of a slice, to be inside it."""
+"""A flow ends this long before the end of its slice, to lie inside it."""
 
 
 def chrome_events(program: Program) -> Iterator[Row]:
@@ -33,13 +33,13 @@ def chrome_events(program: Program) -> Iterator[Row]:
     if program.timeline.is_empty():
         yield from _counters(program)
         return
-    found = numbered(program.timeline)
-    yield from _slices(found)
-    yield from _flows(found)
+    calls = numbered(program.timeline)
+    yield from _slices(calls)
+    yield from _flows(calls)
 
 
-def _slices(found: pl.DataFrame) -> Iterator[Row]:
-    for row in found.iter_rows(named=True):
+def _slices(calls: pl.DataFrame) -> Iterator[Row]:
+    for row in calls.iter_rows(named=True):
         if row["kind"] == "received" and is_begun_before(row["call"]):
             continue
         yield {
@@ -53,14 +53,14 @@ def _slices(found: pl.DataFrame) -> Iterator[Row]:
         }
 
 
-def _flows(found: pl.DataFrame) -> Iterator[Row]:
-    """Two events for each message whose both ends are there."""
+def _flows(calls: pl.DataFrame) -> Iterator[Row]:
+    """Two events for each message of which both ends were traced."""
     keys = ["source", "target", "communicator", "tag", "number"]
     is_message = pl.col("partner") >= 0
-    sends = found.filter(is_message & (pl.col("kind") == "sent"))
-    receives = found.filter(is_message & (pl.col("kind") == "received"))
-    both = sends.join(receives, on=keys, suffix="_receive").sort("start_s", *keys)
-    for number, row in enumerate(both.iter_rows(named=True)):
+    sends = calls.filter(is_message & (pl.col("kind") == "sent"))
+    receives = calls.filter(is_message & (pl.col("kind") == "received"))
+    pairs = sends.join(receives, on=keys, suffix="_receive").sort("start_s", *keys)
+    for number, row in enumerate(pairs.iter_rows(named=True)):
         usual = {"name": "message", "cat": "message", "id": number}
         begin = {"pid": row["rank"], "tid": row["thread"], "ts": _us(row["start_s"])}
         end_us = max(_us(row["start_s_receive"]), _us(row["end_s_receive"]) - INSIDE_US)
@@ -70,7 +70,7 @@ def _flows(found: pl.DataFrame) -> Iterator[Row]:
 
 
 def _counters(program: Program) -> Iterator[Row]:
-    """Bytes sent in each span, and 0 if a rank's next span without any begins."""
+    """Bytes sent in each span, and 0 at the begin of a span without any."""
     sent = program.bins.filter(pl.col("kind") == "sent")
     keys = ["rank", "start_s", "width_s"]
     sums = sent.group_by(keys).agg(pl.col("bytes", "count").sum()).sort(keys)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collective operations as messages, for programs that know nothing else.
+"""Collective operations as messages, for programs without collective operations.
 
 Broadcasts and reductions are binomial trees, gathers and scatters one message for each pair with
 the root, all-to-alls one for each pair of ranks; all others are dissemination.
@@ -26,23 +26,25 @@ class Round:
 def rounds_of(step: Step, rank: int, ranks: Sequence[int]) -> Iterator[Round]:
     """The steps of a rank in a collective operation among `ranks`."""
     name, size_bytes, count = operation(step.call), step.size_bytes, len(ranks)
-    here = ranks.index(rank)
+    position = ranks.index(rank)
     root = ranks.index(step.partner) if step.partner in ranks else 0
     if name in ("bcast", "reduce"):
-        yield from _tree(name == "bcast", (here - root) % count, root, ranks, size_bytes)
+        yield from _tree(name == "bcast", (position - root) % count, root, ranks, size_bytes)
     elif name.startswith(("gather", "scatter")):
-        others = [ranks[root]] if here != root else [one for one in ranks if one != rank]
-        takes = (here == root) == name.startswith("gather")
-        for other in others:
-            yield Round(None if takes else other, other if takes else None, size_bytes)
+        partners = (
+            [ranks[root]] if position != root else [member for member in ranks if member != rank]
+        )
+        takes = (position == root) == name.startswith("gather")
+        for partner in partners:
+            yield Round(None if takes else partner, partner if takes else None, size_bytes)
     elif name.startswith("alltoall"):
         for by in range(1, count):
-            to, source = ranks[(here + by) % count], ranks[(here - by) % count]
+            to, source = ranks[(position + by) % count], ranks[(position - by) % count]
             yield Round(to, source, size_bytes // count)
     else:
         by = 1
         while by < count:
-            yield Round(ranks[(here + by) % count], ranks[(here - by) % count], size_bytes)
+            yield Round(ranks[(position + by) % count], ranks[(position - by) % count], size_bytes)
             by *= 2
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A timeline as a schedule in GOAL: computing, sends and receives with what each has to wait for.
+"""A timeline as a schedule in GOAL: computing, sends and receives with their dependencies.
 
 LogGOPSim knows messages only, so collective operations are written as messages: from and to a root
 as binomial trees, scatters, gathers and all-to-alls as one message for each pair, all others as
@@ -29,7 +29,7 @@ NANO = 1e9
 
 @dataclass
 class _Lines:
-    """The operations of one rank; `after` are the labels that the next one waits for."""
+    """The operations of one rank; `after` are the labels that the next operation waits for."""
 
     cpu: int = 0
     lines: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class _Lines:
     after: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> str:
-        """Another operation; returns its label."""
+        """Add an operation; returns its label."""
         self.number += 1
         label = f"t{self.cpu}l{self.number}" if self.cpu else f"l{self.number}"
         on = f" cpu {self.cpu}" if self.cpu else ""
@@ -46,7 +46,7 @@ class _Lines:
         return label
 
     def then(self, text: str) -> None:
-        """An operation that the next one waits for."""
+        """Add an operation that the next one waits for."""
         self.after = [self.add(text)]
 
 
@@ -54,10 +54,10 @@ class _Tags:
     """A number for each communicator and tag, and for each collective operation."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], int] = {}
+        self._tags: dict[tuple[object, ...], int] = {}
 
     def of(self, *key: object) -> int:
-        return self._known.setdefault(key, len(self._known))
+        return self._tags.setdefault(key, len(self._tags))
 
 
 def goal_schedule(program: Program) -> str:
@@ -111,15 +111,15 @@ def _message(
             lines.then(text)
         else:
             posted[message] = lines.add(text)
-    lines.after += [posted.pop(each) for each in step.completes if each in posted]
+    lines.after += [posted.pop(completed) for completed in step.completes if completed in posted]
 
 
 def _collective(lines: _Lines, step: Step, rank: int, ranks: Sequence[int], tag: int) -> None:
-    for each in rounds_of(step, rank, ranks):
-        size_bytes, labels, before = max(1, each.size_bytes), [], lines.after
-        if each.to is not None:
-            labels.append(lines.add(f"send {size_bytes}b to {each.to} tag {tag}"))
+    for exchange in rounds_of(step, rank, ranks):
+        size_bytes, labels, before = max(1, exchange.size_bytes), [], lines.after
+        if exchange.to is not None:
+            labels.append(lines.add(f"send {size_bytes}b to {exchange.to} tag {tag}"))
         lines.after = before
-        if each.source is not None:
-            labels.append(lines.add(f"recv {size_bytes}b from {each.source} tag {tag}"))
+        if exchange.source is not None:
+            labels.append(lines.add(f"recv {size_bytes}b from {exchange.source} tag {tag}"))
         lines.after = labels

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of mpiP as traces: old profiles beside new ones.
+"""Reports of mpiP as traces.
 
-A report has times and bytes by call site and rank, and neither partners nor single sizes: the size
+A report has times and bytes by call site and rank, but no partners and no single sizes: the size
 of a row is the mean of its call site. Call sites whose messages have no statistics have 0 bytes.
 Format: mpiP 3.5, https://github.com/LLNL/mpiP (sections begin with '@---', headers with '@ ').
 """
@@ -35,7 +35,7 @@ MILLI = 1e-3
 
 @dataclass(frozen=True)
 class Profile:
-    """A report: what was run, and the table of its calls."""
+    """A report: the program's trace, and the table of its calls."""
 
     trace: Trace
     calls: pl.DataFrame
@@ -63,13 +63,13 @@ def read_mpip(text: str, name: str) -> Profile:
 
 
 def write_profile(profile: Profile, folder: Path) -> None:
-    """The report as the folder of a trace.
+    """Write the report as the folder of a trace.
 
     Raises InputError if there is one already, MissingError if it cannot be written.
     """
     if (folder / DESCRIPTION).exists():
         raise InputError(f"{folder} holds a trace already", "choose another --out")
-    ranks = [each.rank for each in profile.trace.ranks]
+    ranks = [rank.rank for rank in profile.trace.ranks]
     members = [
         {"communicator": 0, "name": "MPI_COMM_WORLD", "rank": r, "world_rank": r} for r in ranks
     ]
@@ -131,14 +131,14 @@ def kind_of(name: str) -> str:
 
 
 def _trace(text: str, sections: dict[str, str], calls: list[Row]) -> Trace:
-    """Ranks with their hosts; each lives as long as mpiP says the application did."""
+    """Ranks with their hosts; the lifetime of each is the application time in mpiP's report."""
     hosts = dict(re.findall(r"^@ MPI Task Assignment\s*: (\d+) (\S+)", text, re.MULTILINE))
     command = re.search(r"^@ Command\s*: (.*)", text, re.MULTILINE)
     lives = re.findall(r"^\s*(\d+)\s+([\d.]+)\s+[\d.]+", sections.get("MPI Time", ""), re.MULTILINE)
     life_s = {int(rank): float(time) for rank, time in lives}
     ranks = sorted({int(rank) for rank in hosts} | set(life_s) | {row["rank"] for row in calls})
     longest_s = max(life_s.values(), default=0.0)
-    each = [
+    rank_records = [
         Rank(rank, hosts.get(str(rank), ""), 0, 0.0, life_s.get(rank, longest_s), finished=True)
         for rank in ranks
     ]
@@ -146,7 +146,7 @@ def _trace(text: str, sections: dict[str, str], calls: list[Row]) -> Trace:
     return Trace(
         command=words,
         library="mpiP",
-        ranks=each,
+        ranks=rank_records,
         start_s=0.0,
         end_s=longest_s,
         detail="counts",

@@ -2,9 +2,8 @@
 """A timeline as an archive of OTF2, by its own library (Score-P's `otf2` for Python).
 
 Each rank is a process, each thread a location, each call a region that is entered and left, in
-nanoseconds from the first rank's start. A message is received where its receive ended: one that was
-begun before in the wait that completed it. Ranks of messages are those in their communicator, as
-OTF2 has them.
+nanoseconds from the first rank's start. A message is received at the end of its receive, which is
+the wait if that completed it. Ranks of messages are those in their communicator, as in OTF2.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty", "choose another folder")
     with otf2.writer.open(str(folder), timer_resolution=int(NANO)) as archive:
-        known = _definitions(otf2, archive, program)
+        definitions = _definitions(otf2, archive, program)
         for (rank, thread), rows in program.timeline.group_by(
             ["rank", "thread"], maintain_order=True
         ):
-            writer = archive.event_writer_from_location(known.locations[rank, thread])
-            _write(otf2, writer, rows.to_dicts(), known)
+            writer = archive.event_writer_from_location(definitions.locations[rank, thread])
+            _write(otf2, writer, rows.to_dicts(), definitions)
 
 
 @dataclass
-class _Known:
+class _Definitions:
     """The definitions that events refer to; communicators with the position of each rank."""
 
     first_s: float
@@ -65,35 +64,39 @@ class _Known:
         return self.places.get((row["communicator"], partner), partner)
 
 
-def _definitions(otf2: ModuleType, archive: Any, program: Program) -> _Known:
-    made, timeline = archive.definitions, program.timeline
-    known = _Known(min(one.start_s for one in program.trace.ranks))
-    root = made.system_tree_node("program", class_name="machine")
+def _definitions(otf2: ModuleType, archive: Any, program: Program) -> _Definitions:
+    writer, timeline = archive.definitions, program.timeline
+    definitions = _Definitions(min(rank_trace.start_s for rank_trace in program.trace.ranks))
+    root = writer.system_tree_node("program", class_name="machine")
     hosts = {
-        host: made.system_tree_node(host or "node", class_name="node", parent=root)
+        host: writer.system_tree_node(host or "node", class_name="node", parent=root)
         for host in dict.fromkeys(program.hosts)
     }
     threads = dict[int, list[int]]()
     for rank, thread in sorted(timeline.select("rank", "thread").unique().iter_rows()):
         threads.setdefault(rank, []).append(thread)
     for rank, host in enumerate(program.hosts):
-        group = made.location_group(f"rank {rank}", system_tree_parent=hosts[host])
+        group = writer.location_group(f"rank {rank}", system_tree_parent=hosts[host])
         for thread in threads.get(rank, [0]):
             name = f"rank {rank}, thread {thread}" if thread else f"rank {rank}"
-            known.locations[rank, thread] = made.location(name, group=group)
+            definitions.locations[rank, thread] = writer.location(name, group=group)
     for call, kind in timeline.select("call", "kind").unique("call").sort("call").iter_rows():
         role = getattr(otf2.RegionRole, ROLES[kind])
-        known.regions[call] = made.region(call, region_role=role, paradigm=otf2.Paradigm.MPI)
-    first = [known.locations[rank, threads.get(rank, [0])[0]] for rank in range(program.ranks)]
-    _communicators(otf2, made, program, first, known)
-    return known
+        definitions.regions[call] = writer.region(
+            call, region_role=role, paradigm=otf2.Paradigm.MPI
+        )
+    first = [
+        definitions.locations[rank, threads.get(rank, [0])[0]] for rank in range(program.ranks)
+    ]
+    _communicators(otf2, writer, program, first, definitions)
+    return definitions
 
 
 def _communicators(
-    otf2: ModuleType, made: Any, program: Program, first: list[Any], known: _Known
+    otf2: ModuleType, writer: Any, program: Program, first: list[Any], definitions: _Definitions
 ) -> None:
     mpi, kinds = otf2.Paradigm.MPI, otf2.GroupType
-    made.group("MPI", group_type=kinds.COMM_LOCATIONS, paradigm=mpi, members=first)
+    writer.group("MPI", group_type=kinds.COMM_LOCATIONS, paradigm=mpi, members=first)
     members = dict[int, list[int]]()
     names = dict[int, str]()
     for number, name, rank, world_rank in program.communicators.sort(
@@ -101,18 +104,18 @@ def _communicators(
     ).iter_rows():
         members.setdefault(number, []).append(world_rank)
         names[number] = name or f"communicator {number}"
-        known.places[number, world_rank] = rank
+        definitions.places[number, world_rank] = rank
     for number, ranks in members.items():
-        group = made.group(
+        group = writer.group(
             names[number],
             group_type=kinds.COMM_GROUP,
             paradigm=mpi,
             members=[first[rank] for rank in ranks],
         )
-        known.communicators[number] = made.comm(names[number], group=group)
+        definitions.communicators[number] = writer.comm(names[number], group=group)
 
 
-def _write(otf2: ModuleType, writer: Any, rows: list[Row], known: _Known) -> None:
+def _write(otf2: ModuleType, writer: Any, rows: list[Row], definitions: _Definitions) -> None:
     """The events of one thread, none earlier than the one before it."""
     ended = dict[float, list[Row]]()
     for row in rows:
@@ -122,43 +125,43 @@ def _write(otf2: ModuleType, writer: Any, rows: list[Row], known: _Known) -> Non
     for row in rows:
         if row["kind"] == "received" and is_begun_before(row["call"]):
             continue
-        now = max(now, _ns(row["start_s"], known))
-        end = max(now, _ns(row["end_s"], known))
-        region = known.regions[row["call"]]
+        now = max(now, _ns(row["start_s"], definitions))
+        end = max(now, _ns(row["end_s"], definitions))
+        region = definitions.regions[row["call"]]
         writer.enter(now, region)
         if row["kind"] == "sent":
-            _message(writer.mpi_send, now, row, known)
+            _message(writer.mpi_send, now, row, definitions)
         elif row["kind"] == "received":
-            _message(writer.mpi_recv, end, row, known)
+            _message(writer.mpi_recv, end, row, definitions)
         elif row["kind"] == "waiting":
-            for each in ended.pop(row["end_s"], ()):
-                _message(writer.mpi_recv, end, each, known)
+            for receive in ended.pop(row["end_s"], ()):
+                _message(writer.mpi_recv, end, receive, definitions)
         elif row["kind"] == "collective":
-            _collective(otf2, writer, (now, end), row, known)
+            _collective(otf2, writer, (now, end), row, definitions)
         writer.leave(end, region)
         now = end
 
 
-def _message(write: Any, time_ns: int, row: Row, known: _Known) -> None:
-    """One with a partner: others are calls only."""
-    if row["partner"] >= 0 and row["communicator"] in known.communicators:
-        on = known.communicators[row["communicator"]]
-        write(time_ns, known.place(row), on, max(0, row["tag"]), row["size_bytes"])
+def _message(write: Any, time_ns: int, row: Row, definitions: _Definitions) -> None:
+    """Write a message with a known partner; others are calls only."""
+    if row["partner"] >= 0 and row["communicator"] in definitions.communicators:
+        on = definitions.communicators[row["communicator"]]
+        write(time_ns, definitions.place(row), on, max(0, row["tag"]), row["size_bytes"])
 
 
 def _collective(
-    otf2: ModuleType, writer: Any, span: tuple[int, int], row: Row, known: _Known
+    otf2: ModuleType, writer: Any, span: tuple[int, int], row: Row, definitions: _Definitions
 ) -> None:
-    """One that OTF2 has a name for and that ends in its own call."""
+    """Write a collective operation that OTF2 has a name for and that ends in its own call."""
     name = operation(row["call"])
     kind = getattr(otf2.CollectiveOp, name.upper(), None)
-    on = known.communicators.get(row["communicator"])
+    on = definitions.communicators.get(row["communicator"])
     if kind is None or on is None or is_non_blocking(row["call"]):
         return
-    root = known.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
+    root = definitions.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
     writer.mpi_collective_begin(span[0])
     writer.mpi_collective_end(span[1], kind, on, root, row["size_bytes"], 0)
 
 
-def _ns(time_s: float, known: _Known) -> int:
-    return round((time_s - known.first_s) * NANO)
+def _ns(time_s: float, definitions: _Definitions) -> int:
+    return round((time_s - definitions.first_s) * NANO)

@@ -6,8 +6,8 @@ its choice of algorithms; others, and those of some ranks, are written as messag
 one communicator only. The format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez
 et al., 2011).
 
-In the end all ranks sleep for AFTERWARDS_S, which has to be subtracted: SimGrid 3.32 fails where
-a rank ends while its last message is under way.
+At the end all ranks sleep for AFTERWARDS_S, which has to be subtracted: SimGrid 3.32 fails if a
+rank ends while its last message is under way.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ SPLIT_BYTES = 2048
 
 
 class _Numbers:
-    """A tag for each message between two ranks: none is ever mistaken for another."""
+    """A unique tag for each message between two ranks."""
 
     def __init__(self) -> None:
         self._tags: dict[tuple[object, ...], int] = {}
         self._next: dict[tuple[int, int], int] = {}
 
     def of(self, source: int, target: int, *key: object) -> int:
-        """The same at both ends."""
+        """The tag of a message, equal at both ends."""
         whole = (source, target, *key)
         if whole not in self._tags:
             self._tags[whole] = self._next.get((source, target), 0)
@@ -98,16 +98,16 @@ def _lines(
         if step.kind == COLLECTIVE:
             yield from _collective(step, actor.rank, members[step.communicator], ranks, numbers)
         elif step.kind == WAIT:
-            for each in step.completes:
-                if each in paired:
-                    yield f"wait {each[0]} {each[1]} {numbers.of(each[0], each[1], each)}"
+            for message in step.completes:
+                if message in paired:
+                    yield _wait(message, numbers)
         elif step.message in paired and step.message is not None:
             line, is_begun = _message(step, step.message, numbers)
             yield line
             if is_begun:
                 sent.append(step.message)
-    for each in sent:
-        yield f"wait {each[0]} {each[1]} {numbers.of(each[0], each[1], each)}"
+    for message in sent:
+        yield _wait(message, numbers)
     yield from _sleep(actor.after_s * computing_ratio)
     yield from _sleep(AFTERWARDS_S)
     yield "finalize"
@@ -118,8 +118,13 @@ def _sleep(time_s: float) -> Iterator[str]:
         yield f"sleep {time_s:.9f}"
 
 
+def _wait(message: Message, numbers: _Numbers) -> str:
+    source, target = message[:2]
+    return f"wait {source} {target} {numbers.of(source, target, message)}"
+
+
 def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool]:
-    """The line of a message, and whether it is a send that has to be waited for in the end."""
+    """The line of a message, and whether it is a send that has to be waited for at the end."""
     source, target = message[:2]
     tag = numbers.of(source, target, message)
     if step.kind == SEND:
@@ -132,29 +137,31 @@ def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool
 def _collective(
     step: Step, rank: int, members: Sequence[int], ranks: int, numbers: _Numbers
 ) -> Iterator[str]:
-    own = _own(step, ranks) if len(members) == ranks else []
-    if own:
-        yield from own
+    native_actions = _native_actions(step, ranks) if len(members) == ranks else []
+    if native_actions:
+        yield from native_actions
         return
     key = ("collective", step.communicator, step.number)
-    for place, each in enumerate(rounds_of(step, rank, members)):
-        if each.source is not None:
-            tag = numbers.of(each.source, rank, *key, place if each.to is not None else 0)
-            begin = "irecv" if each.to is not None else "recv"
-            yield f"{begin} {each.source} {tag} {each.size_bytes} {BYTE}"
-        if each.to is not None:
-            tag_to = numbers.of(rank, each.to, *key, place if each.source is not None else 0)
-            yield f"send {each.to} {tag_to} {each.size_bytes} {BYTE}"
-            if each.source is not None:
-                yield f"wait {each.source} {rank} {tag}"
+    for place, exchange in enumerate(rounds_of(step, rank, members)):
+        if exchange.source is not None:
+            tag = numbers.of(exchange.source, rank, *key, place if exchange.to is not None else 0)
+            begin = "irecv" if exchange.to is not None else "recv"
+            yield f"{begin} {exchange.source} {tag} {exchange.size_bytes} {BYTE}"
+        if exchange.to is not None:
+            tag_to = numbers.of(
+                rank, exchange.to, *key, place if exchange.source is not None else 0
+            )
+            yield f"send {exchange.to} {tag_to} {exchange.size_bytes} {BYTE}"
+            if exchange.source is not None:
+                yield f"wait {exchange.source} {rank} {tag}"
 
 
-def _own(step: Step, ranks: int) -> list[str]:
+def _native_actions(step: Step, ranks: int) -> list[str]:
     """The actions of an operation among all ranks; none if it has to be written as messages.
 
     Replayed broadcasts and reductions end SimGrid 3.32 (segmentation fault) with MPICH's choice of
-    algorithms: they are messages here, but for large allreduces, a reduce-scatter and an allgather
-    in MPICH, of which both parts move what these actions move.
+    algorithms: they are messages here, except large allreduces, which are a reduce-scatter and an
+    allgather in MPICH, and move the same bytes as these actions.
     """
     name, size_bytes = operation(step.call), step.size_bytes
     blocks = f"{size_bytes // ranks} {size_bytes // ranks} {BYTE} {BYTE}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results in the tables of other suites, for eyes and scripts that know those.
+"""Results in the table formats of other suites, for readers and scripts that expect them.
 
 One file is one suite. The numbers are nhalf's own (medians over launches, started together on
 synchronised clocks where it is a collective); only their form is borrowed.
@@ -21,7 +21,7 @@ from nhalf.facts.repetitions import with_repetitions
 from nhalf.store.keys import RUN_CURVE
 
 MPI = "mpi"
-"""The transport of all that is not said to have another one."""
+"""The default transport of benchmarks."""
 
 
 class Style(ABC):
@@ -30,7 +30,7 @@ class Style(ABC):
     benchmarks: ClassVar[dict[str, str]]
     """The suite's benchmarks that nhalf covers, by name: a pattern, and after a blank its axes."""
     transports: ClassVar[dict[str, str]] = {}
-    """The transports of those that MPI's messages do not carry."""
+    """The transports of benchmarks without MPI messages."""
 
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
@@ -60,7 +60,7 @@ class Style(ABC):
         raise unknown("benchmark", name, self.benchmarks)
 
     def text(self, facts: Facts) -> str:
-        """All tables."""
+        """The text of all tables."""
         return "".join(f"{line}\n" for line in self._lines(facts))
 
     def _lines(self, facts: Facts) -> Iterator[str]:
@@ -86,13 +86,13 @@ class Style(ABC):
 
 
 def _point(row: Row) -> str:
-    """A row's pattern and axes, as `benchmarks` has them."""
+    """A row's pattern and axes, in the notation of `benchmarks`."""
     axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
     return f"{row['pattern']} {axes}".strip()
 
 
 def microseconds(time_s: float) -> float:
-    """Seconds in the unit that these tables have."""
+    """Convert seconds to the unit of these tables."""
     return time_s * 1e6
 
 
@@ -114,6 +114,8 @@ def over_ranks(row: Row) -> tuple[float, float, float]:
 
 
 def value(row: Row, name: str) -> float:
-    """One of a point's named values; NaN if it has none of that name."""
-    found: Iterable[float] = (item["value"] for item in row["values"] or [] if item["name"] == name)
-    return next(iter(found), float("nan"))
+    """A named value of a point; NaN if there is none of this name."""
+    matches: Iterable[float] = (
+        item["value"] for item in row["values"] or [] if item["name"] == name
+    )
+    return next(iter(matches), float("nan"))

@@ -75,7 +75,7 @@ def _number(title: str, row: Row) -> float:
         return styles.megabytes_per_second(row)
     if title == "overlap[%]":
         return 100 * styles.value(row, "overlap")
-    named = {"t_pure[usec]": "pure_s", "t_CPU[usec]": "work_s"}
-    if title in named:
-        return styles.microseconds(styles.value(row, named[title]))
+    value_names = {"t_pure[usec]": "pure_s", "t_CPU[usec]": "work_s"}
+    if title in value_names:
+        return styles.microseconds(styles.value(row, value_names[title]))
     return {"t_min[usec]": least, "t_avg[usec]": mean}.get(title, largest)

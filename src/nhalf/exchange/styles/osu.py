@@ -70,13 +70,13 @@ class Osu(Style):
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
         columns = _columns(benchmark)
         sized = "barrier" not in benchmark and benchmark not in WITHOUT_SIZE
-        head, *others = ["Size", *columns] if sized else columns
-        yield f"# {head:<8}" + "".join(f"{title:>{_width(title)}}" for title in others)
+        head, *more_titles = ["Size", *columns] if sized else columns
+        yield f"# {head:<8}" + "".join(f"{title:>{_width(title)}}" for title in more_titles)
         for row in rows:
             cells = [_cell(title, row) for title in columns]
             if sized:
                 cells.insert(0, str(row["bytes"]))
-            widths = map(_width, others)
+            widths = map(_width, more_titles)
             yield f"{cells[0]:<10}" + "".join(
                 f"{cell:>{width}}" for cell, width in zip(cells[1:], widths, strict=True)
             )
@@ -127,9 +127,9 @@ def _number(title: str, row: Row) -> float:
         return rate * 1e6 / row["bytes"] if row["bytes"] else 0.0
     if title == "Overlap(%)":
         return 100 * styles.value(row, "overlap")
-    named = {"Compute(us)": "work_s", "Pure Comm.(us)": "pure_s"}
-    if title in named:
-        return styles.microseconds(styles.value(row, named[title]))
-    others = {"Min Latency(us)": least, "Max Latency(us)": largest, "Overall(us)": largest}
-    others |= {"MB/s": rate, "Bandwidth (MB/s)": rate}
-    return others.get(title, mean)
+    value_names = {"Compute(us)": "work_s", "Pure Comm.(us)": "pure_s"}
+    if title in value_names:
+        return styles.microseconds(styles.value(row, value_names[title]))
+    numbers = {"Min Latency(us)": least, "Max Latency(us)": largest, "Overall(us)": largest}
+    numbers |= {"MB/s": rate, "Bandwidth (MB/s)": rate}
+    return numbers.get(title, mean)

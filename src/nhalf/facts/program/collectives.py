@@ -20,7 +20,7 @@ def collectives(calls: pl.DataFrame) -> pl.DataFrame:
         .group_by("call", "communicator", "size_bytes", "rank")
         .agg(pl.col("count", "bytes", "time_s", "waiting_s").sum(), pl.col("max_s").max())
     )
-    found = per_rank.group_by("call", "communicator", "size_bytes").agg(
+    sums = per_rank.group_by("call", "communicator", "size_bytes").agg(
         ranks=pl.len(),
         operations=pl.col("count").max(),
         time_s=pl.col("time_s").mean(),
@@ -29,6 +29,6 @@ def collectives(calls: pl.DataFrame) -> pl.DataFrame:
         bytes=pl.col("bytes").sum(),
     )
     name = pl.col("call").map_elements(operation, return_dtype=pl.String).alias("operation")
-    return found.with_columns(name).sort(
+    return sums.with_columns(name).sort(
         ["time_s", "call", "communicator", "size_bytes"], descending=[True, False, False, False]
     )

@@ -28,7 +28,7 @@ _EARLY_S = 1e-9
 """A wait and what it completes end at one time stamp, but for rounding."""
 
 _LOOP = "polls"
-"""Of a row that stands for a loop: how many polls it had."""
+"""Member of a row that stands for a loop: the number of its polls."""
 
 Completed = dict[int, list[Row]]
 """The rows that each wait completes, by the wait's identity."""
@@ -41,18 +41,18 @@ def is_begun_before(call: str) -> bool:
 
 def completed_receives(rows: Iterable[Row]) -> Completed:
     """The receives that each wait of a thread completes."""
-    found: Completed = {}
+    completed: Completed = {}
     received = [row for row in rows if row["kind"] == "received" and is_begun_before(row["call"])]
     received.sort(key=lambda row: row["end_s"])
     waits = sorted((row for row in rows if row["kind"] == "waiting"), key=lambda row: row["end_s"])
-    place = 0
+    index = 0
     for row in received:
-        while place < len(waits) and waits[place]["end_s"] < row["end_s"] - _EARLY_S:
-            place += 1
-        if place == len(waits):
+        while index < len(waits) and waits[index]["end_s"] < row["end_s"] - _EARLY_S:
+            index += 1
+        if index == len(waits):
             break
-        found.setdefault(id(waits[place]), []).append(row)
-    return found
+        completed.setdefault(id(waits[index]), []).append(row)
+    return completed
 
 
 def without_polls(rows: Sequence[Row], completed: Completed) -> list[Row]:
@@ -60,31 +60,31 @@ def without_polls(rows: Sequence[Row], completed: Completed) -> list[Row]:
 
     What its polls completed is added to `completed` under the new row's identity.
     """
-    kept: list[Row] = []
-    run: list[Row] = []
+    merged: list[Row] = []
+    polls: list[Row] = []
     for row in rows:
-        follows = bool(run) and row["start_s"] - run[-1]["end_s"] <= POLL_GAP_S
-        if follows and row["call"] in POLLS and id(run[-1]) not in completed:
-            run.append(row)
+        follows = bool(polls) and row["start_s"] - polls[-1]["end_s"] <= POLL_GAP_S
+        if follows and row["call"] in POLLS and id(polls[-1]) not in completed:
+            polls.append(row)
             continue
-        if follows and len(run) >= POLLS_MIN and row["call"] in _BLOCKING_RECEIVES:
-            kept.append({**row, "start_s": run[0]["start_s"]})
-            run = []
+        if follows and len(polls) >= POLLS_MIN and row["call"] in _BLOCKING_RECEIVES:
+            merged.append({**row, "start_s": polls[0]["start_s"]})
+            polls = []
             continue
-        kept += _as_one(run, completed)
-        run = [row] if row["call"] in POLLS else []
-        if not run:
-            kept.append(row)
-    return kept + _as_one(run, completed)
+        merged += _as_one(polls, completed)
+        polls = [row] if row["call"] in POLLS else []
+        if not polls:
+            merged.append(row)
+    return merged + _as_one(polls, completed)
 
 
-def _as_one(run: list[Row], completed: Completed) -> list[Row]:
-    if len(run) < POLLS_MIN:
-        return run
-    one = {**run[-1], "start_s": run[0]["start_s"], _LOOP: len(run)}
-    if id(run[-1]) in completed:
-        completed[id(one)] = completed[id(run[-1])]
-    return [one]
+def _as_one(polls: list[Row], completed: Completed) -> list[Row]:
+    if len(polls) < POLLS_MIN:
+        return polls
+    loop = {**polls[-1], "start_s": polls[0]["start_s"], _LOOP: len(polls)}
+    if id(polls[-1]) in completed:
+        completed[id(loop)] = completed[id(polls[-1])]
+    return [loop]
 
 
 class UnderWay:
@@ -94,19 +94,19 @@ class UnderWay:
         self._rows: list[Row] = []
 
     def begin(self, row: Row) -> None:
-        """Whatever a later wait completes, receives apart."""
+        """Record a send or an operation that a later wait completes."""
         call = row["call"]
         is_send = row["kind"] == "sent" and (call in _BEGUN_SENDS or call.endswith("_init"))
         if is_send or (row["kind"] == "collective" and is_non_blocking(call)):
             self._rows.append(row)
 
     def end(self, wait: Row, completed: Completed) -> list[Row]:
-        """What a wait completes of them. A single test has mostly completed nothing."""
+        """Remove and return what a wait completes; a single test mostly completes nothing."""
         is_loop = _LOOP in wait and wait["call"] in TESTS
         if wait["call"] not in COMPLETES_ALL and id(wait) in completed:
             return []
         if not (wait["call"].startswith("MPI_Wait") or is_loop):
             return []
-        number = len(self._rows) if wait["call"] in COMPLETES_ALL else 1
-        done, self._rows = self._rows[:number], self._rows[number:]
-        return done
+        count = len(self._rows) if wait["call"] in COMPLETES_ALL else 1
+        completed_rows, self._rows = self._rows[:count], self._rows[count:]
+        return completed_rows

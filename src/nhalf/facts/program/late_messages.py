@@ -26,13 +26,13 @@ def matched(timeline: pl.DataFrame) -> pl.DataFrame:
     keys = ["source", "target", "communicator", "tag"]
     sends = _numbered(timeline, "sent", ("rank", "partner"), keys)
     receives = _numbered(_waited_for(timeline), "received", ("partner", "rank"), keys)
-    both = sends.join(receives, on=[*keys, "number"], suffix="_receive")
+    messages = sends.join(receives, on=[*keys, "number"], suffix="_receive")
     late = pl.col("start_s") - pl.col("waits_s_receive")
     blocks = pl.col("call").is_in(list(BLOCKING_SENDS)) & (pl.col("waiting_s") > 0)
     in_receive = pl.min_horizontal(late, pl.col("end_s_receive") - pl.col("waits_s_receive"))
     after = pl.col("start_s_receive") - pl.col("start_s")
     in_send = pl.min_horizontal(after, pl.col("end_s") - pl.col("start_s"))
-    return both.select(
+    return messages.select(
         *keys,
         "size_bytes",
         sent_s="start_s",
@@ -50,20 +50,21 @@ def late_pairs(timeline: pl.DataFrame) -> pl.DataFrame:
     (between both in that direction), `waiting_s`, `longest_s`, and for the longest `size_bytes` and
     the wait from `from_s` to `to_s`.
     """
-    found = matched(timeline)
-    both = [
-        _late(found, LATE_SENDER, ("target", "source"), "late_sender_s", "received_s"),
-        _late(found, LATE_RECEIVER, ("source", "target"), "late_receiver_s", "sent_s"),
+    messages = matched(timeline)
+    by_cause = [
+        _late(messages, LATE_SENDER, ("target", "source"), "late_sender_s", "received_s"),
+        _late(messages, LATE_RECEIVER, ("source", "target"), "late_receiver_s", "sent_s"),
     ]
-    return pl.concat(both).sort(["waiting_s", "rank", "late_rank"], descending=[True, False, False])
+    order = ["waiting_s", "rank", "late_rank"]
+    return pl.concat(by_cause).sort(order, descending=[True, False, False])
 
 
 def _late(
-    found: pl.DataFrame, cause: str, ends: tuple[str, str], waiting: str, begin: str
+    messages: pl.DataFrame, cause: str, ends: tuple[str, str], waiting: str, begin: str
 ) -> pl.DataFrame:
     rank, late_rank = ends
     longest = pl.col(waiting).arg_max()
-    pairs = found.group_by(rank=pl.col(rank), late_rank=pl.col(late_rank)).agg(
+    pairs = messages.group_by(rank=pl.col(rank), late_rank=pl.col(late_rank)).agg(
         cause=pl.lit(cause),
         messages=(pl.col(waiting) > 0).sum(),
         of_messages=pl.len(),
@@ -83,9 +84,9 @@ def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
     """
     waits = timeline.filter(pl.col("kind") == "waiting")
     begins = waits.group_by("rank", "thread", "end_s").agg(wait_s=pl.col("start_s").max())
-    found = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
+    with_wait = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
     blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
-    return found.with_columns(waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"))
+    return with_wait.with_columns(waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"))
 
 
 def _numbered(
@@ -93,10 +94,10 @@ def _numbered(
 ) -> pl.DataFrame:
     """The calls of one kind with their source, target, and sequence number."""
     source, target = ends
-    some = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
-    named = some.with_columns(source=pl.col(source), target=pl.col(target))
-    if "waits_s" not in named.columns:
-        named = named.with_columns(waits_s=pl.lit(None, pl.Float64))
-    named = named.with_columns(number=pl.int_range(pl.len()).over(*keys))
+    calls = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
+    numbered = calls.with_columns(source=pl.col(source), target=pl.col(target))
+    if "waits_s" not in numbered.columns:
+        numbered = numbered.with_columns(waits_s=pl.lit(None, pl.Float64))
+    numbered = numbered.with_columns(number=pl.int_range(pl.len()).over(*keys))
     columns = ["number", "call", "size_bytes", "start_s", "end_s", "waiting_s", "waits_s"]
-    return named.select(*keys, *columns)
+    return numbered.select(*keys, *columns)

@@ -21,14 +21,14 @@ class Matrix:
     bytes: Floats
 
     def ordered(self, order: Sequence[int]) -> Matrix:
-        """The same with its members reordered."""
+        """Return the matrix with its members reordered."""
         names = tuple(self.names[place] for place in order)
         where = np.ix_(order, order)
         return Matrix(names, self.messages[where], self.bytes[where])
 
 
 def matrix(sent: pl.DataFrame, ranks: int) -> Matrix:
-    """By rank in MPI_COMM_WORLD."""
+    """The matrix of the ranks of MPI_COMM_WORLD."""
     pairs = sent.group_by("rank", "partner").agg(pl.col("count", "bytes").sum())
     messages, sizes = np.zeros((ranks, ranks)), np.zeros((ranks, ranks))
     where = (pairs["rank"].to_numpy(), pairs["partner"].to_numpy())

@@ -60,23 +60,23 @@ class Program:
     @cached_property
     def ranks(self) -> int:
         """Ranks of MPI_COMM_WORLD, including those without collected data."""
-        known = [0, *(each.rank + 1 for each in self.trace.ranks)]
-        seen = self.calls.select(pl.max_horizontal(pl.col("rank", "partner").max())).item()
-        return max(*known, 0 if seen is None else seen + 1)
+        rank_counts = [0, *(record.rank + 1 for record in self.trace.ranks)]
+        highest_rank = self.calls.select(pl.max_horizontal(pl.col("rank", "partner").max())).item()
+        return max(*rank_counts, 0 if highest_rank is None else highest_rank + 1)
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The host of each rank; '' if unknown."""
-        known = {each.rank: each.host for each in self.trace.ranks}
-        return tuple(known.get(rank, "") for rank in range(self.ranks))
+        host_by_rank = {record.rank: record.host for record in self.trace.ranks}
+        return tuple(host_by_rank.get(rank, "") for rank in range(self.ranks))
 
     @cached_property
     def elapsed_s(self) -> float:
         """From the end of the first rank's MPI_Init to the last rank's MPI_Finalize."""
         if not self.trace.ranks:
             return max(0.0, self.trace.end_s - self.trace.start_s)
-        ends = (each.end_s for each in self.trace.ranks)
-        return max(0.0, max(ends) - min(each.begin_s for each in self.trace.ranks))
+        ends = (record.end_s for record in self.trace.ranks)
+        return max(0.0, max(ends) - min(record.begin_s for record in self.trace.ranks))
 
     @cached_property
     def sent(self) -> pl.DataFrame:
@@ -120,10 +120,10 @@ class Program:
         from nhalf.facts.program.shape.naming import shape_of, swept
         from nhalf.facts.program.shape.sweeps import is_swept
 
-        found = shape_of(self.matrix.messages, self.matrix.bytes)
+        shape = shape_of(self.matrix.messages, self.matrix.bytes)
         # A circulating token is not a wavefront.
-        has_ends = found.grid is not None and not any(found.grid.periodic)
-        return swept(found) if has_ends and is_swept(self.timeline) else found
+        has_ends = shape.grid is not None and not any(shape.grid.periodic)
+        return swept(shape) if has_ends and is_swept(self.timeline) else shape
 
     @cached_property
     def collectives(self) -> pl.DataFrame:

@@ -40,9 +40,9 @@ def over_time(bins: pl.DataFrame) -> pl.DataFrame:
                 **{"messages": pl.Int64, "bytes": pl.Int64, "time_s": pl.Float64},
             }
         )
-    given_s = float(bins["width_s"].max())  # type: ignore[arg-type]
-    spans = float(bins["start_s"].max()) / given_s  # type: ignore[arg-type]
-    width_s = given_s * 2 ** max(0, math.ceil(math.log2((spans + 1) / BINS_MAX)))
+    bin_s = float(bins["width_s"].max())  # type: ignore[arg-type]
+    spans = float(bins["start_s"].max()) / bin_s  # type: ignore[arg-type]
+    width_s = bin_s * 2 ** max(0, math.ceil(math.log2((spans + 1) / BINS_MAX)))
     place = ((pl.col("start_s") + 0.5 * pl.col("width_s")) / width_s).floor().cast(pl.Int64)
     sums = (
         bins.with_columns(place=place)
@@ -55,8 +55,8 @@ def over_time(bins: pl.DataFrame) -> pl.DataFrame:
     )
     first, last = sums["place"].min(), sums["place"].max()
     places = pl.DataFrame({"place": range(int(first), int(last) + 1)})  # type: ignore[arg-type]
-    every = places.join(sums.select("kind").unique(), how="cross")
-    full = every.join(sums, on=["place", "kind"], how="left").fill_null(0)
+    bins_by_kind = places.join(sums.select("kind").unique(), how="cross")
+    full = bins_by_kind.join(sums, on=["place", "kind"], how="left").fill_null(0)
     return full.select(
         start_s=pl.col("place") * width_s,
         width_s=pl.lit(width_s),
@@ -67,17 +67,17 @@ def over_time(bins: pl.DataFrame) -> pl.DataFrame:
     ).sort("kind", "start_s")
 
 
-def phases(found: pl.DataFrame) -> list[Row]:
+def phases(rates: pl.DataFrame) -> list[Row]:
     """The phases of constant rate, in order.
 
     From `over_time`: messages sent and collective calls together. Each has `start_s`, `end_s`,
     `messages`, `bytes` and `messages_per_s`.
     """
-    active = found.filter(pl.col("kind").is_in(["sent", "collective"]))
+    active = rates.filter(pl.col("kind").is_in(["sent", "collective"]))
     if active.is_empty():
         return []
     total = active.group_by("start_s").agg(pl.col("messages", "bytes").sum()).sort("start_s")
-    width_s = float(found["width_s"][0])
+    width_s = float(rates["width_s"][0])
     level = np.log1p(total["messages"].to_numpy().astype(float))
     bounds = [0, *_changes(level), len(level)]
     rows = []
@@ -98,17 +98,17 @@ def phases(found: pl.DataFrame) -> list[Row]:
 
 def _changes(level: Floats) -> list[int]:
     """Where phases after the first begin; the clearest are found first."""
-    found: list[int] = []
+    boundaries: list[int] = []
     parts = [(0, len(level))]
-    while parts and len(found) < PHASES_MAX - 1:
+    while parts and len(boundaries) < PHASES_MAX - 1:
         best = max(_splits(level, parts), default=None)
         if best is None:
             break
         _, at, part = best
         parts.remove(part)
         parts += [(part[0], at), (at, part[1])]
-        found.append(at)
-    return sorted(found)
+        boundaries.append(at)
+    return sorted(boundaries)
 
 
 def _splits(
@@ -122,11 +122,12 @@ def _splits(
             continue
         before = np.arange(PHASE_BINS_MIN, number - PHASE_BINS_MIN + 1)
         sums = np.concatenate([[0.0], values.cumsum()])
-        left, right = sums[before] / before, (sums[-1] - sums[before]) / (number - before)
-        gain = before * (number - before) / number * (left - right) ** 2
+        after = number - before
+        mean_before, mean_after = sums[before] / before, (sums[-1] - sums[before]) / after
+        gain = before * after / number * (mean_before - mean_after) ** 2
         at = int(gain.argmax())
-        rest = max(float(((values - values.mean()) ** 2).sum() - gain[at]), 0.0)
-        noise = max(rest / number, NOISE_MIN**2)
-        differ = abs(left[at] - right[at]) >= np.log(DIFFERENT)
+        residual = max(float(((values - values.mean()) ** 2).sum() - gain[at]), 0.0)
+        noise = max(residual / number, NOISE_MIN**2)
+        differ = abs(mean_before[at] - mean_after[at]) >= np.log(DIFFERENT)
         if differ and gain[at] > 3 * noise * np.log(number):
             yield float(gain[at]), begin + int(before[at]), (begin, end)

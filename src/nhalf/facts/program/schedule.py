@@ -34,7 +34,7 @@ buffer, nor one that another call completes."""
 _BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 Message = tuple[int, int, int, int, int]
-"""Source, target, communicator, tag, and number among those."""
+"""Source, target, communicator, tag, and number among the messages with these four."""
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,23 @@ class Actor:
 
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
-    found = numbered(program.timeline)
-    least_s = _shortest(found)
+    calls = numbered(program.timeline)
+    least_s = _shortest(calls)
     actors = []
-    known = {each.rank: each for each in program.trace.ranks}
-    first_s = min((each.begin_s for each in program.trace.ranks), default=0.0)
-    for (rank, thread), rows in found.group_by(["rank", "thread"], maintain_order=True):
-        where = known.get(int(str(rank)))
-        begin_s = (where.begin_s if where else first_s) - first_s
+    records = {record.rank: record for record in program.trace.ranks}
+    first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
+    for (rank, thread), rows in calls.group_by(["rank", "thread"], maintain_order=True):
+        record = records.get(int(str(rank)))
+        begin_s = (record.begin_s if record else first_s) - first_s
         actor = Actor(int(str(rank)), int(str(thread)), begin_s)
         last_s = _steps(actor, rows.to_dicts(), begin_s + first_s, least_s)
-        if where is not None and thread == 0:
-            actor.after_s = max(0.0, where.end_s - last_s)
+        if record is not None and thread == 0:
+            actor.after_s = max(0.0, record.end_s - last_s)
         actors.append(actor)
-    silent = set(known) - {actor.rank for actor in actors}
+    silent = set(records) - {actor.rank for actor in actors}
     for rank in silent:
-        one = known[rank]
-        actors.append(Actor(rank, 0, one.begin_s - first_s, one.end_s - one.begin_s))
+        record = records[rank]
+        actors.append(Actor(rank, 0, record.begin_s - first_s, record.end_s - record.begin_s))
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
@@ -106,7 +106,7 @@ def numbered(timeline: pl.DataFrame) -> pl.DataFrame:
     source = ends.then("partner").otherwise("rank").alias("source")
     target = ends.then("rank").otherwise("partner").alias("target")
     order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int32)
-    found = timeline.with_columns(source, target, order=order).sort(
+    ordered = timeline.with_columns(source, target, order=order).sort(
         "rank", "start_s", "thread", "order"
     )
     keys = ["kind", "source", "target", "communicator", "tag"]
@@ -114,36 +114,38 @@ def numbered(timeline: pl.DataFrame) -> pl.DataFrame:
     message = pl.int_range(pl.len()).over(keys)
     operation = pl.int_range(pl.len()).over("kind", "rank", "communicator")
     number = pl.when(is_collective).then(operation).otherwise(message)
-    return found.with_columns(number=number).sort("rank", "thread", "start_s", "order")
+    return ordered.with_columns(number=number).sort("rank", "thread", "start_s", "order")
 
 
 def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     """The shortest call of each kind of wait, which found that there was nothing to wait for."""
     waits = timeline.filter(pl.col("kind") == "waiting")
-    found = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
-    return {call: time_s for call, time_s in found.iter_rows() if 0 <= time_s <= SHORT_S}
+    shortest = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
+    return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
 def _steps(actor: Actor, rows: list[Row], begin_s: float, least_s: Mapping[str, float]) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
     completed = completed_receives(rows)
-    under_way, made = UnderWay(), dict[int, Step]()
+    under_way, step_by_row = UnderWay(), dict[int, Step]()
     last_s, sent = begin_s, list[Row]()
     for row in without_polls(rows, completed):
         before_s = max(0.0, row["start_s"] - last_s)
         begun = row["kind"] == "received" and is_begun_before(row["call"])
         end_s = row["start_s"] if begun else row["end_s"]
-        done = under_way.end(row, completed) if row["kind"] == "waiting" else []
+        completed_rows = under_way.end(row, completed) if row["kind"] == "waiting" else []
         if row["kind"] == "received" and row["call"] in _BOTH_WAYS:
-            done = sent
+            completed_rows = sent
         step = _step(row, (before_s, max(0.0, end_s - row["start_s"])), completed, least_s)
         step = replace(
             step,
-            sends=tuple(_message(each) for each in done if _has_message(each)),
-            operations=tuple(made[id(each)] for each in done if each["kind"] == "collective"),
+            sends=tuple(_message(row) for row in completed_rows if _has_message(row)),
+            operations=tuple(
+                step_by_row[id(row)] for row in completed_rows if row["kind"] == "collective"
+            ),
         )
         under_way.begin(row)
-        made[id(row)] = step
+        step_by_row[id(row)] = step
         sent = [row] if row["kind"] == "sent" and row["call"] in _BOTH_WAYS else []
         actor.steps.append(step)
         last_s = max(last_s, end_s)
@@ -164,7 +166,7 @@ def _step(
     completed: Completed,
     least_s: Mapping[str, float],
 ) -> Step:
-    """Of a row, without the sends that it completes; `times_s` are those before it and in it."""
+    """The step of a row without the sends it completes; `times_s`: before the call, and in it."""
     begun = row["kind"] == "received" and is_begun_before(row["call"])
     kinds = {"sent": SEND, "received": POST if begun else RECEIVE, "collective": COLLECTIVE}
     kind = kinds.get(row["kind"], WAIT)
@@ -174,7 +176,7 @@ def _step(
         *times_s,
         row["size_bytes"],
         _message(row) if _has_message(row) else None,
-        tuple(_message(each) for each in completed.get(id(row), ()) if _has_message(each)),
+        tuple(_message(receive) for receive in completed.get(id(row), ()) if _has_message(receive)),
         row["communicator"],
         row["partner"],
         row["number"],
@@ -186,15 +188,15 @@ def paired_messages(actors: Sequence[Actor]) -> set[Message]:
     """Messages of which both ends were traced: the others would never end."""
     steps = [step for actor in actors for step in actor.steps if step.message is not None]
     sent = {step.message for step in steps if step.kind == SEND}
-    taken = {step.message for step in steps if step.kind in (RECEIVE, POST)}
-    return {message for message in sent & taken if message is not None}
+    received = {step.message for step in steps if step.kind in (RECEIVE, POST)}
+    return {message for message in sent & received if message is not None}
 
 
 def members_of(actors: Sequence[Actor]) -> dict[int, list[int]]:
     """The ranks of each communicator on which there are collective operations."""
-    found: dict[int, set[int]] = {}
+    ranks_by_communicator: dict[int, set[int]] = {}
     for actor in actors:
         for step in actor.steps:
             if step.kind == COLLECTIVE:
-                found.setdefault(step.communicator, set()).add(actor.rank)
-    return {communicator: sorted(ranks) for communicator, ranks in found.items()}
+                ranks_by_communicator.setdefault(step.communicator, set()).add(actor.rank)
+    return {communicator: sorted(ranks) for communicator, ranks in ranks_by_communicator.items()}

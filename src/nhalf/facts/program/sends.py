@@ -16,8 +16,8 @@ def sends_by_rank(sent: pl.DataFrame, ranks: int) -> pl.DataFrame:
         bytes=pl.col("bytes").sum(),
         destinations=pl.col("partner").filter(pl.col("partner") >= 0).n_unique(),
     )
-    every = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
-    full = every.join(sums, on="rank", how="left").with_columns(
+    all_ranks = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    full = all_ranks.join(sums, on="rank", how="left").with_columns(
         pl.col("messages", "bytes").fill_null(0),
         pl.col("destinations").cast(pl.Int64).fill_null(0),
     )

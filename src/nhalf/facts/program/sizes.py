@@ -12,12 +12,12 @@ def sizes(sent: pl.DataFrame) -> pl.DataFrame:
     Columns `size_bytes`, `messages`, `bytes` and the cumulative shares `messages_share` and
     `bytes_share` of messages of this size or smaller (0 to 1).
     """
-    found = (
+    by_size = (
         sent.group_by("size_bytes")
         .agg(messages=pl.col("count").sum(), bytes=pl.col("bytes").sum())
         .sort("size_bytes")
     )
-    return found.with_columns(
+    return by_size.with_columns(
         messages_share=pl.col("messages").cum_sum() / pl.col("messages").sum(),
         bytes_share=pl.when(pl.col("bytes").sum() > 0)
         .then(pl.col("bytes").cum_sum() / pl.col("bytes").sum())
@@ -25,15 +25,15 @@ def sizes(sent: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def histogram(found: pl.DataFrame) -> pl.DataFrame:
+def histogram(by_size: pl.DataFrame) -> pl.DataFrame:
     """The sizes in classes that double: columns `from_bytes`, `to_bytes`, `messages`, `bytes`.
 
     A class holds the sizes from `from_bytes` up to, not including, `to_bytes`; zero bytes form
     their own class, and classes without messages are left out.
     """
-    lows = [1 << size.bit_length() >> 1 for size in found["size_bytes"]]
+    lows = [1 << size.bit_length() >> 1 for size in by_size["size_bytes"]]
     classes = (
-        found.with_columns(pl.Series("from_bytes", lows, dtype=pl.Int64))
+        by_size.with_columns(pl.Series("from_bytes", lows, dtype=pl.Int64))
         .group_by("from_bytes")
         .agg(pl.col("messages", "bytes").sum())
     )
@@ -41,14 +41,14 @@ def histogram(found: pl.DataFrame) -> pl.DataFrame:
     return classes.with_columns(to_bytes=high.cast(pl.Int64)).sort("from_bytes")
 
 
-def median_bytes(found: pl.DataFrame) -> int:
+def median_bytes(by_size: pl.DataFrame) -> int:
     """The median message size; 0 without messages."""
-    reached = found.filter(pl.col("messages_share") >= 0.5)
+    reached = by_size.filter(pl.col("messages_share") >= 0.5)
     return 0 if reached.is_empty() else int(reached["size_bytes"][0])
 
 
-def share_below(found: pl.DataFrame, size_bytes: int) -> float:
+def share_below(by_size: pl.DataFrame, size_bytes: int) -> float:
     """The share of messages smaller than a size, 0 to 1."""
-    total = int(found["messages"].sum())
-    smaller = int(found.filter(pl.col("size_bytes") < size_bytes)["messages"].sum())
+    total = int(by_size["messages"].sum())
+    smaller = int(by_size.filter(pl.col("size_bytes") < size_bytes)["messages"].sum())
     return smaller / total if total else 0.0

@@ -11,8 +11,8 @@ def time_by_call(calls: pl.DataFrame) -> pl.DataFrame:
     `waiting_s`; by rank, the most time first.
     """
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    found = calls.group_by("rank", "call", "kind").agg(sums)
-    return found.sort(["rank", "time_s", "call"], descending=[False, True, False])
+    by_call = calls.group_by("rank", "call", "kind").agg(sums)
+    return by_call.sort(["rank", "time_s", "call"], descending=[False, True, False])
 
 
 def time_by_rank(calls: pl.DataFrame, elapsed_s: float, ranks: int) -> pl.DataFrame:
@@ -23,11 +23,11 @@ def time_by_rank(calls: pl.DataFrame, elapsed_s: float, ranks: int) -> pl.DataFr
     """
     threads = calls.group_by("rank", "thread").agg(pl.col("time_s", "waiting_s").sum())
     busiest = threads.sort("time_s", "thread").group_by("rank").last().drop("thread")
-    every = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
-    full = every.join(busiest, on="rank", how="left").with_columns(
+    all_ranks = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    full = all_ranks.join(busiest, on="rank", how="left").with_columns(
         pl.col("time_s", "waiting_s").fill_null(0.0)
     )
-    known = pl.lit(elapsed_s if elapsed_s > 0 else None, dtype=pl.Float64)
+    elapsed = pl.lit(elapsed_s if elapsed_s > 0 else None, dtype=pl.Float64)
     return full.with_columns(
-        time_share=pl.col("time_s") / known, waiting_share=pl.col("waiting_s") / known
+        time_share=pl.col("time_s") / elapsed, waiting_share=pl.col("waiting_s") / elapsed
     ).sort("rank")

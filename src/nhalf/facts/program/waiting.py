@@ -33,8 +33,8 @@ def waiting(calls: pl.DataFrame) -> pl.DataFrame:
     caused = calls.filter(pl.col("kind").is_in(list(_CAUSES))).with_columns(
         cause=pl.col("kind").replace_strict(list(_CAUSES), list(_CAUSES.values()), default="")
     )
-    found = caused.group_by("rank", "cause").agg(pl.col("waiting_s").sum())
-    return found.filter(pl.col("waiting_s") > 0).sort("rank", "cause")
+    by_cause = caused.group_by("rank", "cause").agg(pl.col("waiting_s").sum())
+    return by_cause.filter(pl.col("waiting_s") > 0).sort("rank", "cause")
 
 
 def arrivals(timeline: pl.DataFrame) -> pl.DataFrame:
@@ -48,11 +48,11 @@ def arrivals(timeline: pl.DataFrame) -> pl.DataFrame:
     numbered = timeline.filter(pl.col("kind") == "collective").sort("rank", "start_s")
     numbered = numbered.with_columns(number=pl.int_range(pl.len()).over("rank", *order))
     last_s = pl.col("start_s").max()
-    found = numbered.group_by(*order, "number").agg(
+    operations = numbered.group_by(*order, "number").agg(
         ranks=pl.len(),
         start_s=pl.col("start_s").min(),
         spread_s=last_s - pl.col("start_s").min(),
         last_rank=pl.col("rank").sort_by("start_s").last(),
         waiting_s=(last_s - pl.col("start_s")).sum(),
     )
-    return found.filter(pl.col("ranks") > 1).sort("start_s", *order)
+    return operations.filter(pl.col("ranks") > 1).sort("start_s", *order)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applications that can be run: one file each, found by its name.
 
-An application names its programs, which are files of native/apps, and makes a plan of what is
-asked. What its programs say of themselves is known when the plan is resolved.
+An application names its programs, which are files of native/apps, and turns a request into a plan.
+What its programs support is known only when the plan is resolved.
 """
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Annotated, ClassVar
 from nhalf.base import plugins
 from nhalf.base.errors import unknown
 from nhalf.base.request import Option, Request, Word
-from nhalf.base.units import parse_duration
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import parse_precision, words
-from nhalf.measure.plan.request import WHAT, Effort, Where
+from nhalf.measure.plan.planning import parse_precision
+from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
+from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
 
 PACKAGE = "nhalf.measure.apps"
@@ -54,10 +55,15 @@ class Running(Request, heading=WHAT):
         Option("Also run with this decision table, e.g. from nhalf tune; repeatable."),
     ] = ()
 
+    @functools.cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown. Raises InputError for none."""
+        return parse_placements(self.placement)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AppRequest(Running, Effort, Where):
-    """All that makes a plan of an application."""
+    """Everything needed to plan the run of an application."""
 
     resume: Annotated[Path | None, Option("Continue this run.", heading=WHAT)] = None
     timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
@@ -69,43 +75,43 @@ class App(ABC):
     """An application."""
 
     title: ClassVar[str]
-    """What it is, in a line."""
+    """The application in one line."""
 
     @abstractmethod
-    def plan(self, asked: AppRequest, site: Site) -> Plan:
-        """The plan of what is asked. Raises InputError for what cannot be."""
+    def plan(self, request: AppRequest, site: Site) -> Plan:
+        """Plan what is requested. Raises InputError for an impossible request."""
 
 
-def planned(asked: AppRequest, transports: list[str], blocks: list[Block]) -> Plan:
-    """The plan of blocks with everything else that was asked for."""
+def make_plan(request: AppRequest, transports: list[str], blocks: list[Block]) -> Plan:
+    """Combine blocks and all other requested options into a plan."""
     return Plan(
         transports=transports,
-        mpi=words(asked.mpi),
+        mpi=words(request.mpi),
         blocks=blocks,
-        launches=asked.launches,
-        budget_s=parse_duration(asked.budget) if asked.budget else 0.0,
-        precision=parse_precision(asked.precision),
+        launches=request.launches,
+        budget_s=request.budget_s,
+        precision=parse_precision(request.precision),
         options="",
-        seed=asked.seed,
-        timeout_s=parse_duration(asked.timeout),
-        mpi_prefixes=asked.mpi_prefixes,
-        hosts=asked.hosts,
-        host_file=asked.host_file_path,
-        launcher=asked.launcher,
+        seed=request.seed,
+        timeout_s=request.timeout_s,
+        mpi_prefixes=request.mpi_prefixes,
+        hosts=request.hosts,
+        host_file=request.host_file_path,
+        launcher=request.launcher,
     )
 
 
 def app_of(name: str) -> App:
-    """An application by name.
+    """Return an application by name.
 
-    Raises InputError for an unknown one, with the closest known ones.
+    Raises InputError for an unknown name, with the closest known ones.
     """
-    found = apps()
-    if name not in found:
-        raise unknown("application", name, found)
-    return found[name]()
+    applications = apps()
+    if name not in applications:
+        raise unknown("application", name, applications)
+    return applications[name]()
 
 
 def apps() -> dict[str, type[App]]:
-    """Every application by name."""
+    """Return every application by name."""
     return plugins.load(PACKAGE, App)

@@ -9,12 +9,13 @@ import msgspec
 
 from nhalf.base import native_files
 from nhalf.base.errors import InputError, unknown
-from nhalf.measure.apps import App, AppRequest, planned
+from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, placed, placements, words
+from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.request import words
 from nhalf.measure.plan.setting import Setting
-from nhalf.measure.probe.exchanged import barrier_tables, exchanged
+from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
 from nhalf.measure.probe.libraries import libraries_of
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.site import Site
@@ -24,69 +25,69 @@ CLASSES = ("S", "W", "A", "B", "C", "D")
 
 
 class Npb(App):
-    """Kernels by program, on ranks or threads."""
+    """The kernels of each program, on ranks or threads."""
 
     title = "NAS Parallel Benchmarks: kernels of fluid dynamics, verified against official values"
 
-    def plan(self, asked: AppRequest, site: Site) -> Plan:
-        """One block for each program, on its numbers of ranks or threads."""
-        programs = [_program(name) for name in words(asked.program)]
-        blocks = [_block(asked, site, program) for program in programs]
-        if "placement" in asked.given:
+    def plan(self, request: AppRequest, site: Site) -> Plan:
+        """Plan one block per program, on its numbers of ranks or threads."""
+        programs = [_program(name) for name in words(request.program)]
+        blocks = [_block(request, site, program) for program in programs]
+        if "placement" in request.given:
             check_hosts(blocks, site)
-        plan = planned(asked, [program.name for program in programs], blocks)
-        return msgspec.structs.replace(plan, settings=_parts(asked, programs, plan))
+        plan = make_plan(request, [program.name for program in programs], blocks)
+        return msgspec.structs.replace(plan, settings=_settings(request, programs, plan))
 
 
-def _parts(asked: AppRequest, programs: Sequence[TransportFile], plan: Plan) -> list[Setting]:
-    """What is exchanged beneath the program whose messages a library carries."""
-    tables = [*(barrier_tables(words(asked.barrier)) if asked.barrier else []), *asked.table]
+def _settings(request: AppRequest, programs: Sequence[TransportFile], plan: Plan) -> list[Setting]:
+    """Return the settings that replace parts of the library beneath a message-passing program."""
+    tables = [*(barrier_tables(words(request.barrier)) if request.barrier else []), *request.table]
     if not tables:
         return []
     for program in programs:
         if program.carried_by_mpi:
-            only = with_kernels(program, plan.patterns)
-            return exchanged(tables, only, libraries_of(plan))
+            application = with_kernels(program, plan.patterns)
+            return exchange_settings(tables, application, libraries_of(plan))
     raise InputError("--barrier and --table are for message passing", "add --program mpi")
 
 
 def _program(model: str) -> TransportFile:
-    """The program in a programming model.
+    """Return the program of a programming model.
 
-    Raises InputError for an unknown one, MissingError if nothing native is installed.
+    Raises InputError for an unknown model, MissingError if nothing native is installed.
     """
-    known = {file.model.lower(): file for file in program_files().values() if file.app == "npb"}
-    if model not in known:
+    programs = {file.model.lower(): file for file in program_files().values() if file.app == "npb"}
+    if model not in programs:
         native_files.native_folder()
-        raise unknown("program", model, known)
-    return known[model]
+        raise unknown("program", model, programs)
+    return programs[model]
 
 
-def _block(asked: AppRequest, site: Site, program: TransportFile) -> Block:
-    """What one program runs."""
-    text = asked.threads or asked.ranks if program.threads else asked.ranks
-    kernels = words(asked.kernel)
-    known = kernels_of(program)
+def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
+    """Return the block that one program runs."""
+    text = request.threads or request.ranks if program.threads else request.ranks
+    kernels = words(request.kernel)
+    kernel_names = kernels_of(program)
     for name in kernels:
-        if name not in [ALL, *known]:
-            raise unknown("kernel", name, known)
+        if name not in [ALL, *kernel_names]:
+            raise unknown("kernel", name, kernel_names)
     block = Block(
         patterns=[ALL] if kernels == [ALL] else [f"npb-{name}" for name in kernels],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
-        axes={"class": ",".join(_classes(asked.class_))},
+        axes={"class": ",".join(_classes(request.class_))},
         transports=[program.name],
     )
     if program.threads:
         return block
-    block = msgspec.structs.replace(block, placements=placements(asked.placement))
-    return placed(block, asked.given, site)
+    block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
+    return placed(block, request.given, site)
 
 
 def _classes(text: str) -> list[str]:
-    """Classes as they are written in points. Raises InputError for others."""
-    found = [name.upper() for name in words(text)]
-    for name in found:
+    """Parse problem classes into upper case. Raises InputError for an unknown class."""
+    classes = [name.upper() for name in words(text)]
+    for name in classes:
         if name not in CLASSES:
             raise InputError(f"there is no class {name}", f"give one of {', '.join(CLASSES)}")
-    return found
+    return classes

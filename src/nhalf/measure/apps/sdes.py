@@ -6,10 +6,11 @@ from __future__ import annotations
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.measure.apps import App, AppRequest, planned
+from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, placed, placements, words
+from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.request import words
 from nhalf.sites.site import Site
 
 ALL = "all"
@@ -18,60 +19,60 @@ SDES = "sdes"
 ACCESSES = ("for-all", "pointer", "block", "cast")
 """How the arrays are read: what other applications call kernels."""
 TRANSPORTS = {"mpi": "rma", "threads": "threads"}
-"""By programming model; those of MPI read by one-sided calls."""
+"""Transports by programming model; MPI reads with one-sided calls."""
 KEYS_USUAL = "1024"
 
 
 class Sdes(App):
-    """Every key is recovered and compared: that is its verification."""
+    """Recovers every key and compares it with the original, which verifies the run."""
 
     title = "S-DES: keys of simplified DES recovered by differential cryptanalysis"
 
-    def plan(self, asked: AppRequest, site: Site) -> Plan:
-        """One block for each programming model. Raises InputError for what cannot be."""
-        if asked.barrier or asked.table:
+    def plan(self, request: AppRequest, site: Site) -> Plan:
+        """Plan one block per programming model. Raises InputError for an impossible request."""
+        if request.barrier or request.table:
             raise InputError("S-DES has no collective operations", "omit --barrier and --table")
-        models = words(asked.program)
+        models = words(request.program)
         for model in models:
             if model not in TRANSPORTS:
                 raise unknown("program", model, TRANSPORTS)
-        blocks = [_block(asked, site, model) for model in models]
-        if "placement" in asked.given:
+        blocks = [_block(request, site, model) for model in models]
+        if "placement" in request.given:
             check_hosts(blocks, site)
-        plan = planned(asked, [TRANSPORTS[model] for model in models], blocks)
+        plan = make_plan(request, [TRANSPORTS[model] for model in models], blocks)
         return msgspec.structs.replace(plan, app=SDES)
 
 
-def _block(asked: AppRequest, site: Site, model: str) -> Block:
-    accesses = words(asked.kernel)
+def _block(request: AppRequest, site: Site, model: str) -> Block:
+    accesses = words(request.kernel)
     for name in accesses:
         if name not in [ALL, *ACCESSES]:
             raise unknown("kernel", name, ACCESSES)
-    text = asked.ranks if model == "mpi" else asked.threads or asked.ranks
+    text = request.ranks if model == "mpi" else request.threads or request.ranks
     block = Block(
         patterns=[SDES],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
         axes={
             "access": ",".join(ACCESSES if ALL in accesses else accesses),
-            "keys": ",".join(_keys(asked)),
+            "keys": ",".join(_keys(request)),
         },
         transports=[TRANSPORTS[model]],
     )
     if model != "mpi":
         return block
-    block = msgspec.structs.replace(block, placements=placements(asked.placement))
-    return placed(block, asked.given, site)
+    block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
+    return placed(block, request.given, site)
 
 
-def _keys(asked: AppRequest) -> list[str]:
-    """Numbers of keys. Raises InputError for anything else."""
-    if "class_" not in asked.given:
+def _keys(request: AppRequest) -> list[str]:
+    """Parse numbers of keys. Raises InputError for anything else."""
+    if "class_" not in request.given:
         return [KEYS_USUAL]
-    found = words(asked.class_)
-    for number in found:
+    key_counts = words(request.class_)
+    for number in key_counts:
         if not number.isdecimal() or int(number) < 1:
             raise InputError(
                 f"S-DES has no class {number}", "give --class a number of keys, such as 4096"
             )
-    return found
+    return key_counts

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doing it: launches in shuffled order, point by point, into the journal."""
+"""The measurement itself: launches in shuffled order, point by point, into the journal."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ended, kept in its journal: who did not see it can be told the same."""
+"""How a run ended, kept in its journal so that it can be reported again later."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nhalf.store.run import Run
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that ended, and what is not in it.
+    """A run that ended, and what it lacks.
 
-    `failed` is what could not be measured: the reason by library or points; `notes` what was left
-    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch;
-    `lost` are the hosts that died while measuring, each with the reason.
+    `failed` maps libraries or points that could not be measured to the reason; `notes` explains
+    what was left out, a line each; `unmeasured` maps patterns to (points without a launch, all
+    points); `lost` maps hosts that died while measuring to the reason.
     """
 
     run: Run
@@ -28,22 +28,24 @@ class Outcome:
 
 
 def keep_end(outcome: Outcome) -> None:
-    """Put into the journal that all is measured, and what is not in it; nothing if it says so."""
+    """Append the end of the run to the journal, unless the journal already ends with it."""
     fields = [field.name for field in dataclasses.fields(outcome) if field.name != "run"]
-    said = {name: getattr(outcome, name) for name in fields}
+    content = {name: getattr(outcome, name) for name in fields}
     last: dict[str, Any] = next(reversed(outcome.run.events()), {})
     if last.get("event") == END and last_end(outcome.run) == outcome:
         return
     with outcome.run.journal() as journal:
-        journal.append({"event": END, **said})
+        journal.append({"event": END, **content})
 
 
 def last_end(run: Run) -> Outcome | None:
-    """The last end of a run; None if it never came to one."""
+    """Return the last recorded end of a run; None if it never ended."""
     ends = [event for event in run.events() if event["event"] == END]
     if not ends:
         return None
-    known = {field.name for field in dataclasses.fields(Outcome)}
-    said: dict[str, Any] = {name: value for name, value in ends[-1].items() if name in known}
-    counts = {pattern: tuple(pair) for pattern, pair in said.pop("unmeasured", {}).items()}
-    return Outcome(run=run, unmeasured=counts, **said)
+    field_names = {field.name for field in dataclasses.fields(Outcome)}
+    content: dict[str, Any] = {
+        name: value for name, value in ends[-1].items() if name in field_names
+    }
+    counts = {pattern: tuple(pair) for pattern, pair in content.pop("unmeasured", {}).items()}
+    return Outcome(run=run, unmeasured=counts, **content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches beyond the plan: a budget that is not spent is used where the precision is missed."""
+"""Launches beyond the plan: unspent budget goes to points that miss their precision."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nhalf.store.keys import RUN_POINT
 
 
 class Further:
-    """Decides what one more launch is for."""
+    """Decides which points one more launch measures."""
 
     def __init__(self, agenda: Agenda, stopping: Stopping) -> None:
         self._agenda = agenda
         self._stopping = stopping
 
-    def asked(self) -> bool:
-        """Put one more launch on the agenda; False if there is no need or no time for it.
+    def add_launch(self) -> bool:
+        """Add one more launch to the agenda; False if there is no need or no time for it.
 
         All libraries measure the same points, so that they can be compared launch by launch.
         """
@@ -32,24 +32,25 @@ class Further:
         return bool(points)
 
     def _missed(self) -> dict[Point, float]:
-        """Points that miss their precision on some library, and by which factor on the worst.
+        """Return the points that miss their precision, with the factor on the worst library.
 
-        A point with one launch in the state of the machine that is reported of it misses it most.
+        A point with a single launch in the machine state that is reported for it has the largest
+        factor.
         """
         targets, rows = self._launches()
         if not rows:
             return {}
         launches = pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64()})
         widths = half_widths(with_states(launches).filter("counts"), "number")
-        found: dict[Point, float] = {}
+        excess_factors: dict[Point, float] = {}
         for number, half_width in widths.select("number", "half_width").iter_rows():
             point, target = targets[number]
             if half_width > target:
-                found[point] = max(found.get(point, 0.0), half_width / target)
-        return found
+                excess_factors[point] = max(excess_factors.get(point, 0.0), half_width / target)
+        return excess_factors
 
     def _launches(self) -> tuple[list[tuple[Point, float]], list[dict[str, object]]]:
-        """Every point on every library with what it aims at, and the rows of their launches."""
+        """Return every point on every library with its target, and the rows of its launches."""
         targets: list[tuple[Point, float]] = []
         rows: list[dict[str, object]] = []
         for start in self._agenda.starts():
@@ -59,9 +60,10 @@ class Further:
                 if not target or len(measured) < 2:
                     continue
                 key = ("", "", start.subject, point.pattern, "", point.ranks, point.placement)
-                known = dict(zip(RUN_POINT, (*key, point.axes, point.size_bytes), strict=True))
+                point_key = (*key, point.axes, point.size_bytes)
+                point_columns = dict(zip(RUN_POINT, point_key, strict=True))
                 rows += [
-                    {**known, "launch": launch, "median_s": median_s, "flag_s": flag_s}
+                    {**point_columns, "launch": launch, "median_s": median_s, "flag_s": flag_s}
                     | {"number": len(targets)}
                     for launch, (median_s, flag_s) in measured.items()
                 ]
@@ -69,7 +71,7 @@ class Further:
         return targets, rows
 
     def _target(self, number: int) -> float:
-        """The half-width that a block aims at; 0 if it has one launch and so no interval."""
+        """Return the half-width a block aims at; 0 with one launch, which gives no interval."""
         plan = self._agenda.plan
         block = plan.blocks[number]
         return plan.precision_of(block) if plan.launches_of(block) > 1 else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch: the processes are started and asked point by point."""
+"""One launch: start the processes and measure point by point."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
 
 POINTS_EACH = 16
-"""Points that are worth the start of another process."""
+"""Points per process that make starting another one worthwhile."""
 WITHIN = 1 / 3
-"""Samples of a launch agree by this part of the precision that is asked for over launches."""
+"""Precision of the samples within a launch, relative to the precision requested over launches."""
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """The processes of one launch of a start; this many questions may be under way at once."""
+class _RunningLaunch:
+    """The processes of one launch; up to `at_once` questions may be pending."""
 
     processes: Processes
     start: Start
@@ -39,8 +39,8 @@ class _Asking:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A question under way: since when, and for how long the point may be sampled."""
+class _Question:
+    """A pending question: when it was sent, and for how long the point may be sampled."""
 
     position: int
     point: Point
@@ -51,7 +51,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Launching:
-    """Measures all that one launch of a start still has to measure."""
+    """Measures every point that one launch of a start still lacks."""
 
     agenda: Agenda
     order: Order
@@ -61,7 +61,7 @@ class Launching:
     records: Records
 
     def launch(self, start: Start, launch: int) -> None:
-        """Start the processes and measure every point of this launch; again where they died."""
+        """Start the processes and measure every point of this launch; retry when they die."""
         subject = self.starting.subjects[start.subject]
         for attempt in self.retries.attempts(start):
             if self.stopping.spent(launch):
@@ -74,68 +74,68 @@ class Launching:
                 many = self._at_once(subject, todo)
                 with self.starting.processes(start, doing, launch, many) as processes:
                     advice = self.starting.introduce(processes.launch, start, launch)
-                    asking = _Asking(processes, start, launch, many)
-                    for answer in self._answers(asking, todo):
+                    running = _RunningLaunch(processes, start, launch, many)
+                    for answer in self._answers(running, todo):
                         self.records.point(subject, launch, answer, advice)
 
     def _at_once(self, subject: Subject, todo: list[Point]) -> int:
-        """How many points are asked for at once: as many processes have to be worth their start."""
+        """Return how many points to measure at once: each needs a process worth starting."""
         return max(1, min(subject.at_once, len(todo) // POINTS_EACH))
 
-    def _answers(self, asking: _Asking, todo: list[Point]) -> Iterator[Answer]:
-        """Ask for every point; an answer is handed out while the next point is running.
+    def _answers(self, running: _RunningLaunch, todo: list[Point]) -> Iterator[Answer]:
+        """Ask for every point; yield each answer while the next point is running.
 
-        What the front end does with an answer then happens while ranks verify and warm up, and
-        the machine is not idle between points. Where ranks leave it no core it would disturb them:
-        then an answer is handed out before the next point is asked for.
+        The front end then processes an answer while ranks verify and warm up, so the machine is
+        not idle between points. Where ranks leave no core free this would disturb them: then an
+        answer is yielded before the next point is requested.
         """
-        start, launch = asking.start, asking.launch
-        apart = leaves_a_core(asking.processes.launch)
-        asked: deque[_Asked] = deque()
+        start, launch = running.start, running.launch
+        has_free_core = leaves_a_core(running.processes.launch)
+        questions: deque[_Question] = deque()
         answer: Answer | None = None
         for position, point in enumerate(todo):
-            if len(asked) == asking.at_once:
-                answer = self._answer(asking, asked.popleft())
-                if not apart:
+            if len(questions) == running.at_once:
+                answer = self._answer(running, questions.popleft())
+                if not has_free_core:
                     yield answer
                     answer = None
             if not self.stopping.before_point(launch, position):
                 break
-            block = self.agenda.wanted(start, launch, point)
+            block = self.agenda.block_of(start, launch, point)
             if block is None:
                 continue
             group = Group(block, start.ranks)
             slice_s = self.stopping.slice_s(group, launch)
-            asked.append(_Asked(position, point, group, slice_s, time.monotonic()))
+            questions.append(_Question(position, point, group, slice_s, time.monotonic()))
             try:
-                asking.processes.send(self._question(start, position, point, block, slice_s))
+                running.processes.send(self._question(start, position, point, block, slice_s))
             finally:
                 if answer is not None:
                     yield answer
                     answer = None
         if answer is not None:
             yield answer
-        for each in asked:
-            yield self._answer(asking, each)
+        for question in questions:
+            yield self._answer(running, question)
 
     def _question(
         self, start: Start, position: int, point: Point, block: int, slice_s: float
     ) -> str:
-        """A point as the probe is asked for it; its position is its name in this launch."""
+        """Return the request for a point as the probe reads it, identified by its position."""
         info = self.starting.subjects[start.subject].infos[point.pattern]
         precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[block])
         return line(str(position), point, slice_s, precision, info.timing)
 
-    def _answer(self, asking: _Asking, asked: _Asked) -> Answer:
-        """What the probe says of a point; who ends a launch is remembered."""
-        timeout_s = self.agenda.plan.timeout_s + 50 * asked.slice_s
+    def _answer(self, running: _RunningLaunch, question: _Question) -> Answer:
+        """Return the probe's answer for a point; remember a point that ends the launch."""
+        timeout_s = self.agenda.plan.timeout_s + 50 * question.slice_s
         try:
-            said = asking.processes.receive(timeout_s, identity=str(asked.position))
+            record = running.processes.receive(timeout_s, identity=str(question.position))
         except LaunchError as error:
-            subject = self.starting.subjects[asking.start.subject]
-            self.retries.suspect(subject, asked.point, error)
+            subject = self.starting.subjects[running.start.subject]
+            self.retries.suspect(subject, question.point, error)
             raise
-        self.retries.answered(asking.start)
-        spent_s = time.monotonic() - asked.asked_s
-        self.stopping.answered(asked.group, asking.launch, spent_s, asked.slice_s)
-        return Answer(asked.position, asked.point, said)
+        self.retries.answered(running.start)
+        spent_s = time.monotonic() - question.asked_s
+        self.stopping.answered(question.group, running.launch, spent_s, question.slice_s)
+        return Answer(question.position, question.point, record)

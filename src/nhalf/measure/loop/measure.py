@@ -20,7 +20,7 @@ from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.health import unanswered
+from nhalf.sites.health import unreachable_hosts
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
 from nhalf.store.run import Run
@@ -39,7 +39,7 @@ class Measuring:
         limit: TimeLimit = UNLIMITED,
         open_: Open = Probe,
     ) -> None:
-        """`open_` starts the processes of a launch."""
+        """Prepare the run; `open_` starts the processes of a launch."""
         self.state = State(placement=plan.blocks[0].placements[0] if plan.blocks else FREE)
         self._records = Records(run.journal(), self.state, progress)
         for event in run.whole_events():
@@ -52,12 +52,12 @@ class Measuring:
         self._order = Order(self.agenda, plan.seed, self._retries.ended)
         self._stopping = Stopping(self.agenda, limit, run.resuming, site.cores)
         self._further = Further(self.agenda, self._stopping)
-        what = (self._stopping, self._retries, starting, self._records)
-        self._scout = Scout(self.agenda, *what)
-        self._launching = Launching(self.agenda, self._order, *what)
+        parts = (self._stopping, self._retries, starting, self._records)
+        self._scout = Scout(self.agenda, *parts)
+        self._launching = Launching(self.agenda, self._order, *parts)
 
     def run(self) -> dict[str, str]:
-        """Measure all that is not in the journal yet; the reasons of what could not be started."""
+        """Measure everything not yet in the journal; return why anything could not be started."""
         with self._records.journal:
             self._retries.refuse_what_hosts_cannot()
             self._stopping.keep_to_budget()
@@ -65,27 +65,27 @@ class Measuring:
                 self._scout.look(start)
             self._scout.share()
             self._stopping.keep_to_budget()
-            self._records.planned(self.agenda.left().total())
+            self._records.planned(self.agenda.remaining_points().total())
             self._measure()
-            while not self.state.ended and (self._stopping.widened() or self._further.asked()):
+            while not self.state.ended and (self._stopping.widened() or self._further.add_launch()):
                 self._measure()
         return self._retries.given_up()
 
     def _measure(self) -> None:
-        """Measure what is on the agenda, one launch of every start after the other."""
+        """Measure the agenda launch by launch, each on every start."""
         for launch in range(self.agenda.launches()):
             for start in self._order.starts():
                 self._launching.launch(start, launch)
 
     def troubles_in_words(self) -> list[str]:
-        """The launches that ended early, a line for each reason, the first few."""
+        """Describe the launches that ended early, a line for each of the most frequent reasons."""
         return self._retries.in_words()
 
 
 def _living(site: Site, state: State, progress: Progress) -> Site:
-    """The site without hosts that died before and are still dead."""
+    """Return the site without hosts that died before and are still dead."""
     died = [host.name for host in site.hosts if host.name in state.dead]
-    still = unanswered(died) if died else []
+    still = unreachable_hosts(died) if died else []
     for host in still:
         progress.say(f"{host} still does not answer and is left out")
     state.dead = {host: state.dead[host] for host in still}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of launches and of the points in each: shuffled, so that no drift favours anybody."""
+"""The order of launches and of the points in each: shuffled, so that drift favours no library."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from nhalf.measure.plan.plan import Point, Start
 
 
 class Order:
-    """What comes next; the same seed gives the same order."""
+    """Chooses the order of starts and points; the same seed gives the same order."""
 
     def __init__(self, agenda: Agenda, seed: int, ended: Callable[[Start, Point], int]) -> None:
-        """`ended` tells how many launches a point has ended."""
+        """Seed the order; `ended` returns how many launches a point has ended."""
         self._agenda = agenda
         self._random = random.Random(seed)
         self._ended = ended
 
     def starts(self) -> list[Start]:
-        """Every start, in a new order each time."""
+        """Return every start, in a new order each time."""
         starts = self._agenda.starts()
         self._random.shuffle(starts)
         return starts
 
     def todo(self, start: Start, launch: int) -> list[Point]:
-        """The points that a launch still has to measure, shuffled; those that ended one last.
+        """Return the points that a launch still lacks, shuffled; those that ended one come last.
 
-        After them comes what ends every launch.
+        They are followed by the patterns that always end their launch.
         """
         todo = self._agenda.todo(start, launch)
         self._random.shuffle(todo)

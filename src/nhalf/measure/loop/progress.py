@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person sees while a run measures; nothing at all when no terminal is there."""
+"""The progress bar of a run; nothing is shown without a terminal."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ class Progress:
     """A bar with the current point, its running estimate and the time left."""
 
     def __init__(self, quiet: bool) -> None:
-        """`quiet` shows nothing whatever the terminal."""
+        """Create the bar; `quiet` shows nothing, even on a terminal."""
         self._bars: Bars | None = None
         if not quiet:
             self._bars = _bars()
         self._task = self._bars.add_task("preparing", total=None) if self._bars else None
 
     def total(self, points: int) -> None:
-        """How many points the run still has to measure."""
+        """Set how many points the run still has to measure."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, total=points, completed=0)
 
     def reached(self, points: int, total: int) -> None:
-        """How many of how many points are measured, where somebody else measures."""
+        """Show the progress of a run that another process measures."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, total=total, completed=points)
 
     def say(self, text: str) -> None:
-        """What is going on now."""
+        """Show what is currently happening."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, description=text)
 
     def point(self, title: str, point: Point, samples_s: Sequence[float]) -> None:
-        """A point was measured, with its samples in seconds."""
+        """Advance by one measured point, with its samples in seconds."""
         if self._bars is not None and self._task is not None:
-            what = f"{point.pattern} {format_size(point.size_bytes)} {point.axes}".rstrip()
+            point_text = f"{point.pattern} {format_size(point.size_bytes)} {point.axes}".rstrip()
             time = f" {format_time(median(samples_s))}" if samples_s else ""
-            self._bars.update(self._task, advance=1, description=f"{title}  {what}{time}")
+            self._bars.update(self._task, advance=1, description=f"{title}  {point_text}{time}")
 
     def __enter__(self) -> Self:
         if self._bars is not None:
@@ -64,7 +64,7 @@ class Progress:
 
 
 def _bars() -> Bars | None:
-    """The bars, where standard error is a terminal."""
+    """Return the bars; None where standard error is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress

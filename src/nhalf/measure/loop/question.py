@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe is asked: one point a line."""
+"""Requests to a probe: one line per point."""
 
 from __future__ import annotations
 
 from nhalf.measure.plan.plan import Point
 
 SHORT_SLICE_S = 0.005
-"""In less, operations that are timed one by one are sampled three times only."""
+"""Within shorter slices, operations that are timed one by one are sampled only three times."""
 
 
 def line(identity: str, point: Point, slice_s: float, precision: float, timing: str) -> str:
-    """A point as the probe reads it.
+    """Return the request for a point as the probe reads it.
 
-    In a short slice, operations that are timed one by one would be sampled far beyond it by the
-    probe's own least number.
+    The probe's own minimum number of samples would take operations that are timed one by one far
+    beyond a short slice.
     """
     axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
     few = " samples_min=3" if timing != "first-rank" and slice_s < SHORT_SLICE_S else ""

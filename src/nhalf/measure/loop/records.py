@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeping what was measured: into the journal, then into what is known, then before the user."""
+"""Recording what was measured: in the journal, then in the state, then on the progress bar."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from nhalf.store.record import Identity, Record, event, named_values
 
 @dataclass(frozen=True)
 class Answer:
-    """What a probe said of a point, and at which position of its launch."""
+    """The probe's record for a point, and the point's position in its launch."""
 
     position: int
     point: Point
-    said: dict[str, Any]
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Records:
-    """Writes the events of a run, each before anybody hears of it."""
+    """Writes the events of a run, each before it takes effect anywhere else."""
 
     journal: Journal
     state: State
     progress: Progress
 
     def planned(self, points: int) -> None:
-        """Tell how many points are to come."""
+        """Record how many points are still to come."""
         if points:
             self.journal.append({"event": "planned", "points": points})
         self.progress.total(points)
 
-    def launch(self, start: Start, launch: int, said: dict[str, Any], advice: list[str]) -> None:
-        """Note a launch and where its ranks are, as the probe `said` when it began."""
+    def launch(self, start: Start, launch: int, opening: dict[str, Any], advice: list[str]) -> None:
+        """Record a launch and where its ranks are, from the probe's `opening` record."""
         self.journal.append(
             {
                 "event": "launch",
@@ -51,58 +51,58 @@ class Records:
                 "launch": launch,
                 "ranks": start.ranks,
                 "asked_placement": start.placement,
-                "library": said.get("library", ""),
-                "clock": said.get("clock", {}),
-                "placement": said.get("placement", []),
+                "library": opening.get("library", ""),
+                "clock": opening.get("clock", {}),
+                "placement": opening.get("placement", []),
                 "advice": advice,
             }
         )
 
     def sizes(self, curve: Curve, sizes: list[int]) -> None:
-        """Note the sizes that were found for a curve."""
+        """Record the sizes that were chosen for a curve."""
         self.state.sizes[curve] = sizes
         self.journal.append({"event": "sizes", **curve._asdict(), "sizes": sizes})
 
     def point(self, subject: Subject, launch: int, answer: Answer, advice: Sequence[str]) -> None:
-        """Keep the answer for a point with the doubts of its launch, or that it was refused."""
-        said = answer.said
-        if said.get("nhalf") != "point":
-            self.impossible(subject, answer.point, str(said.get("message", "no answer")))
+        """Record the answer for a point with the warnings of its launch, or its refusal."""
+        reply = answer.record
+        if reply.get("nhalf") != "point":
+            self.impossible(subject, answer.point, str(reply.get("message", "no answer")))
             return
-        record = Record(
+        stored_record = Record(
             **asdict(identity(subject, answer.point)),
             launch=launch,
             position=answer.position,
-            started_s=time.time() - said["elapsed_s"],
-            batch=said["batch"],
-            messages_per_round=said["messages_per_round"],
-            bytes_per_time=said["bytes_per_time"],
-            stop=said["stop"],
-            verified=said["verified"],
-            advice=sorted({*said["advice"], *advice}),
-            samples_s=said["samples_s"],
-            rank_s=said.get("rank_s", []),
-            values=named_values(said.get("values", {})),
+            started_s=time.time() - reply["elapsed_s"],
+            batch=reply["batch"],
+            messages_per_round=reply["messages_per_round"],
+            bytes_per_time=reply["bytes_per_time"],
+            stop=reply["stop"],
+            verified=reply["verified"],
+            advice=sorted({*reply["advice"], *advice}),
+            samples_s=reply["samples_s"],
+            rank_s=reply.get("rank_s", []),
+            values=named_values(reply.get("values", {})),
         )
-        self.journal.append(event("point", subject.key, record))
-        values = said.get("values", {})
-        self.state.measured(subject.key, launch, answer.point, record.samples_s, values)
-        self.progress.point(subject.title, answer.point, record.samples_s)
+        self.journal.append(event("point", subject.key, stored_record))
+        values = reply.get("values", {})
+        self.state.measured(subject.key, launch, answer.point, stored_record.samples_s, values)
+        self.progress.point(subject.title, answer.point, stored_record.samples_s)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:
-        """Note a point that this subject cannot measure."""
+        """Record a point that this subject cannot measure."""
         self.state.impossible.add((subject.key, point))
         failed = event("failed", subject.key, identity(subject, point))
         self.journal.append({**failed, "reason": reason})
 
     def dead(self, host: str, reason: str) -> None:
-        """Note a host that died."""
+        """Record a host that died."""
         self.state.dead[host] = reason
         self.journal.append({"event": "host", "host": host, "reason": reason})
 
 
 def identity(subject: Subject, point: Point) -> Identity:
-    """What identifies a point, as the store has it."""
+    """Return the identity of a point, as the store has it."""
     algorithm, axes = split(subject.infos[point.pattern], point.axes)
     return Identity(
         transport=subject.transport,

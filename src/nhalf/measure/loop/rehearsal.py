@@ -17,7 +17,7 @@ from nhalf.sites.site import HERE, Site
 
 @dataclass(frozen=True)
 class Command:
-    """One start of ranks: of which subject, how many and where; words, variables to add."""
+    """How to start ranks: subject, number and placement; command line and variables to add."""
 
     subject: str
     ranks: int
@@ -27,20 +27,20 @@ class Command:
 
     @property
     def line(self) -> str:
-        """As a shell takes it."""
+        """The command as a shell reads it."""
         own = [f"{name}={value}" for name, value in self.variables.items()]
         return shlex.join([*(["env"] if own else []), *own, *self.command])
 
 
 def rehearse(plan: Plan, site: Site = HERE) -> tuple[list[Command], dict[str, str]]:
-    """The commands of a plan, in its order, and why there are none for a subject.
+    """Return the commands of a plan, in its order, and why a subject has none.
 
-    A launcher's program need not be here. Raises InputError for what cannot be asked for,
-    MissingError where nothing could be started.
+    A launcher's program need not be here. Raises InputError for an impossible plan, MissingError
+    where nothing could be started.
     """
     plan, subjects, failed = checked(plan)
     by_key = {subject.key: subject for subject in subjects}
-    found = []
+    commands = []
     for start in Agenda(plan, subjects, State(placement=FREE)).starts():
         subject = by_key[start.subject]
         try:
@@ -48,7 +48,7 @@ def rehearse(plan: Plan, site: Site = HERE) -> tuple[list[Command], dict[str, st
         except NhalfError as error:
             failed[subject.title] = str(error)
             continue
-        found.append(Command(subject.key, start.ranks, start.placement, words, variables))
-    if not found:
+        commands.append(Command(subject.key, start.ranks, start.placement, words, variables))
+    if not commands:
         raise MissingError(f"nothing would be started: {'; '.join(failed.values())}")
-    return found, failed
+    return commands, failed

@@ -16,18 +16,18 @@ from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
 
 FAILURES_MAX = 2
-"""How often a launch may end at one point, or a start that never answered may fail."""
+"""How often a launch may end at one point, or a start fail that never answered."""
 FAILURES_IN_A_ROW_MAX = 6
-"""Launches that may fail in a row, without any answer, of a start that did answer before."""
+"""Launches in a row that may fail without an answer, for a start that did answer before."""
 TROUBLES_TOLD = 4
 
 
 class CannotStartError(LaunchError):
-    """A start that this machine cannot give, however often it is tried."""
+    """A start that this machine cannot provide, however often it is tried."""
 
 
 class Retries:
-    """Counts what fails, and gives up what only fails: a point, a start, a library, a host."""
+    """Counts failures, and gives up what only fails: a point, a start, a library, a host."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Retries:
         subjects: Mapping[str, Subject],
         hosts: Callable[[Start], list[str]],
     ) -> None:
-        """`hosts` tells the host of every rank of a start; NhalfError where it cannot be had."""
+        """Begin without failures; `hosts` returns the host of every rank, or raises NhalfError."""
         self._agenda = agenda
         self._records = records
         self._state: State = records.state
@@ -48,23 +48,23 @@ class Retries:
         self._troubles: list[str] = []
 
     def attempts(self, start: Start) -> Iterator[AbstractContextManager[None]]:
-        """Attempts at a launch, without end until its start is given up: leave when all is done."""
+        """Yield attempts at a launch until its start is given up: leave when all is measured."""
         while start in self._agenda.starts():
             yield self._attempt(start)
 
     def answered(self, start: Start) -> None:
-        """A start is alive."""
+        """Note that a start has answered."""
         self._answered.add(start)
         self._failures[start] = 0
 
     def ended(self, start: Start, point: Point) -> int:
-        """How many launches of a subject a point has ended."""
+        """Return how many launches of a subject a point has ended."""
         return self._suspects[start.subject, point]
 
     def suspect(self, subject: Subject, point: Point, error: LaunchError) -> None:
-        """A launch ended while a point was running: after the second time it is left out.
+        """Note that a launch ended while a point was running: after the second time it is left out.
 
-        A point is not to blame for a host that died.
+        A point is not blamed for a host that died.
         """
         self._suspects[subject.key, point] += not error.dead
         if self._suspects[subject.key, point] >= FAILURES_MAX:
@@ -79,7 +79,7 @@ class Retries:
                 self._refuse(start, str(error))
 
     def given_up(self) -> dict[str, str]:
-        """Why something could not be started: subjects by key, starts of others in words."""
+        """Return why something could not be started: by subject key, or by a start in words."""
         refused = {
             f"{self._subjects[key].title} with {ranks} ranks, placement {placement}": reason
             for (key, ranks, placement), reason in self._state.refused.items()
@@ -88,7 +88,7 @@ class Retries:
         return self._state.failed | refused
 
     def in_words(self) -> list[str]:
-        """The launches that ended early, a line for each reason, the first few."""
+        """Describe the launches that ended early, a line for each of the most frequent reasons."""
         counts = Counter(self._troubles).most_common(TROUBLES_TOLD)
         return [f"{reason} ({number} times)" if number > 1 else reason for reason, number in counts]
 
@@ -110,16 +110,16 @@ class Retries:
             self._refuse(start, str(error))
 
     def _lost(self, host: str, reason: str) -> None:
-        """A host is dead: what needs it is given up, and whoever goes on is informed."""
+        """Record a dead host and give up every start that needs it."""
         self._records.dead(host, reason)
         for start in self._agenda.starts():
             if host in self._hosts(start):
                 self._refuse(start, f"{host}: {reason}")
 
     def _refuse(self, start: Start, reason: str) -> None:
-        """Give a start up, and its subject when it has no other; the first reason stays."""
+        """Give up a start, and its subject if no start remains; the first reason is kept."""
         if start in self._state.refused:
             return
         self._state.refused[start] = reason
-        if not any(other.subject == start.subject for other in self._agenda.starts()):
+        if not any(candidate.subject == start.subject for candidate in self._agenda.starts()):
             self._state.failed[start.subject] = reason

@@ -37,7 +37,7 @@ class Scout:
     def look(self, start: Start) -> None:
         """Find the sizes at which the curves of a start change.
 
-        Where launches end at it, the curve keeps its coarse sizes; so it does where it is thinned.
+        A curve that ends launches, or is thinned, keeps its coarse sizes.
         """
         for attempt in islice(self.retries.attempts(start), FAILURES_MAX):
             families = self._unknown(start)
@@ -48,29 +48,30 @@ class Scout:
                 for family in families:
                     self.stopping.check_job()
                     sizes = self._sizes(processes, start, family)
-                    # Sizes that were looked for in part are none: a curve then has its coarse ones.
+                    # An interrupted search gives no sizes: the curve then has its coarse ones.
                     if self.stopping.scouted_enough():
                         return
                     self.records.sizes(family.curve, sizes)
 
     def share(self) -> None:
-        """Let all subjects measure the sizes that any of them found, so that they compare.
+        """Let all subjects measure the sizes found for any of them, so that they can be compared.
 
-        A run that has points goes on with the sizes that it has.
+        A run that already has points keeps its sizes.
         """
         if self.records.state.done or len(self.agenda.subjects) < 2:
             return
-        found: dict[Curve, dict[str, list[int]]] = {}
+        sizes_by_curve: dict[Curve, dict[str, list[int]]] = {}
         for curve, sizes in self.records.state.sizes.items():
             if curve.subject != EVERYBODY:
-                found.setdefault(curve._replace(subject=EVERYBODY), {})[curve.subject] = sizes
-        for curve, by_subject in found.items():
+                shared_curve = curve._replace(subject=EVERYBODY)
+                sizes_by_curve.setdefault(shared_curve, {})[curve.subject] = sizes
+        for curve, by_subject in sizes_by_curve.items():
             sizes = sorted({size for sizes in by_subject.values() for size in sizes})
             if self.records.state.sizes.get(curve) != sizes:
                 self.records.sizes(curve, sizes)
 
     def _unknown(self, start: Start) -> list[Family]:
-        """What may have further sizes, and has none yet."""
+        """Return the families that may get further sizes and have none yet."""
         return [
             family
             for family in self.agenda.families(start)
@@ -80,7 +81,7 @@ class Scout:
         ]
 
     def _sizes(self, processes: Processes, start: Start, family: Family) -> list[int]:
-        """The coarse sizes and those that bracket the changes between them."""
+        """Return the coarse sizes and those that bracket the changes between them."""
         subject, curve = self.starting.subjects[start.subject], family.curve
         info = subject.infos[curve.pattern]
 
@@ -91,7 +92,7 @@ class Scout:
             asked_s = time.monotonic()
             try:
                 processes.send(line("scout", point, SLICE_S, PRECISION, info.timing))
-                said = processes.receive(self.agenda.plan.timeout_s, identity="scout")
+                record = processes.receive(self.agenda.plan.timeout_s, identity="scout")
             except LaunchError as error:
                 self.retries.suspect(subject, point, error)
                 raise
@@ -99,9 +100,9 @@ class Scout:
             group = Group(family.block, start.ranks)
             self.stopping.scouted(group, time.monotonic() - asked_s, SLICE_S)
             # The fastest sample: disturbances only ever add time.
-            fastest_s = min(said.get("samples_s") or [0.0])
+            fastest_s = min(record.get("samples_s") or [0.0])
             return fastest_s if fastest_s > 0 else None
 
         coarse = family.sizes
-        found = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
-        return list(info.sizes(tuple({*coarse, *refine(found, measure)})))
+        coarse_curve = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
+        return list(info.sizes(tuple({*coarse, *refine(coarse_curve, measure)})))

@@ -25,7 +25,7 @@ from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.libraries import libraries_of
-from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
+from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
 from nhalf.sites.environment import environment
@@ -36,9 +36,9 @@ from nhalf.store.run import Run
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that can be measured: its plan, what is measured where, and what cannot be.
+    """A run that can be measured: its plan, subjects and site, and what cannot be measured.
 
-    `began_s` is when its time began, on the monotonic clock.
+    `began_s` is when its time budget began, on the monotonic clock.
     """
 
     run: Run
@@ -50,19 +50,19 @@ class Prepared:
 
 
 def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = None) -> Prepared:
-    """Check the plan against what is here and make its run directory.
+    """Check the plan against what is installed here and make its run directory.
 
-    Only the points of the run `like` are measured where there is one. The plan returned names
-    patterns and libraries one by one. Raises InputError for names and sizes that are unknown,
-    MissingError when nothing can be measured.
+    With `like`, only the points of that run are measured. The plan returned lists patterns and
+    libraries one by one. Raises InputError for unknown names and sizes, MissingError when nothing
+    can be measured.
     """
     began_s = time.monotonic()
     check_is_here(site.launcher)
     plan, subjects, failed = checked(plan)
-    plain = [one for one in subjects if not one.setting]
-    libraries = list(dict.fromkeys(one.library.name for one in plain if one.library))
+    plain = [subject for subject in subjects if not subject.setting]
+    libraries = list(dict.fromkeys(subject.library.name for subject in plain if subject.library))
     # Without one of them, resuming must not look for all of them.
-    transports = list(dict.fromkeys(one.transport for one in plain))
+    transports = list(dict.fromkeys(subject.transport for subject in plain))
     plan = msgspec.structs.replace(
         plan, mpi=libraries, transports=transports, hosts_found=len(site.hosts)
     )
@@ -70,7 +70,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {
             **environment(),
-            "site": site.in_words(),
+            "site": site.as_json(),
             **_variables(plan),
             **programs(plan),
         },
@@ -86,7 +86,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
-    """The plan with its patterns one by one, what is measured, and why others cannot be."""
+    """Return the plan with its patterns listed, its subjects, and why others are missing."""
     check_blocks(plan)
     _check_settings(plan)
     subjects, failed = _subjects(plan)
@@ -95,7 +95,7 @@ def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
 
 @dataclass(frozen=True)
 class More:
-    """What is added to a run: launches in all, and seconds to spend; 0 if nobody says."""
+    """What is added to a run: launches in total, and seconds to spend; 0 if unspecified."""
 
     launches: int = 0
     budget_s: float = 0.0
@@ -104,18 +104,18 @@ class More:
 def resume(
     path: Path, hosts: str = "", host_file: str = "", launcher: str = "", more: More | None = None
 ) -> Prepared:
-    """Open a run that was interrupted, or is to have more, with the libraries it was begun with.
+    """Open a run that was interrupted, or is to be extended, with its original libraries.
 
     Hosts and launcher are those given here, else those of its plan, else those of the present
-    allocation. Raises MissingError if it was begun on hosts and none are to be had now.
+    allocation. Raises MissingError if it was begun on several hosts and none are available now.
     """
     run = Run.open(path)
     try:
         plan = read_plan(run.plan)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} has a plan that this nhalf does not know: {error}") from error
-    named = (hosts, host_file) if hosts or host_file else (plan.hosts, plan.host_file)
-    site = find_site(*named, launcher or plan.launcher)
+    named_hosts = (hosts, host_file) if hosts or host_file else (plan.hosts, plan.host_file)
+    site = find_site(*named_hosts, launcher or plan.launcher)
     if plan.hosts_found and not site.hosts:
         raise MissingError(
             f"{path} was begun on {plan.hosts_found} hosts, and here is one machine",
@@ -129,30 +129,31 @@ def resume(
 
 
 def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
-    """A run that is to have more, which its description and its journal say from now on.
+    """Extend a run, and note that in its description and its journal.
 
-    Raises InputError if it has this many launches already.
+    Raises InputError if it already has this many launches.
     """
     if more.launches:
         numbers = [event["launch"] for event in run.events() if event["event"] == "point"]
-        known = max(numbers, default=-1) + 1
-        if more.launches <= known:
+        launches_done = max(numbers, default=-1) + 1
+        if more.launches <= launches_done:
             raise InputError(
-                f"{run.path.name} has {known} launches already", f"ask for more than {known}"
+                f"{run.path.name} has {launches_done} launches already",
+                f"ask for more than {launches_done}",
             )
-        blocks = [msgspec.structs.replace(one, launches=more.launches) for one in plan.blocks]
+        blocks = [msgspec.structs.replace(block, launches=more.launches) for block in plan.blocks]
         plan = msgspec.structs.replace(plan, launches=more.launches, blocks=blocks)
     plan = msgspec.structs.replace(plan, budget_s=more.budget_s)
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    said = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
-    run = run.extended(msgspec.to_builtins(plan), said)
+    extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
+    run = run.extended(msgspec.to_builtins(plan), extension)
     with run.journal() as journal:
-        journal.append({"event": EXTENDED, **said})
+        journal.append({"event": EXTENDED, **extension})
     return run, plan
 
 
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
-    """Measure what the plan asks for and is not in the journal yet, then write the Parquet file.
+    """Measure the points of the plan that the journal lacks, then write the Parquet file.
 
     Raises MissingError if no subject gave a single point.
     """
@@ -164,9 +165,11 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
-        known = [f"{name}: {reason}" for name, reason in failed.items()]
+        failure_lines = [f"{name}: {reason}" for name, reason in failed.items()]
         reasons = (
-            known or measuring.troubles_in_words() or ["the time was up before the first point"]
+            failure_lines
+            or measuring.troubles_in_words()
+            or ["the time was up before the first point"]
         )
         raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
@@ -178,40 +181,41 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
 
 
 def default_folder() -> Path:
-    """A name for a run from the time of its beginning."""
+    """Return an unused run folder named by the current time."""
     name = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(path for name in names if not (path := Path("runs", name)).exists())
 
 
 def _failed_points(events: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The points that a run went on without: the reason by subject, pattern and sizes."""
+    """Return the points that were skipped: the reason by subject, pattern and sizes."""
     sizes: dict[tuple[str, str, str], list[int]] = {}
     for event in events:
         if event["event"] == "failed":
             key = (event["subject"], event["pattern"], event["reason"])
             sizes.setdefault(key, []).append(event["bytes"])
     failed = {}
-    for (subject, pattern, reason), found in sizes.items():
-        first, last = format_size(min(found)), format_size(max(found))
-        span = first if len(set(found)) == 1 else f"{len(set(found))} sizes from {first} to {last}"
+    for (subject, pattern, reason), failed_sizes in sizes.items():
+        first, last = format_size(min(failed_sizes)), format_size(max(failed_sizes))
+        count = len(set(failed_sizes))
+        span = first if count == 1 else f"{count} sizes from {first} to {last}"
         failed[f"{subject}, {pattern} of {span}"] = reason
     return failed
 
 
 def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
-    """What the plan measures, and what cannot be: the reason by name."""
+    """Return the subjects of the plan, and why others are missing: the reason by name."""
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
     patterns = {name for block in plan.blocks for name in block.patterns}
-    for transport in map(known, plan.transports):
+    for transport in map(transport_file, plan.transports):
         if not transport.started_by_mpi:
             subjects.append(plain_subject(transport.name))
             continue
         if transport.app:
             transport = with_kernels(transport, patterns)
-        found, refused = _started_by_mpi(plan, transport)
-        subjects += found
+        started_subjects, refused = _started_by_mpi(plan, transport)
+        subjects += started_subjects
         failed |= refused
     if not subjects:
         reasons = "; ".join(failed.values())
@@ -220,14 +224,15 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
 
 
 def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject], dict[str, str]]:
-    """A transport on every library, or on the first that starts it where it carries its own data.
+    """Return the subjects of a transport that MPI starts, and why others are missing.
 
-    With it what is measured under settings; beside it what cannot be, and why.
+    There is one on every library and under each of its settings, or only one on the first library
+    that starts it if the transport carries its own data.
     """
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    found = libraries_of(plan)
-    for library in sharing_first(found) if transport.links else found:
+    libraries = libraries_of(plan)
+    for library in sharing_first(libraries) if transport.links else libraries:
         try:
             plain = library_subject(library, transport)
         except NhalfError as error:
@@ -242,7 +247,7 @@ def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject]
 
 
 def _settings(plan: Plan, plain: Subject) -> Iterator[Setting]:
-    """The settings that a subject is measured under, too.
+    """Yield the settings under which a subject is also measured.
 
     Raises InputError for an option that its transport does not have.
     """
@@ -258,32 +263,32 @@ def _settings(plan: Plan, plain: Subject) -> Iterator[Setting]:
 
 
 def _check_settings(plan: Plan) -> None:
-    """Raises InputError for settings that cannot be, or that nothing is measured under."""
+    """Raises InputError for settings that are invalid or that no transport uses."""
     check_settings(plan.settings)
     for setting in plan.settings:
-        wanted = setting.transport or MPI.name
+        transport = setting.transport or MPI.name
         carried = not setting.transport and any(
-            known(name).carried_by_mpi for name in plan.transports
+            transport_file(name).carried_by_mpi for name in plan.transports
         )
-        if wanted not in plan.transports and not carried:
+        if transport not in plan.transports and not carried:
             raise InputError(
-                f"the setting {setting.name!r} is for transport {wanted}",
-                f"add --transport {wanted}",
+                f"the setting {setting.name!r} is for transport {transport}",
+                f"add --transport {transport}",
             )
 
 
 def programs(plan: Plan) -> dict[str, Any]:
-    """What the programs of applications in a plan are, as the description of a run keeps it."""
-    files = {name: known(name) for name in plan.transports}
-    found = {
+    """Describe the application programs of a plan, as run.json keeps them."""
+    files = {name: transport_file(name) for name in plan.transports}
+    descriptions = {
         name: file.described_program(plan.app)
         for name, file in files.items()
         if file.app or plan.app
     }
-    return {"programs": found} if found else {}
+    return {"programs": descriptions} if descriptions else {}
 
 
 def _variables(plan: Plan) -> dict[str, Any]:
-    """What the settings of a plan set, as the description of a run keeps it."""
-    found = {one.name: one.variables for one in plan.settings}
-    return {"settings": found} if found else {}
+    """Return the variables of a plan's settings, as run.json keeps them."""
+    variables = {setting.name: setting.variables for setting in plan.settings}
+    return {"settings": variables} if variables else {}

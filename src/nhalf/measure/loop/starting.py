@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting the processes of a launch, and what is known of where they are."""
+"""Starting the processes of a launch, and checking where they run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import several_worlds
 
 OTHERS_S = 2.0
-"""How long further worlds may take to answer, once one that is too small has."""
+"""How long further worlds may take to answer after one that is too small has answered."""
 Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
-"""Starts processes from tokens and variables, within seconds, and has somebody look after them."""
+"""Starts processes from tokens and variables, with a timeout in seconds and an examiner."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Starting:
     open: Open = Probe
 
     def processes(self, start: Start, doing: str, launch: int, at_once: int = 1) -> Processes:
-        """The processes of a start; raises LaunchError if they do not come up together.
+        """Start the processes; raises LaunchError if they do not come up together.
 
-        Each launch of a simulated machine has its own seed. `at_once` are the questions that may
-        be asked before the first is answered.
+        Each launch of a simulated machine has its own seed. Up to `at_once` questions may be asked
+        before the first is answered.
         """
         subject = self.subjects[start.subject]
         self.records.progress.say(f"{subject.title}  {doing}")
@@ -52,10 +52,10 @@ class Starting:
             raise CannotStartError(str(error)) from error
         examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))
 
-        def one() -> Processes:
+        def start_one() -> Processes:
             return self.open(tokens, variables, self.plan.timeout_s, examiner)
 
-        processes = Crew(one, at_once) if at_once > 1 else one()
+        processes = Crew(start_one, at_once) if at_once > 1 else start_one()
         started = processes.launch.get("ranks")
         if started != start.ranks:
             try:
@@ -65,9 +65,9 @@ class Starting:
         return processes
 
     def _apart(self, processes: Processes, start: Start) -> LaunchError:
-        """That the ranks are not together; several worlds will not become one by another attempt.
+        """Return the error for ranks that are not in one world.
 
-        Each world opens with its own record.
+        Each world opens with its own record. Another attempt does not help against several worlds.
         """
         library = self.subjects[start.subject].library
         worlds = [int(processes.launch.get("ranks", 0))]
@@ -80,19 +80,19 @@ class Starting:
                 return CannotStartError(str(several_worlds(library, worlds, start.ranks, launcher)))
         return LaunchError(f"{worlds[0]} ranks started together instead of {start.ranks}")
 
-    def introduce(self, said: dict[str, Any], start: Start, launch: int) -> list[str]:
-        """Put a launch into the journal; the doubts about where its ranks are."""
-        is_simulated = said.get("clock", {}).get("name") == "virtual"
-        advice = [] if is_simulated else self._placement_advice(said, start)
-        if self.records.state.moved(start, said):
+    def introduce(self, opening: dict[str, Any], start: Start, launch: int) -> list[str]:
+        """Record a launch; return the warnings about where its ranks are."""
+        is_simulated = opening.get("clock", {}).get("name") == "virtual"
+        advice = [] if is_simulated else self._placement_advice(opening, start)
+        if self.records.state.moved(start, opening):
             advice = [*advice, "moved"]
-        self.records.launch(start, launch, said, advice)
+        self.records.launch(start, launch, opening, advice)
         return advice
 
     def hosts(self, start: Start) -> list[str]:
-        """The host of every rank of a start; none on this machine."""
+        """Return the host of every rank of a start; empty on this machine."""
         site = self.site if self.subjects[start.subject].library else HERE
-        return site.expected(start.placement, start.ranks)
+        return site.expected_hosts(start.placement, start.ranks)
 
     def _options(self, subject: Subject, launch: int) -> str:
         options = self.plan.options
@@ -101,8 +101,8 @@ class Starting:
             return options
         return ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
 
-    def _placement_advice(self, said: dict[str, Any], start: Start) -> list[str]:
-        """The doubts about where the ranks of a launch are."""
+    def _placement_advice(self, opening: dict[str, Any], start: Start) -> list[str]:
+        """Return the warnings about where the ranks of a launch are."""
         hosts = self.hosts(start)
         shares_cores = bool(hosts) and self.site.shares_cores
-        return placement_advice(said.get("placement", []), start.placement, hosts, shares_cores)
+        return placement_advice(opening.get("placement", []), start.placement, hosts, shares_cores)

@@ -20,21 +20,24 @@ from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.thinning import thin, widen
 
 SCOUT_SHARE = 0.2
-"""Looking for protocol changes takes this share of a given budget at most."""
+"""Largest share of a given budget for finding protocol changes."""
 LEAST_SHARE = 0.5
-"""Of a given budget is left for measuring, however long libraries took to say what they can."""
+"""Share of a given budget that is reserved for measuring, however long preparation took."""
 POINTS_BETWEEN_LOOKS = 32
 SHARE_BETWEEN_LOOKS = 0.02
-"""After this many points, or this share of the time, one looks again at the time that is left."""
+"""The remaining time is checked again after this many points, or this share of the time."""
 FURTHER_SLICE_S = 0.1
-"""Of a point in a launch beyond the plan: launches differ more than the samples of one."""
+"""Slice of a point in a launch beyond the plan: launches differ more than samples within one."""
 
 
 class Stopping:
-    """The time of a run: how much each point gets, and when there is none left."""
+    """Divides the time of a run among its points, and decides when to stop."""
 
     def __init__(self, agenda: Agenda, limit: TimeLimit, resuming: str, cores: int) -> None:
-        """`run` is where a job that ends goes on; with more ranks than `cores` points cost more."""
+        """Begin the budget; `resuming` is the command that continues after the job's end.
+
+        With more ranks than `cores`, points cost more.
+        """
         plan = agenda.plan
         self._agenda = agenda
         self._limit = limit
@@ -50,56 +53,56 @@ class Stopping:
         self._looked_at = 0.0
 
     def keep_to_budget(self) -> None:
-        """Count what is to come; where a budget was given and does not do, leave points out."""
+        """Count the remaining points; leave some out where a given budget does not suffice."""
         self._agenda.changed()
         self._looked_at = self._budget.share_spent()
         if self._is_given:
             thin(self._agenda, self._budget)
         else:
-            self._budget.count(self._agenda.left())
+            self._budget.count(self._agenda.remaining_points())
 
     def check_job(self) -> None:
-        """Raises TimeUp if the time of the job is nearly up."""
+        """Check the job's time limit. Raises TimeUp if it is near."""
         self._limit.check(self._resuming)
 
     def spent(self, launch: int) -> bool:
-        """Whether no launch of this number can begin."""
+        """Whether it is too late for this launch to begin."""
         return not self._budget.fits(launch)
 
     def scouted_enough(self) -> bool:
-        """Whether looking for sizes has taken its share of a given budget."""
+        """Whether the search for sizes has used its share of a given budget."""
         return self._budget.share_spent() > SCOUT_SHARE and self._is_given
 
     def scouted(self, group: Group, spent_s: float, slice_s: float) -> None:
-        """Learn from a point that was measured to choose sizes: what others of its group cost."""
+        """Learn the cost of a group's points from one that was measured to choose sizes."""
         self._budget.learn(group, spent_s, slice_s)
 
     def widened(self) -> bool:
-        """Whether a budget has time for what was left out, which is then to be measured."""
+        """Take points that were left out back in if the budget has time; whether there were any."""
         return (
             self._is_given and self._budget.fits(LAUNCHES_MIN) and widen(self._agenda, self._budget)
         )
 
-    def fitting(self, wanted: Sequence[Point]) -> list[Point]:
-        """The first of some points, as many as one more launch of all starts has time for."""
+    def fitting(self, points: Sequence[Point]) -> list[Point]:
+        """Return as many of the points, in order, as one more launch of all starts has time for."""
         if not self._is_given or self._limit.is_near():
             return []
         starts = self._agenda.starts()
         left_s = self._budget.ahead_s() - len(starts) * self._budget.launch_cost_s
-        found = []
-        for point in wanted:
+        fitting_points = []
+        for point in points:
             for start in starts:
                 block = self._agenda.points(start).get(point)
                 if block is not None:
                     left_s -= self._budget.least_s(Group(block, start.ranks))
             if left_s < 0:
                 break
-            found.append(point)
-        return found
+            fitting_points.append(point)
+        return fitting_points
 
     @contextmanager
     def launch(self, start: Start, launch: int) -> Iterator[None]:
-        """A launch: what it costs beside its points is learned from. Raises TimeUp."""
+        """Enclose a launch to learn what it costs beside its points. Raises TimeUp."""
         self.check_job()
         self._budget.begun(start, launch)
         self.keep_to_budget()
@@ -109,7 +112,7 @@ class Stopping:
         self._budget.launched(time.monotonic() - began_s - self._points_s)
 
     def before_point(self, launch: int, position: int) -> bool:
-        """Whether there is time for one more point of a launch; others may be left out for it."""
+        """Whether there is time for one more point of a launch; may leave other points out."""
         if self._budget.spent(launch) or self._limit.is_near():
             return False
         is_time_to_look = (
@@ -126,18 +129,18 @@ class Stopping:
         return True
 
     def slice_s(self, group: Group, launch: int) -> float:
-        """Seconds of sampling for the next point of a group."""
+        """Return the seconds of sampling for the next point of a group."""
         slice_s = self._budget.slice_s(group)
         return min(slice_s, FURTHER_SLICE_S) if launch in self._agenda.further else slice_s
 
     def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
-        """Learn from a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
+        """Learn from a point that took `spent_s` seconds in total, given a slice of `slice_s`."""
         self._budget.answered(group, launch, spent_s, slice_s)
         self._points_s += spent_s
 
 
 def _default_budget_s(agenda: Agenda) -> float:
-    """Seconds for a run that was given no budget: this many for each of its curves."""
+    """Return the seconds for a run without a budget: the sum over its curves."""
     kernels = sum(agenda.infos[family.curve.pattern].is_kernel for family in agenda.every_family())
     return kernels * KERNEL_BUDGET_S + sum(
         curve_budget(agenda.thinned[family.block].launches, len(family.sizes), bool(axes))

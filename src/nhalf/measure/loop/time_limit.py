@@ -12,7 +12,7 @@ from collections.abc import Callable
 from nhalf.base.errors import Interrupted
 
 ROOM_S = 15.0
-"""So long before a job's end measuring stops: processes that end well take up to ten seconds."""
+"""Measuring stops this long before a job's end: processes take up to ten seconds to end."""
 
 
 class TimeUp(Interrupted):
@@ -20,7 +20,7 @@ class TimeUp(Interrupted):
 
 
 class TimeLimit:
-    """When a job has to end; a limit that was extended meanwhile is noticed."""
+    """The time at which a job has to end; notices a limit that was extended meanwhile."""
 
     def __init__(
         self,
@@ -29,9 +29,10 @@ class TimeLimit:
         now: Callable[[], float] = time.monotonic,
         began_s: float | None = None,
     ) -> None:
-        """`ask` tells the seconds that are left, None for no limit; `job` is what to call it.
+        """Query the limit; `ask` returns the remaining seconds, None without a limit.
 
-        `began_s` is when the run began, on the monotonic clock: a budget runs from then on.
+        `job` is the job's name in messages, `began_s` when the run and so its budget began, on
+        the monotonic clock.
         """
         self.began_s = began_s
         self._ask = ask
@@ -40,14 +41,14 @@ class TimeLimit:
         self._ends_s = self._asked_s()
 
     def is_near(self) -> bool:
-        """Whether there is no time for another point; asks again before it says so."""
+        """Whether there is no time for another point; queries the limit again before it says so."""
         if self._now() < self._ends_s - ROOM_S:
             return False
         self._ends_s = self._asked_s()
         return self._now() >= self._ends_s - ROOM_S
 
     def check(self, resuming: str) -> None:
-        """Raises TimeUp, with the command that goes on, if the end is near."""
+        """Raises TimeUp, with the command that continues the run, if the limit is near."""
         if self.is_near():
             raise TimeUp(
                 f"the time of {self._job} is nearly up; every finished point is kept",
@@ -60,14 +61,14 @@ class TimeLimit:
 
 
 UNLIMITED = TimeLimit(lambda: None)
-"""What holds outside jobs."""
+"""The limit outside jobs."""
 
 
 def time_limit(began_s: float | None = None) -> TimeLimit:
-    """That of the job in which this process runs, for a run that began then."""
-    from nhalf.sites.batch import systems_known
+    """Return the limit of the job in which this process runs, for a run that began at `began_s`."""
+    from nhalf.sites.batch import batch_systems
 
-    for system in systems_known().values():
+    for system in batch_systems().values():
         job = system.job_here(os.environ)
         if job:
             left_s = functools.partial(system.time_left_s, job, os.environ)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked: studies, blocks, axes, sizes, and every point that follows from them."""
+"""What to measure: studies, blocks, axes, sizes, and every point that follows from them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every point that a plan asks for, by start of processes, as far as it was not thinned."""
+"""Every point that a plan requests, by start of processes, unless it was left out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from nhalf.base.listing import few
 from nhalf.measure.plan.algorithm import axes_for
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.plan.plan import Plan, Point, Start
-from nhalf.measure.plan.sizes import sizes_of
 from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.placement import fits
 from nhalf.store.axes import parse_axes
 
 Value = TypeVar("Value")
@@ -24,21 +22,21 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Family:
-    """One pattern of a block on one start: its points are all sizes with all values of axes."""
+    """One pattern of a block on one start: its points combine all sizes and all values of axes."""
 
     block: int
     curve: Curve
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
     adaptive: bool
-    """Whether further sizes may be put in between."""
+    """Whether further sizes may be inserted."""
 
 
 @dataclass
 class Thinning:
-    """How a block is thinned: its launches, and every how many of its sizes and axes are left.
+    """How a block is thinned: its launches, and the strides through its sizes and axes.
 
-    With no launch at all the block is left out.
+    A block without launches is left out.
     """
 
     launches: int
@@ -46,24 +44,24 @@ class Thinning:
     axes: int = 1
 
     def in_words(self, launches: int) -> str:
-        """What is left out of a block with this many launches, '' if nothing is."""
+        """Describe what is left out of a block with this many launches; '' if nothing is."""
         if self.launches == 0:
             return "left out, because all of its points do not fit into the time"
-        said = {
+        omissions = {
             f"{self.launches} launch{'es' * (self.launches > 1)} instead of {launches}": (
                 self.launches < launches
             ),
             f"one in {self.sizes} sizes": self.sizes > 1,
             f"one in {self.axes} values of axes": self.axes > 1,
         }
-        return ", ".join(text for text, is_so in said.items() if is_so)
+        return ", ".join(text for text, is_so in omissions.items() if is_so)
 
 
 @dataclass
 class Agenda:
-    """The points of a plan on its subjects, as far as `state` does not rule them out.
+    """The points of a plan on its subjects, without those that `state` rules out.
 
-    `further` are launches beyond those of the plan, by number, each with the points that it is for.
+    `further` maps the numbers of launches beyond the plan to the points that they measure.
     """
 
     plan: Plan
@@ -87,7 +85,7 @@ class Agenda:
         self._points: dict[Start, dict[Point, int]] = {}
 
     def starts(self) -> list[Start]:
-        """Every start that is not ruled out, in the order of the plan."""
+        """Return every start that is not ruled out, in the order of the plan."""
         return [
             start
             for start in self._families
@@ -95,25 +93,25 @@ class Agenda:
         ]
 
     def families(self, start: Start) -> list[Family]:
-        """What is measured on one start."""
+        """Return the families of one start."""
         return self._families[start]
 
     def every_family(self) -> Iterator[Family]:
-        """What is measured, start by start."""
-        return (family for found in self._families.values() for family in found)
+        """Iterate over all families, start by start."""
+        return (family for families in self._families.values() for family in families)
 
     def points(self, start: Start) -> dict[Point, int]:
-        """Every point of a start, with the number of the block that asks for it first."""
+        """Return every point of a start, with the number of the first block that requests it."""
         if start not in self._points:
-            found: dict[Point, int] = {}
+            blocks_by_point: dict[Point, int] = {}
             for family in self._families[start]:
                 for point in self._points_of(family, self.thinned[family.block]):
-                    found.setdefault(point, family.block)
-            self._points[start] = found
+                    blocks_by_point.setdefault(point, family.block)
+            self._points[start] = blocks_by_point
         return self._points[start]
 
     def todo(self, start: Start, launch: int) -> list[Point]:
-        """The points of a start that a launch still has to measure."""
+        """Return the points of a start that a launch still has to measure."""
         key, done, impossible = start.subject, self.state.done, self.state.impossible
         return [
             point
@@ -123,8 +121,8 @@ class Agenda:
             and (key, point) not in impossible
         ]
 
-    def wanted(self, start: Start, launch: int, point: Point) -> int | None:
-        """The block that still asks for a point in a launch; None if it was left out."""
+    def block_of(self, start: Start, launch: int, point: Point) -> int | None:
+        """Return the block that requests a point in a launch; None if it was left out."""
         block = self.points(start).get(point)
         return block if block is not None and self._asks(block, launch, point) else None
 
@@ -132,8 +130,8 @@ class Agenda:
         """Whether a launch is to measure a point of a block."""
         return launch < self.thinned[block].launches or point in self.further.get(launch, ())
 
-    def left(self) -> Counter[tuple[Start, int, int]]:
-        """How many points are still to come, by start, launch and block."""
+    def remaining_points(self) -> Counter[tuple[Start, int, int]]:
+        """Count the points still to be measured, by start, launch and block."""
         counts: Counter[tuple[Start, int, int]] = Counter()
         for start in self.starts():
             blocks = self.points(start)
@@ -142,43 +140,47 @@ class Agenda:
         return counts
 
     def launches(self) -> int:
-        """The launches of the block that has most, and those beyond the plan."""
-        planned = max((one.launches for one in self.thinned), default=0)
+        """Return the highest number of launches of any block, with those beyond the plan."""
+        planned = max((thinning.launches for thinning in self.thinned), default=0)
         return max(planned, max(self.further, default=-1) + 1)
 
     def changed(self) -> None:
-        """Forget what was worked out: sizes, thinning or what is ruled out are others now."""
+        """Discard cached points after a change of sizes, thinning or what is ruled out."""
         self._points.clear()
 
     def left_out(self) -> list[str]:
-        """What was thinned, a line for the blocks with the same lot, and what is still to come."""
-        said: dict[str, dict[str, None]] = {}
+        """Describe what was thinned, a line for blocks thinned alike, and what is unfinished."""
+        patterns_by_text: dict[str, dict[str, None]] = {}
         for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
-            what = thinning.in_words(self.plan.launches_of(block))
-            if what:
-                said.setdefault(what, {}).update(dict.fromkeys(block.patterns))
-        lines = [f"{few(list(patterns), 3)}: {what}" for what, patterns in said.items()]
-        # Launches beyond the plan are no loss, and a resumed run would not know of them.
-        left = {launch for _, launch, _ in self.left()} - set(self.further)
-        if left:
-            planned = max(one.launches for one in self.thinned)
-            lines.append(f"the time was up in launch {min(left) + 1} of {planned}")
+            text = thinning.in_words(self.plan.launches_of(block))
+            if text:
+                patterns_by_text.setdefault(text, {}).update(dict.fromkeys(block.patterns))
+        lines = [f"{few(list(patterns), 3)}: {text}" for text, patterns in patterns_by_text.items()]
+        # Missing launches beyond the plan are no loss, and a resumed run does not know of them.
+        unfinished_launches = {launch for _, launch, _ in self.remaining_points()} - set(
+            self.further
+        )
+        if unfinished_launches:
+            planned = max(thinning.launches for thinning in self.thinned)
+            lines.append(f"the time was up in launch {min(unfinished_launches) + 1} of {planned}")
         return lines
 
     def unmeasured(self) -> dict[str, tuple[int, int]]:
-        """By pattern, how many of how many points were asked for and have no launch at all."""
-        asked: dict[str, set[tuple[str, Point]]] = {}
+        """Return (points without any launch, requested points) by pattern."""
+        requested: dict[str, set[tuple[str, Point]]] = {}
         for start, families in self._families.items():
             for family in families:
-                whole = self._points_of(family, Thinning(1))
-                asked.setdefault(family.curve.pattern, set()).update(
-                    (start.subject, point) for point in whole
+                all_points = self._points_of(family, Thinning(1))
+                requested.setdefault(family.curve.pattern, set()).update(
+                    (start.subject, point) for point in all_points
                 )
         measured = {(key, point) for key, _, point in self.state.done}
-        return {pattern: (len(points - measured), len(points)) for pattern, points in asked.items()}
+        return {
+            pattern: (len(points - measured), len(points)) for pattern, points in requested.items()
+        }
 
     def _families_of(self, subject: Subject) -> Iterator[Family]:
-        """What the plan asks of one subject and it can do."""
+        """Yield the families that the plan requests of a subject and that it can measure."""
         for number, block in enumerate(self.plan.blocks):
             if not block.is_for(subject.transport, subject.setting):
                 continue
@@ -186,58 +188,60 @@ class Agenda:
                 info = subject.infos.get(name)
                 if info is None or not info.present or self._left_to_others(subject, info):
                     continue
-                given = axes_for(info, block.axes)
-                if given is None:
+                axis_texts = axes_for(info, block.axes)
+                if axis_texts is None:
                     continue
                 for ranks in block.ranks:
                     if not info.runs_on(ranks):
                         continue
-                    sizes = sizes_of(block.bytes, ranks)
-                    axes = _axes(info, given, ranks)
+                    sizes = block.sizes_on(ranks)
+                    axes = _axes(info, axis_texts, ranks)
                     if not axes:
                         continue
                     plain = info.sized and axes == ("",) and info.timing == "first-rank"
-                    for placement in block.placements:
-                        if not fits(placement, ranks):
+                    for placement in block.parsed_placements:
+                        if not placement.fits(ranks):
                             continue
                         yield Family(
                             number,
-                            Curve(subject.key, name, ranks, placement, block.bytes),
+                            Curve(subject.key, name, ranks, placement.text, block.bytes),
                             axes,
                             info.sizes(sizes.size_bytes),
                             sizes.adaptive and plain and not self.state.like,
                         )
 
     def _left_to_others(self, subject: Subject, info: PatternInfo) -> bool:
-        """Whether a pattern needs an option that others are started with, and not this one."""
+        """Whether a pattern needs an option that only other subjects are started with."""
         if not info.option or info.option in self.plan.options.split(","):
             return False
-        able = [one for one in self.subjects if info.option in one.options.split(",")]
-        return bool(able) and subject not in able
+        capable = [
+            subject for subject in self.subjects if info.option in subject.options.split(",")
+        ]
+        return bool(capable) and subject not in capable
 
     def _points_of(self, family: Family, thinning: Thinning) -> Iterator[Point]:
-        """The points of a family; sizes that were put in between go first when it is thinned."""
+        """Yield the points of a family; inserted sizes are the first to go when it is thinned."""
         curve = family.curve
-        sizes: Sequence[int] = every(family.sizes, thinning.sizes)
+        sizes: Sequence[int] = strided(family.sizes, thinning.sizes)
         if thinning.sizes == 1:
             sizes = self.state.sizes_of(curve) or sizes
-        for axes in every(family.axes, thinning.axes):
+        for axes in strided(family.axes, thinning.axes):
             if self.state.like:
                 key = (curve.pattern, curve.ranks, curve.placement, axes)
-                sizes = every(self.state.like.get(key, ()), thinning.sizes)
+                sizes = strided(self.state.like.get(key, ()), thinning.sizes)
             for size in sizes:
                 yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
 
 
-def every(values: Sequence[Value], stride: int) -> list[Value]:
-    """Every this many of some values; both ends are kept."""
-    kept = list(values[::stride])
+def strided(values: Sequence[Value], stride: int) -> list[Value]:
+    """Select values at a stride; both ends are kept."""
+    selected = list(values[::stride])
     if values and (len(values) - 1) % stride:
-        kept.append(values[-1])
-    return kept
+        selected.append(values[-1])
+    return selected
 
 
-def _axes(info: PatternInfo, given: Mapping[str, str], ranks: int) -> tuple[str, ...]:
-    """The combinations of a pattern's axes, without classes too small for this many ranks."""
-    every = combinations(info.axes, given, ranks)
-    return tuple(one for one in every if info.runs_on(ranks, parse_axes(one).get("class", "")))
+def _axes(info: PatternInfo, axis_texts: Mapping[str, str], ranks: int) -> tuple[str, ...]:
+    """Return the combinations of a pattern's axes, without classes too small for the ranks."""
+    texts = combinations(info.axes, axis_texts, ranks)
+    return tuple(text for text in texts if info.runs_on(ranks, parse_axes(text).get("class", "")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithms of its operations a plan measures: the axis `algorithm` of their patterns.
+"""Which algorithms of its operations a plan measures: the axis `algorithm` of patterns.
 
 In the store the algorithm has its own column, which is what distinguishes a pattern that
 lists its algorithms from one that merely has an axis of that name.
@@ -17,49 +17,54 @@ from nhalf.store.axes import axes_text, parse_axes
 
 AXIS = "algorithm"
 ALL = "all"
-"""The library's own way and every algorithm that the transport can run."""
+"""The library's own algorithm and every one that the transport can run."""
 
 
 def split(info: PatternInfo, axes: str) -> tuple[str, str]:
-    """The algorithm of a point and its other axes, from the text that holds both."""
+    """Split the text of a point's axes into the algorithm and the other axes."""
     values = parse_axes(axes)
     algorithm = values.pop(AXIS, NATIVE) if info.algorithms else NATIVE
     return algorithm, axes_text(values)
 
 
 def joined(algorithm: str, axes: str) -> str:
-    """The text that holds an algorithm and further axes; the inverse of `split`."""
+    """Join an algorithm and further axes into one text; the inverse of `split`."""
     return axes if algorithm == NATIVE else axes_text({**parse_axes(axes), AXIS: algorithm})
 
 
-def axes_for(info: PatternInfo, given: Mapping[str, str]) -> Mapping[str, str] | None:
-    """The axes of a block as they are for one pattern: its own algorithms among those asked for.
+def axes_for(info: PatternInfo, axis_texts: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return the axes of a block for one pattern, with the requested algorithms that it has.
 
     None if it has none of them.
     """
-    if AXIS not in given or not info.algorithms:
-        return given
-    names = _wanted(info, given[AXIS])
-    return {**given, AXIS: ",".join(names)} if names else None
+    if AXIS not in axis_texts or not info.algorithms:
+        return axis_texts
+    names = _requested_names(info, axis_texts[AXIS])
+    return {**axis_texts, AXIS: ",".join(names)} if names else None
 
 
-def check_algorithms(given: Mapping[str, str], infos: Sequence[PatternInfo]) -> None:
-    """Check that every algorithm that a block asks for is one of some pattern's.
+def check_algorithms(axis_texts: Mapping[str, str], infos: Sequence[PatternInfo]) -> None:
+    """Check that some pattern has each algorithm that a block requests.
 
-    Raises InputError with the closest known names, and for what no transport here can run.
+    Raises InputError with the closest known names, or if no transport here can run one.
     """
     choosing = [info for info in infos if info.algorithms]
-    if AXIS not in given or not choosing:
+    if AXIS not in axis_texts or not choosing:
         return
-    known = {one.name: False for info in choosing for one in info.algorithms}
-    known |= {one.name: True for info in choosing for one in info.algorithms if one.present}
+    is_present = {algorithm.name: False for info in choosing for algorithm in info.algorithms}
+    is_present |= {
+        algorithm.name: True
+        for info in choosing
+        for algorithm in info.algorithms
+        if algorithm.present
+    }
     patterns = few([info.name for info in choosing], 3)
-    for name in _words(given[AXIS]):
+    for name in _words(axis_texts[AXIS]):
         if name in (ALL, NATIVE):
             continue
-        if name not in known:
-            raise unknown(f"algorithm of {patterns}", name, [ALL, NATIVE, *known])
-        if not known[name]:
+        if name not in is_present:
+            raise unknown(f"algorithm of {patterns}", name, [ALL, NATIVE, *is_present])
+        if not is_present[name]:
             raise InputError(
                 f"algorithm {name} of {patterns} is absent: the transport lacks messages of the "
                 "kind that it sends",
@@ -67,9 +72,9 @@ def check_algorithms(given: Mapping[str, str], infos: Sequence[PatternInfo]) -> 
             )
 
 
-def check_each_has_one(given: Mapping[str, str], infos: Sequence[PatternInfo]) -> None:
-    """Check that no pattern is left without an algorithm; raises InputError, which names it."""
-    if AXIS not in given:
+def check_each_has_one(axis_texts: Mapping[str, str], infos: Sequence[PatternInfo]) -> None:
+    """Check that every pattern has an algorithm left; raises InputError, which names it."""
+    if AXIS not in axis_texts:
         return
     if not any(axis.name == AXIS for info in infos for axis in info.axes):
         raise InputError(
@@ -77,21 +82,21 @@ def check_each_has_one(given: Mapping[str, str], infos: Sequence[PatternInfo]) -
             "leave --algorithm out, or measure a collective operation such as bcast",
         )
     for info in infos:
-        if axes_for(info, given) is None:
-            names = ", ".join([NATIVE, *(one.name for one in info.algorithms)])
-            raise InputError(f"{info.name} has no algorithm {given[AXIS]}", f"it has {names}")
+        if axes_for(info, axis_texts) is None:
+            names = ", ".join([NATIVE, *(algorithm.name for algorithm in info.algorithms)])
+            raise InputError(f"{info.name} has no algorithm {axis_texts[AXIS]}", f"it has {names}")
 
 
-def without_choice(given: dict[str, str], infos: Sequence[PatternInfo]) -> dict[str, str]:
-    """The axes of a block, without the algorithm where none of its patterns has that axis."""
+def without_choice(axis_texts: dict[str, str], infos: Sequence[PatternInfo]) -> dict[str, str]:
+    """Return the axes of a block, without the algorithm if none of its patterns has that axis."""
     if any(axis.name == AXIS for info in infos for axis in info.axes):
-        return given
-    return {name: text for name, text in given.items() if name != AXIS}
+        return axis_texts
+    return {name: text for name, text in axis_texts.items() if name != AXIS}
 
 
-def _wanted(info: PatternInfo, text: str) -> list[str]:
-    """The algorithms of a pattern that a text asks for, in its order."""
-    present = [NATIVE, *(one.name for one in info.algorithms if one.present)]
+def _requested_names(info: PatternInfo, text: str) -> list[str]:
+    """Return the algorithms of a pattern that a text requests, in the text's order."""
+    present = [NATIVE, *(algorithm.name for algorithm in info.algorithms if algorithm.present)]
     names = _words(text)
     return present if ALL in names else [name for name in names if name in present]
 

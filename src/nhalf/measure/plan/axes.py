@@ -21,57 +21,57 @@ _END = re.compile(r"(-?\d+)|([A-Za-z]\w*)(?:([-+/*])(\d+))?")
 _FACTOR = re.compile(r"x(\d+)")
 _REMEDY = "write 1,2,4 or 1:8 or 1:ranks:x2"
 
-Known = Mapping[str, int | str]
+Variables = Mapping[str, int | str]
 
 
-def expand(text: str, known: Known) -> list[str]:
-    """Every value that a text stands for, in its order, each once; perhaps none.
+def expand(text: str, variables: Variables) -> list[str]:
+    """Expand a text into its values, in its order, each once; possibly none.
 
-    `known` holds the numbers that names stand for. Raises InputError if the text cannot be read
-    or a name is unknown.
+    `variables` maps names to their numbers. Raises InputError if the text cannot be read or a name
+    is unknown.
     """
     values: dict[str, None] = {}
     for item in text.split(","):
-        for value in _values(item.strip(), known):
+        for value in _values(item.strip(), variables):
             values[value] = None
             if len(values) > VALUES_MAX:
                 raise InputError(f"{text!r} is more than {VALUES_MAX} values", "write fewer")
     return list(values)
 
 
-def combinations(axes: Sequence[AxisInfo], given: Mapping[str, str], ranks: int) -> list[str]:
-    """Every combination of the values of a pattern's axes, as the text of the column `axes`.
+def combinations(axes: Sequence[AxisInfo], axis_texts: Mapping[str, str], ranks: int) -> list[str]:
+    """Combine the values of a pattern's axes into texts for the column `axes`.
 
-    The first axis changes slowest. An axis takes the text in `given`, else what it declares; where
-    it has its fallback it is left out.
+    The first axis changes slowest. An axis takes its text in `axis_texts`, else what it declares;
+    where it has its fallback it is left out.
     """
-    found: list[dict[str, str]] = [{}]
+    combined: list[dict[str, str]] = [{}]
     for axis in axes:
-        text = given.get(axis.name) or axis.values or axis.fallback
-        found = [
-            {**one, axis.name: value}
-            for one in found
-            for value in expand(text, {"ranks": ranks, **one})
+        text = axis_texts.get(axis.name) or axis.values or axis.fallback
+        combined = [
+            {**values, axis.name: value}
+            for values in combined
+            for value in expand(text, {"ranks": ranks, **values})
         ]
-        if len(found) > VALUES_MAX:
+        if len(combined) > VALUES_MAX:
             raise InputError(f"more than {VALUES_MAX} combinations of axes", "give fewer values")
     fallback = {axis.name: axis.fallback for axis in axes}
     texts = (
-        axes_text({name: value for name, value in one.items() if value != fallback[name]})
-        for one in found
+        axes_text({name: value for name, value in values.items() if value != fallback[name]})
+        for values in combined
     )
     return list(dict.fromkeys(texts))
 
 
-def check_axes(given: Mapping[str, str], patterns: Sequence[Sequence[AxisInfo]]) -> None:
-    """Check that every axis given is one of at least one pattern's, and that its text can be read.
+def check_axes(axis_texts: Mapping[str, str], patterns: Sequence[Sequence[AxisInfo]]) -> None:
+    """Check that at least one pattern has each axis, and that its text can be read.
 
     Raises InputError with the closest known names.
     """
-    known = {axis.name for axes in patterns for axis in axes}
-    for name, text in given.items():
-        if name not in known:
-            raise unknown("axis", name, known)
+    axis_names = {axis.name for axes in patterns for axis in axes}
+    for name, text in axis_texts.items():
+        if name not in axis_names:
+            raise unknown("axis", name, axis_names)
         for axes in patterns:
             names = [axis.name for axis in axes]
             if name in names:
@@ -80,9 +80,9 @@ def check_axes(given: Mapping[str, str], patterns: Sequence[Sequence[AxisInfo]])
 
 
 def parse_ranks(text: str, cores: int) -> list[int]:
-    """Numbers of ranks, increasing, from '2', '2,4,8' or '2:cores:x2'.
+    """Parse numbers of ranks, in increasing order, from '2', '2,4,8' or '2:cores:x2'.
 
-    Raises InputError if they are no numbers from 1 to RANKS_MAX.
+    Raises InputError unless they are numbers from 1 to RANKS_MAX.
     """
     try:
         ranks = sorted({int(value) for value in expand(text, {"cores": cores})})
@@ -93,30 +93,30 @@ def parse_ranks(text: str, cores: int) -> list[int]:
     return ranks
 
 
-def _values(item: str, known: Known) -> Iterator[str]:
-    """The values of one item."""
+def _values(item: str, variables: Variables) -> Iterator[str]:
+    """Yield the values of one item."""
     if ":" in item:
-        yield from map(str, _range(item, known))
+        yield from map(str, _range(item, variables))
         return
     match = _END.fullmatch(item)
-    if match and (match[1] or match[2] in known):
-        yield str(_number(item, known))
+    if match and (match[1] or match[2] in variables):
+        yield str(_number(item, variables))
     elif VALUE.fullmatch(item):
         yield item
     elif match:
-        raise unknown("axis", match[2], known)
+        raise unknown("axis", match[2], variables)
     else:
         raise InputError(f"{item!r} is no value of an axis", _REMEDY)
 
 
-def _range(item: str, known: Known) -> Iterator[int]:
-    first, last, *rest = item.split(":")
-    low, high = _number(first, known), _number(last, known)
-    if not rest:
+def _range(item: str, variables: Variables) -> Iterator[int]:
+    first, last, *factor_parts = item.split(":")
+    low, high = _number(first, variables), _number(last, variables)
+    if not factor_parts:
         yield from range(low, high + 1)
         return
-    factor = _FACTOR.fullmatch(rest[0])
-    if len(rest) > 1 or factor is None or int(factor[1]) < 2:
+    factor = _FACTOR.fullmatch(factor_parts[0])
+    if len(factor_parts) > 1 or factor is None or int(factor[1]) < 2:
         raise InputError(f"{item!r} is no range of values", _REMEDY)
     low = max(low, 1)
     while low <= high:
@@ -124,20 +124,22 @@ def _range(item: str, known: Known) -> Iterator[int]:
         low *= int(factor[1])
 
 
-def _number(end: str, known: Known) -> int:
-    """The number that one end of a range, or an item by itself, stands for."""
+def _number(end: str, variables: Variables) -> int:
+    """Return the number that one end of a range, or a single item, stands for."""
     match = _END.fullmatch(end.strip())
     if match is None:
         raise InputError(f"{end!r} is neither a number nor a name", _REMEDY)
     if match[1]:
         return int(match[1])
     name, sign, operand = match[2], match[3], int(match[4] or 0)
-    if name not in known:
-        raise unknown("axis", name, known)
+    if name not in variables:
+        raise unknown("axis", name, variables)
     try:
-        number = int(known[name])
+        number = int(variables[name])
     except ValueError:
-        raise InputError(f"axis {name} is {known[name]!r} here, which is not a number") from None
+        raise InputError(
+            f"axis {name} is {variables[name]!r} here, which is not a number"
+        ) from None
     if sign == "/" and operand == 0:
         raise InputError(f"{end!r} divides by 0", _REMEDY)
     changed = {"+": number + operand, "-": number - operand, "*": number * operand}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies: named sets of blocks, in TOML files that are found in a folder or given by users."""
+"""Studies: named sets of blocks, in TOML files of this package or of users."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nhalf.base.units import parse_duration
 from nhalf.measure.plan.axes import expand, parse_ranks
 from nhalf.measure.plan.plan import Block, Count, Fraction, Positive
 from nhalf.measure.plan.sizes import sizes_of
-from nhalf.sites.placement import CORES, check_placement
+from nhalf.sites.placement import CORES, Placement
 
 FOLDER = Path(__file__).parent / "studies"
 
 
 class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A [[block]] as it is written: see measure/plan/plan.py for what its values mean.
+    """A [[block]] as written; measure/plan/plan.py explains its values.
 
     `ranks` is a text such as '2:cores:x2'; `cores` are those of this machine.
     """
@@ -39,10 +39,10 @@ class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file as it is written; `include` names other studies, or files beside this one.
+    """A file as written; `include` names other studies, or files beside this one.
 
-    `budget` is the time for the whole study where no --budget is given, `transports` are those
-    that it measures where no --transport is given.
+    `budget` is the time for the whole study without --budget, `transports` are the transports that
+    it measures without --transport.
     """
 
     title: str
@@ -54,7 +54,7 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Study(msgspec.Struct, frozen=True):
-    """A study with the blocks of all that it includes, each of them once."""
+    """A study with its own blocks and those it includes, each once."""
 
     name: str
     title: str
@@ -65,15 +65,15 @@ class Study(msgspec.Struct, frozen=True):
 
 
 def names() -> list[str]:
-    """The studies that come with the program."""
+    """Return the names of the studies that come with nhalf."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def study(name: str, cores: int) -> Study:
-    """A study by its name, or from a file; `cores` is what `cores` means in its ranks.
+    """Read a study by name or file; `cores` is the value of that word in its ranks.
 
-    Raises InputError for an unknown name, and for a file that says something wrong: it names the
-    file, the place and what is allowed.
+    Raises InputError for an unknown name, and for an invalid file: the error names the file, the
+    place and what is allowed.
     """
     path = _path(name, Path())
     content = _read(path)
@@ -86,7 +86,7 @@ def study(name: str, cores: int) -> Study:
 
 
 def _path(name: str, folder: Path) -> Path:
-    """Where a study is: a file that ends with .toml, seen from `folder`, or one that we have."""
+    """Return the path of a study: a file ending in .toml, relative to `folder`, or one of ours."""
     if name.endswith(".toml"):
         return folder / name
     if name not in names():
@@ -95,23 +95,23 @@ def _path(name: str, folder: Path) -> Path:
 
 
 def _blocks(path: Path, cores: int, outer: tuple[Path, ...]) -> list[Block]:
-    """The blocks of the files that a file includes, then its own."""
+    """Return the blocks of the files that a file includes, then its own."""
     if path.resolve() in outer:
         raise InputError(f"{path} includes itself", "take one include out")
     content = _read(path)
-    found: list[Block] = []
+    blocks: list[Block] = []
     for place, name in enumerate(content.include):
         inner = _checked(
             path, f"include[{place}]", functools.partial(_path, folder=path.parent), name
         )
-        found += _blocks(inner, cores, (*outer, path.resolve()))
+        blocks += _blocks(inner, cores, (*outer, path.resolve()))
     for place, block in enumerate(content.block):
-        found.append(_block(path, f"block[{place}]", block, cores))
-    return found
+        blocks.append(_block(path, f"block[{place}]", block, cores))
+    return blocks
 
 
 def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
-    """A block with its numbers of ranks one by one, checked as far as it can be without probes."""
+    """Return a block with its numbers of ranks listed, checked as far as no probe is needed."""
     if not written.patterns:
         raise InputError(f"{path}: {place}.patterns is empty", "name patterns")
     text = str(written.bytes)
@@ -120,10 +120,10 @@ def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
     )
     _checked(path, f"{place}.bytes", functools.partial(sizes_of, ranks=1), text)
     for number, name in enumerate(written.placements):
-        _checked(path, f"{place}.placements[{number}]", check_placement, name)
+        _checked(path, f"{place}.placements[{number}]", _check_placement, name)
     axes = {name: str(value) for name, value in written.axes.items()}
     for name, values in axes.items():
-        read = functools.partial(expand, known=_AnyName())
+        read = functools.partial(expand, variables=_AnyName())
         _checked(path, f"{place}.axes.{name}", read, values)
     return Block(
         patterns=written.patterns,
@@ -138,8 +138,13 @@ def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
     )
 
 
+def _check_placement(text: str) -> None:
+    """Raises InputError for an unknown placement."""
+    Placement.parse(text).check()
+
+
 class _AnyName(dict[str, int | str]):
-    """Knows every name: which axes there are, only probes can tell."""
+    """Accepts every name, because only probes know which axes exist."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -149,7 +154,7 @@ class _AnyName(dict[str, int | str]):
 
 
 def _checked(path: Path, place: str, read: Callable[[str], Any], text: str) -> Any:
-    """What `read` makes of a text; its complaint then says where the text stands."""
+    """Parse a text with `read`; an error then says where the text stands."""
     try:
         return read(text)
     except InputError as error:
@@ -157,5 +162,5 @@ def _checked(path: Path, place: str, read: Callable[[str], Any], text: str) -> A
 
 
 def _read(path: Path) -> StudyFile:
-    """A file in its form."""
+    """Read a file of the form StudyFile."""
     return typed(path, read_toml(path), StudyFile, {"block": StudyBlock})

@@ -12,64 +12,63 @@ import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.base.request import parameters
-from nhalf.base.units import parse_duration
 from nhalf.measure.plan.plan import Block, Plan, read_plan
-from nhalf.measure.plan.planning import parse_precision, words
-from nhalf.measure.plan.request import Measuring
+from nhalf.measure.plan.planning import parse_precision
+from nhalf.measure.plan.request import Measuring, words
 from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi import discover
 from nhalf.store.axes import axes_text
 from nhalf.store.run import Run
 
 POINTS = ("study", "pattern", "ranks", "sizes", "axis", "algorithm", "placement")
-"""What is asked for of points, which are those of the earlier run."""
+"""Options that choose points, which --like takes from the earlier run."""
 _CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 
 
-def plan_like(asked: Measuring, former: Run) -> Plan:
-    """The plan of an earlier run, with what is given beside its points.
+def plan_like(request: Measuring, former: Run) -> Plan:
+    """Return the plan of an earlier run, changed by the options given besides its points.
 
-    Libraries are those of then, or those that are here now under the same name of a vendor. Raises
-    InputError where points are named, too, or what is here is not enough.
+    Libraries are the same as then, or of the same vendor. Raises InputError if options also
+    choose points, MissingError where a library is missing.
     """
-    _check_given(asked, former)
+    _check_given(request, former)
     plan = _former(former)
     changes: dict[str, Any] = {
-        "hosts": asked.hosts,
-        "host_file": asked.host_file_path,
-        "launcher": asked.launcher,
-        "mpi_prefixes": asked.mpi_prefixes or plan.mpi_prefixes,
+        "hosts": request.hosts,
+        "host_file": request.host_file_path,
+        "launcher": request.launcher,
+        "mpi_prefixes": request.mpi_prefixes or plan.mpi_prefixes,
     }
-    changes["mpi"] = words(asked.mpi) if "mpi" in asked.given else _here(plan.mpi, changes)
-    given: dict[str, tuple[str, Callable[[], Any]]] = {
-        "transport": ("transports", lambda: words(asked.transport)),
-        "setting": ("settings", lambda: parse_settings(asked.setting)),
-        "model": ("options", lambda: asked.model),
-        "budget": ("budget_s", lambda: parse_duration(asked.budget)),
-        "launches": ("launches", lambda: asked.launches),
-        "precision": ("precision", lambda: parse_precision(asked.precision)),
-        "seed": ("seed", lambda: asked.seed),
-        "timeout": ("timeout_s", lambda: parse_duration(asked.timeout)),
+    changes["mpi"] = words(request.mpi) if "mpi" in request.given else _here(plan.mpi, changes)
+    readers: dict[str, tuple[str, Callable[[], Any]]] = {
+        "transport": ("transports", lambda: words(request.transport)),
+        "setting": ("settings", lambda: parse_settings(request.setting)),
+        "model": ("options", lambda: request.model),
+        "budget": ("budget_s", lambda: request.budget_s),
+        "launches": ("launches", lambda: request.launches),
+        "precision": ("precision", lambda: parse_precision(request.precision)),
+        "seed": ("seed", lambda: request.seed),
+        "timeout": ("timeout_s", lambda: request.timeout_s),
     }
-    changes |= {name: read() for key, (name, read) in given.items() if key in asked.given}
+    changes |= {name: read() for key, (name, read) in readers.items() if key in request.given}
     return msgspec.structs.replace(
         plan, blocks=[_effort(block, changes) for block in plan.blocks], **changes
     )
 
 
 def points_of(run: Run) -> list[dict[str, Any]]:
-    """The points of a run by curve: pattern, algorithm, ranks, placement, axes and `sizes`."""
+    """Return the points of a run by curve: pattern, algorithm, ranks, placement, axes, `sizes`."""
     points = run.measurements().select(*_CURVE, "bytes").unique()
     return (
         points.group_by(_CURVE).agg(sizes=pl.col("bytes").sort()).sort(_CURVE).collect().to_dicts()
     )
 
 
-def _check_given(asked: Measuring, former: Run) -> None:
+def _check_given(request: Measuring, former: Run) -> None:
     names = [
-        "a study" if one.name == "study" else one.spelled
-        for one in parameters(type(asked))
-        if one.name in asked.given and one.name in POINTS
+        "a study" if parameter.name == "study" else parameter.spelling
+        for parameter in parameters(type(request))
+        if parameter.name in request.given and parameter.name in POINTS
     ]
     if names:
         raise InputError(
@@ -80,7 +79,7 @@ def _check_given(asked: Measuring, former: Run) -> None:
 
 
 def _former(run: Run) -> Plan:
-    """The plan of a run; one of its points where it has none, as what was imported."""
+    """Return the plan of a run; one made from its points if it has none, as imported runs."""
     if run.simulation:
         raise InputError(f"{run.path.name} was simulated", "use nhalf simulate")
     try:
@@ -103,18 +102,18 @@ def _former(run: Run) -> Plan:
 
 
 def _here(names: Sequence[str], changes: dict[str, Any]) -> list[str]:
-    """Libraries by name; where one is not here, that of the same vendor."""
+    """Return the names of installed libraries; a missing one becomes one of the same vendor."""
     prefixes = [Path(prefix) for prefix in changes["mpi_prefixes"]]
-    found = []
+    library_names = []
     for name in names:
         try:
-            found.append(discover.find(name, prefixes).name)
+            library_names.append(discover.find(name, prefixes).name)
         except NhalfError:
-            found.append(discover.find(name.partition("-")[0], prefixes).name)
-    return found
+            library_names.append(discover.find(name.partition("-")[0], prefixes).name)
+    return library_names
 
 
 def _effort(block: Block, changes: dict[str, Any]) -> Block:
-    """A block with the launches and the precision that are given."""
+    """Return a block with the launches and the precision that are given."""
     effort = {name: changes[name] for name in ("launches", "precision") if name in changes}
     return msgspec.structs.replace(block, **effort)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from nhalf.measure.plan.setting import JOINT, Setting
-from nhalf.sites.placement import CORES
+from nhalf.measure.plan.sizes import Sizes, sizes_of
+from nhalf.sites.placement import CORES, Placement
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Fraction = Annotated[float, msgspec.Meta(ge=0, lt=1)]
@@ -17,15 +19,16 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 _BLOCK_KEYS = ("patterns", "ranks", "bytes")
 
 
-class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Some patterns, each measured at every number of ranks, placement, size and value of axes.
 
-    `bytes` is the text that sizes.py reads, `axes` texts by name that axes.py reads; an axis that
-    is not named takes what its pattern declares. `launches` and `precision` 0 are the plan's.
-    `weight` is the block's part of the time, relative to the others. A `whole` block keeps all of
-    its points where time is short, or goes altogether: what is derived from it needs all.
-    `settings` names those that measure the block, '' for libraries as they are; None: all do.
-    `transports` names those that measure it where not all do.
+    `bytes` is the text that sizes.py parses, `axes` maps names to texts that axes.py parses; an
+    axis that is not named takes what its pattern declares. `launches` and `precision` default to
+    the plan's (0). `weight` is the block's part of the time, relative to other blocks. A `whole`
+    block keeps all of its points where time is short, or is left out entirely, because its result
+    needs all of them. `settings` names the settings that measure the block, '' for libraries as
+    they are; None for all. `transports` names the transports that measure it; None for all.
+    Texts are what is stored; they are parsed once into `parsed_placements` and `sizes_on`.
     """
 
     patterns: list[str]
@@ -46,17 +49,33 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         plain = transport.partition(JOINT)[0]
         return is_setting and (self.transports is None or plain in self.transports)
 
+    @functools.cached_property
+    def parsed_placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown."""
+        return tuple(map(Placement.parse, self.placements))
+
+    def sizes_on(self, ranks: int) -> Sizes:
+        """Return its sizes on this many ranks. Raises InputError for an invalid text."""
+        if ranks not in self._sizes_by_ranks:
+            self._sizes_by_ranks[ranks] = sizes_of(self.bytes, ranks)
+        return self._sizes_by_ranks[ranks]
+
+    @functools.cached_property
+    def _sizes_by_ranks(self) -> dict[int, Sizes]:
+        """The sizes that have been parsed."""
+        return {}
+
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The choices of one run, kept in run.json, so that it can be resumed.
 
-    `budget_s` 0 means this many seconds for each curve (budget.py); `options` goes to the
-    transport (model parameters); `study` names where the blocks come from, '' if a user chose
-    every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
-    `host_file` are what the user named, '' if nothing; `hosts_found` tells how many hosts the
-    run began with, so that it does not go on elsewhere without notice. Every library is measured
-    as it is, and under each of the `settings`. `app` is the application that transports run as one
-    of their patterns, '' where none does: programs of applications name theirs.
+    `budget_s` 0 means the default seconds for each curve (budget.py); `options` goes to the
+    transport (model parameters); `study` names the source of the blocks, '' if a user chose every
+    pattern: then a pattern that nothing can run is an error and not a warning. `hosts` and
+    `host_file` are what the user named, '' if nothing; `hosts_found` is the number of hosts the
+    run began with, so that it does not continue elsewhere unnoticed. Every library is measured as
+    it is, and under each of the `settings`. `app` is the application that transports run as one of
+    their patterns, '' without one: an application's own programs name theirs.
     """
 
     transports: list[str]
@@ -83,11 +102,11 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return list(dict.fromkeys(name for block in self.blocks for name in block.patterns))
 
     def launches_of(self, block: Block) -> int:
-        """How often the processes are started for a block."""
+        """Return how often the processes are started for a block."""
         return block.launches or self.launches
 
     def precision_of(self, block: Block) -> float:
-        """The relative half-width of the interval that a block's points aim at."""
+        """Return the relative half-width of the interval that a block's points aim at."""
         return block.precision or self.precision
 
 
@@ -114,9 +133,9 @@ class Point(NamedTuple):
 
 
 def read_plan(content: dict[str, Any]) -> Plan:
-    """The plan in run.json; those of version 1 are one block.
+    """Read the plan in run.json; a plan of version 1 becomes one block.
 
-    Raises msgspec.ValidationError when it is not a plan.
+    Raises msgspec.ValidationError if it is not a plan.
     """
     if "blocks" not in content and set(_BLOCK_KEYS) <= set(content):
         content = dict(content)

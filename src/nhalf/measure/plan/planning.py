@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what is asked to a plan: one block, or the blocks of a study."""
+"""From a request to a plan: one block, or the blocks of a study."""
 
 from __future__ import annotations
 
@@ -9,157 +9,153 @@ from typing import Any
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.units import parse_duration
-from nhalf.machines.layout import both_ways, parse_layout
+from nhalf.machines.layout import contrasting_layouts
 from nhalf.measure.plan import catalogue
 from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.options import check_options
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.request import Measuring, Where
+from nhalf.measure.plan.request import Measuring, Where, words
 from nhalf.measure.plan.setting import parse_settings
-from nhalf.sites.placement import CORES, check_placement, fits
+from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
 
 
 def site_of(where: Where) -> Site:
-    """Where to measure, as was said and as the surroundings tell."""
+    """Return the site to measure on, from the request and the environment."""
     return find_site(where.hosts, where.host_file_path, where.launcher)
 
 
-def plan_of(asked: Measuring, site: Site) -> Plan:
-    """The plan of a study, or of the patterns alone where none is named.
+def plan_of(request: Measuring, site: Site) -> Plan:
+    """Plan a study, or the requested patterns if no study is named.
 
     Raises InputError for what cannot be read.
     """
-    blocks, budget_s, transports = _blocks(asked, site)
-    blocks = [placed(block, asked.given, site) for block in blocks]
-    if "placement" in asked.given:
+    blocks, budget_s, transports = _blocks(request, site)
+    blocks = [placed(block, request.given, site) for block in blocks]
+    if "placement" in request.given:
         check_hosts(blocks, site)
     plan = Plan(
         transports=transports,
-        mpi=words(asked.mpi),
+        mpi=words(request.mpi),
         blocks=blocks,
-        launches=asked.launches,
+        launches=request.launches,
         budget_s=budget_s,
-        precision=parse_precision(asked.precision),
-        options=asked.model,
-        seed=asked.seed,
-        timeout_s=parse_duration(asked.timeout),
-        mpi_prefixes=asked.mpi_prefixes,
-        study=asked.study,
-        hosts=asked.hosts,
-        host_file=asked.host_file_path,
-        launcher=asked.launcher,
-        settings=parse_settings(asked.setting),
+        precision=parse_precision(request.precision),
+        options=request.model,
+        seed=request.seed,
+        timeout_s=request.timeout_s,
+        mpi_prefixes=request.mpi_prefixes,
+        study=request.study,
+        hosts=request.hosts,
+        host_file=request.host_file_path,
+        launcher=request.launcher,
+        settings=parse_settings(request.setting),
     )
     _check_model(plan)
     return plan
 
 
-def _blocks(asked: Measuring, site: Site) -> tuple[list[Block], float, list[str]]:
-    """The blocks, not placed yet, the seconds for all of them (0: nobody says), the transports."""
-    budget_s = parse_duration(asked.budget) if asked.budget else 0.0
-    if not asked.study:
-        return [_block(asked, site)], budget_s, words(asked.transport)
-    chosen = catalogue.study(asked.study, site.cores)
-    by_study = chosen.transports if "transport" not in asked.given else []
-    transports = by_study or words(asked.transport)
-    return _overridden(chosen.blocks, asked, site), budget_s or chosen.budget_s, transports
+def _blocks(request: Measuring, site: Site) -> tuple[list[Block], float, list[str]]:
+    """Return the blocks before placement, the seconds for all of them (0: none), the transports."""
+    budget_s = request.budget_s
+    if not request.study:
+        return [_block(request, site)], budget_s, words(request.transport)
+    chosen = catalogue.study(request.study, site.cores)
+    by_study = chosen.transports if "transport" not in request.given else []
+    transports = by_study or words(request.transport)
+    return _overridden(chosen.blocks, request, site), budget_s or chosen.budget_s, transports
 
 
-def words(text: str) -> list[str]:
-    """The words of a list, each once."""
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
-        raise InputError(f"{text!r} names nothing", "give names separated by commas")
-    return list(dict.fromkeys(found))
+def placed(block: Block, explicit_options: Collection[str], site: Site) -> Block:
+    """Return a block whose placements and numbers of ranks fit each other.
 
-
-def placed(block: Block, given: Collection[str], site: Site) -> Block:
-    """A block whose placements and numbers of ranks go together.
-
-    A layout such as 4x2 brings its number of ranks with it; where a study's layouts do not have the
-    number that is asked for, ranks are placed on cores. On several hosts, ranks on one host and
-    over many are kept apart where nobody says otherwise.
+    A layout such as 4x2 implies its number of ranks; if no layout of a study has the requested
+    number, ranks are placed on cores. On several hosts, the default is to measure ranks on one
+    host and ranks over many hosts separately.
     """
-    if site.several and "placement" not in given and block.placements == [CORES]:
-        both = [
-            layout
+    is_explicit = "placement" in explicit_options
+    if site.has_several_hosts and not is_explicit and block.placements == [CORES]:
+        one_and_many_hosts = [
+            placement
             for ranks in block.ranks
-            for layout in both_ways(ranks, len(site.hosts), site.cores_per_host)
+            for placement in contrasting_layouts(ranks, len(site.hosts), site.cores_per_host)
         ]
-        return msgspec.structs.replace(block, placements=list(dict.fromkeys(both)))
-    placements = [text for name in block.placements if (text := site.in_numbers(name))]
-    if not placements:
+        return msgspec.structs.replace(block, placements=list(dict.fromkeys(one_and_many_hosts)))
+    texts = [text for name in block.placements if (text := site.layout_text(name))]
+    if not texts:
         raise InputError("there is one host only: every-host needs several", "give --hosts")
-    is_free = "placement" not in given and block.placements != [CORES]
-    if "ranks" in given and is_free and not _any_fits(placements, block.ranks):
-        return placed(msgspec.structs.replace(block, placements=[CORES]), given, site)
-    block = msgspec.structs.replace(block, placements=placements)
-    layouts = [layout for text in block.placements if (layout := parse_layout(text))]
-    if layouts and "ranks" not in given:
-        others = block.ranks if len(layouts) < len(block.placements) else []
-        ranks = sorted({*others, *(layout.ranks for layout in layouts)})
-        return msgspec.structs.replace(block, ranks=ranks)
-    for text in block.placements:
-        if block.ranks and not _any_fits([text], block.ranks):
-            asked = ", ".join(map(str, block.ranks))
-            raise InputError(f"--placement {text} does not have {asked} ranks", "leave --ranks out")
-    return block
+    is_free = "placement" not in explicit_options and block.placements != [CORES]
+    numbered = msgspec.structs.replace(block, placements=texts)
+    placements = numbered.parsed_placements
+    if "ranks" in explicit_options and is_free and not _any_fits(placements, block.ranks):
+        return placed(msgspec.structs.replace(block, placements=[CORES]), explicit_options, site)
+    layouts = [placement.layout for placement in placements if placement.layout]
+    if layouts and "ranks" not in explicit_options:
+        block_ranks = block.ranks if len(layouts) < len(placements) else []
+        ranks = sorted({*block_ranks, *(layout.ranks for layout in layouts)})
+        return msgspec.structs.replace(numbered, ranks=ranks)
+    for placement in placements:
+        if block.ranks and not _any_fits([placement], block.ranks):
+            ranks_text = ", ".join(map(str, block.ranks))
+            raise InputError(
+                f"--placement {placement.text} does not have {ranks_text} ranks",
+                "leave --ranks out",
+            )
+    return numbered
 
 
-def _any_fits(placements: Sequence[str], ranks: Sequence[int]) -> bool:
-    return any(fits(text, count) for text in placements for count in ranks)
+def _any_fits(placements: Sequence[Placement], ranks: Sequence[int]) -> bool:
+    return any(placement.fits(count) for placement in placements for count in ranks)
 
 
 def check_hosts(blocks: list[Block], site: Site) -> None:
-    """Placements that need more hosts than there are, before anything is written."""
+    """Raises an error for placements that need more hosts than there are."""
     for block in blocks:
-        for text in block.placements:
+        for placement in block.parsed_placements:
             for ranks in block.ranks:
-                if fits(text, ranks):
-                    site.layout(text, ranks)
+                if placement.fits(ranks):
+                    site.layout(placement.text, ranks)
 
 
-def _block(asked: Measuring, site: Site) -> Block:
-    """The one block of a run without a study."""
+def _block(request: Measuring, site: Site) -> Block:
+    """Return the one block of a run without a study."""
     return Block(
-        patterns=words(asked.pattern),
-        ranks=_ranks(asked.ranks, site),
-        bytes=asked.sizes,
-        axes=_all_axes(asked),
-        placements=placements(asked.placement),
+        patterns=words(request.pattern),
+        ranks=_ranks(request.ranks, site),
+        bytes=request.sizes,
+        axes=_all_axes(request),
+        placements=placement_texts(request.placements),
     )
 
 
-def _overridden(blocks: list[Block], asked: Measuring, site: Site) -> list[Block]:
-    """The blocks of a study with what the user wants otherwise."""
+def _overridden(blocks: list[Block], request: Measuring, site: Site) -> list[Block]:
+    """Return the blocks of a study with the user's overrides."""
     changes: dict[str, Any] = {}
-    if "ranks" in asked.given:
-        changes["ranks"] = _ranks(asked.ranks, site)
-    if "sizes" in asked.given:
-        changes["bytes"] = asked.sizes
-    if "placement" in asked.given:
-        changes["placements"] = placements(asked.placement)
-    if "launches" in asked.given:
-        changes["launches"] = asked.launches
-    if "precision" in asked.given:
-        changes["precision"] = parse_precision(asked.precision)
-    if "pattern" in asked.given:
-        blocks = _selected(blocks, words(asked.pattern))
-    axes = _all_axes(asked)
+    if "ranks" in request.given:
+        changes["ranks"] = _ranks(request.ranks, site)
+    if "sizes" in request.given:
+        changes["bytes"] = request.sizes
+    if "placement" in request.given:
+        changes["placements"] = placement_texts(request.placements)
+    if "launches" in request.given:
+        changes["launches"] = request.launches
+    if "precision" in request.given:
+        changes["precision"] = parse_precision(request.precision)
+    if "pattern" in request.given:
+        blocks = _selected(blocks, words(request.pattern))
+    axes = _all_axes(request)
     return [
         msgspec.structs.replace(block, axes={**block.axes, **axes}, **changes) for block in blocks
     ]
 
 
 def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
-    """The blocks with these patterns only."""
-    known = {name for block in blocks for name in block.patterns}
+    """Return the blocks reduced to these patterns."""
+    pattern_names = {name for block in blocks for name in block.patterns}
     for name in patterns:
-        if name not in known:
-            raise unknown("pattern of this study", name, known)
+        if name not in pattern_names:
+            raise unknown("pattern of this study", name, pattern_names)
     selected = (
         msgspec.structs.replace(block, patterns=[p for p in block.patterns if p in patterns])
         for block in blocks
@@ -174,18 +170,18 @@ def _ranks(text: str, site: Site) -> list[int]:
     return ranks
 
 
-def _all_axes(asked: Measuring) -> dict[str, str]:
-    """Values by axis, the algorithms among them."""
-    axes = _axes(asked.axis)
-    if not asked.algorithm:
+def _all_axes(request: Measuring) -> dict[str, str]:
+    """Return the values by axis, including the axis of algorithms."""
+    axes = _axes(request.axis)
+    if not request.algorithm:
         return axes
     if AXIS in axes:
         raise InputError("--axis algorithm=… and --algorithm are the same", "leave one out")
-    return {**axes, AXIS: ",".join(words(asked.algorithm))}
+    return {**axes, AXIS: ",".join(words(request.algorithm))}
 
 
 def _axes(texts: Iterable[str]) -> dict[str, str]:
-    """Values by axis from 'pairs=1,2,4', as they were written."""
+    """Split 'pairs=1,2,4' into axis and values, for each text."""
     axes = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -197,20 +193,20 @@ def _axes(texts: Iterable[str]) -> dict[str, str]:
     return axes
 
 
-def placements(text: str) -> list[str]:
-    """Placements as they are written, checked."""
-    return [check_placement(name) for name in words(text)]
+def placement_texts(placements: Iterable[Placement]) -> list[str]:
+    """Return placements as a plan stores them. Raises InputError for an unknown one."""
+    return [placement.check().text for placement in placements]
 
 
 def parse_precision(value: float) -> float:
-    """A relative half-width; raises InputError for what is none."""
+    """Check a relative half-width; raises InputError outside 0 to 1."""
     if not 0 < value < 1:
         raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
     return value
 
 
 def _check_model(plan: Plan) -> None:
-    """Parameters of the model are checked before anything is written."""
+    """Raises InputError for invalid parameters of the model."""
     if not plan.options:
         return
     if plan.transports != ["model"]:

@@ -1,20 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked to be measured, as texts; planning.py makes a plan of it."""
+"""Requests of measurements: texts, parsed once; planning.py turns them into a plan."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
+from nhalf.base.units import parse_duration
+
+if TYPE_CHECKING:
+    from nhalf.sites.placement import Placement
 
 WHAT, WHERE, EFFORT = "What to measure", "Where", "How long, how sure"
 
 
+def words(text: str) -> list[str]:
+    """Split a list into its words, each once. Raises InputError for an empty list."""
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    if not names:
+        raise InputError(f"{text!r} names nothing", "give names separated by commas")
+    return list(dict.fromkeys(names))
+
+
+def parse_placements(text: str) -> tuple[Placement, ...]:
+    """Parse a list of placements, which may be unknown. Raises InputError for an empty list."""
+    from nhalf.sites.placement import Placement
+
+    return tuple(map(Placement.parse, words(text)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Where(Request, heading=WHERE):
-    """The hosts, and how processes reach them; nothing said is this machine, or the allocation."""
+    """The hosts and their launcher; the default is this machine, or the current allocation."""
 
     hosts: Annotated[str, Option("Hosts, e.g. n1,n2 or n[1-4] or n1:8 (cores).")] = ""
     host_file: Annotated[Path | None, Option("File of hosts, one per line.")] = None
@@ -24,7 +45,7 @@ class Where(Request, heading=WHERE):
 
     @property
     def host_file_path(self) -> str:
-        """The host file, absolute; '' if none is given."""
+        """The absolute path of the host file; '' without one."""
         return str(self.host_file.resolve()) if self.host_file else ""
 
 
@@ -43,8 +64,13 @@ class Started(Request, heading=EFFORT):
 
     @property
     def mpi_prefixes(self) -> list[str]:
-        """The folders, absolute."""
+        """The absolute paths of the install folders."""
         return [str(path.resolve()) for path in self.mpi_prefix]
+
+    @functools.cached_property
+    def timeout_s(self) -> float:
+        """The timeout in seconds. Raises InputError if it is not a duration."""
+        return parse_duration(self.timeout)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +100,11 @@ class Patterns(Request, heading=WHAT):
         ),
     ] = "cores"
 
+    @functools.cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown. Raises InputError for none."""
+        return parse_placements(self.placement)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subjects(Request, heading=WHAT):
@@ -99,7 +130,7 @@ class Subjects(Request, heading=WHAT):
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(Started, heading=EFFORT):
-    """How much is done for an answer, and how exact it has to be."""
+    """How much to measure, and how precise the result has to be."""
 
     launches: Annotated[
         int,
@@ -115,7 +146,12 @@ class Effort(Started, heading=EFFORT):
         Option("Target relative half-width of the interval over launches.", is_share=True),
     ] = 0.03
 
+    @functools.cached_property
+    def budget_s(self) -> float:
+        """The budget in seconds, 0 without one. Raises InputError if it is not a duration."""
+        return parse_duration(self.budget) if self.budget else 0.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring(Patterns, Subjects, Effort, Where):
-    """All that makes a plan. Where a study is named, what is `given` overrides what it says."""
+    """Everything needed for a plan; options that are `given` override those of a study."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan against what is here: names that are known, ranks that are enough, memory that holds."""
+"""A plan checked against this machine: known names, possible numbers of ranks, enough memory."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from nhalf.measure.plan.algorithm import (
 )
 from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import memory_bytes, sizes_of
+from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.ranks_rule import WORDS, largest, nearby
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.placement import check_placement, hosts_asked
 
 ALL = "all"
 
 
 def check_blocks(plan: Plan) -> None:
-    """Check what can be checked before any probe is looked for: sizes and placements."""
+    """Check what needs no probe: sizes and placements. Raises InputError."""
     for block in plan.blocks:
-        for placement in block.placements:
-            check_placement(placement)
-        # Two ranks hold two messages each: what cannot fit is said before a machine runs out.
+        for placement in block.parsed_placements:
+            placement.check()
+        # Two ranks hold two messages each: refuse what cannot fit before memory runs out.
         largest_bytes = max(
-            (max(sizes_of(block.bytes, ranks).size_bytes) for ranks in block.ranks), default=0
+            (max(block.sizes_on(ranks).size_bytes) for ranks in block.ranks), default=0
         )
         if 4 * largest_bytes > memory_bytes():
             raise InputError(
@@ -44,16 +43,16 @@ def check_blocks(plan: Plan) -> None:
 
 
 def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
-    """The plan with its patterns one by one, checked.
+    """Return the plan with its patterns listed one by one, checked.
 
-    A study passes over patterns that nothing here can run (`absent` tells which); where a user
-    named them it is an InputError. Raises MissingError if nothing is left.
+    A study skips patterns that nothing here can run (`absent` lists them); naming them is an
+    InputError. Raises MissingError if nothing is left.
     """
     strict = not plan.study
-    blocks = [_resolved(block, _known(subjects, block), strict=strict) for block in plan.blocks]
+    blocks = [_resolved(block, _patterns(subjects, block), strict=strict) for block in plan.blocks]
     plan = msgspec.structs.replace(plan, blocks=blocks)
     if not any(
-        _runs(_known(subjects, block).get(name), block)
+        _runs(_patterns(subjects, block).get(name), block)
         for block in blocks
         for name in block.patterns
     ):
@@ -63,32 +62,34 @@ def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
 
 
 def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
-    """Which patterns of a plan nothing here can run, or not with so few ranks, a line each."""
+    """Describe patterns that cannot be run here, or not on the requested ranks, a line each."""
     lines: dict[str, None] = {}
     for block in plan.blocks:
-        known = _known(subjects, block)
+        patterns = _patterns(subjects, block)
         for name in block.patterns:
-            info = known.get(name)
+            info = patterns.get(name)
             if info is None:
                 lines[f"{name} is absent: these probes do not know it"] = None
             elif not info.present:
                 lines[f"{name} is absent: needs {info.needs}"] = None
             else:
                 few = [str(ranks) for ranks in block.ranks if ranks < info.ranks_min]
-                others = [str(ranks) for ranks in block.ranks if not info.runs_on(ranks)]
-                if others and not few:
+                excluded_ranks = [str(ranks) for ranks in block.ranks if not info.runs_on(ranks)]
+                if excluded_ranks and not few:
                     rule = WORDS.get(info.ranks_rule, info.ranks_rule)
-                    text = f"{name} is not run on {', '.join(others)} ranks: it needs {rule}"
+                    text = (
+                        f"{name} is not run on {', '.join(excluded_ranks)} ranks: it needs {rule}"
+                    )
                     lines[text] = None
                 if few:
                     lines[
                         f"{name} is not measured with {', '.join(few)}: "
                         f"it needs {info.ranks_min} ranks or more"
                     ] = None
-                for one, most in _limits(info, block):
+                for class_name, most in _limits(info, block):
                     many = [str(ranks) for ranks in block.ranks if ranks > most]
                     if many:
-                        text = f"class {one} of {name} is not run on {', '.join(many)} ranks"
+                        text = f"class {class_name} of {name} is not run on {', '.join(many)} ranks"
                         lines[f"{text}: {most} at most"] = None
                 if axes_for(info, block.axes) is None:
                     lines[f"{name} is left out: it has no such algorithm"] = None
@@ -97,71 +98,71 @@ def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
     return list(lines)
 
 
-def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> Block:
-    """A block with its patterns one by one."""
-    present = sorted(name for name, info in known.items() if info.present)
+def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -> Block:
+    """Return a block with its patterns listed one by one, checked."""
+    present = sorted(name for name, info in patterns.items() if info.present)
     names = present if block.patterns == [ALL] else list(dict.fromkeys(block.patterns))
     if strict and block.patterns != [ALL]:
         for name in names:
-            _check_pattern(name, known, present)
-            _check_ranks(known[name], block.ranks)
-            _check_ranks_of_classes(known[name], block)
-    infos = [known[name] for name in names if name in known]
-    given = block.axes
-    # A pattern that is unknown may have the axis: only where all are known is it an error.
+            _check_pattern(name, patterns, present)
+            _check_ranks(patterns[name], block.ranks)
+            _check_ranks_of_classes(patterns[name], block)
+    infos = [patterns[name] for name in names if name in patterns]
+    axis_texts = block.axes
+    # An unknown pattern may have the axis: a missing axis is an error only if all are known.
     if len(infos) == len(names):
-        check_algorithms(given, infos)
+        check_algorithms(axis_texts, infos)
         if strict and block.patterns != [ALL]:
-            check_each_has_one(given, infos)
+            check_each_has_one(axis_texts, infos)
         else:
-            given = without_choice(given, infos)
-        check_axes(given, [info.axes for info in infos])
+            axis_texts = without_choice(axis_texts, infos)
+        check_axes(axis_texts, [info.axes for info in infos])
     for info in infos:
-        check_memory(info, block, min(map(hosts_asked, block.placements)))
-    return msgspec.structs.replace(block, patterns=names, axes=given)
+        check_memory(info, block, min(placement.hosts for placement in block.parsed_placements))
+    return msgspec.structs.replace(block, patterns=names, axes=axis_texts)
 
 
-def _check_pattern(name: str, known: dict[str, PatternInfo], present: Sequence[str]) -> None:
-    if name not in known:
-        raise unknown("pattern", name, known, "nhalf run --list")
+def _check_pattern(name: str, patterns: dict[str, PatternInfo], present: Sequence[str]) -> None:
+    if name not in patterns:
+        raise unknown("pattern", name, patterns, "nhalf run --list")
     if name not in present:
         raise InputError(
-            f"pattern {name} is absent: the transport lacks {known[name].needs}",
+            f"pattern {name} is absent: the transport lacks {patterns[name].needs}",
             "choose another --transport or --pattern",
         )
 
 
 def _check_ranks(info: PatternInfo, ranks: Sequence[int]) -> None:
-    """Raises InputError for a number of ranks that a pattern does not run on, with some it does."""
+    """Raises InputError for a number of ranks that a pattern does not run on; suggests others."""
     if min(ranks, default=0) < info.ranks_min:
         raise InputError(
             f"{info.name} needs {info.ranks_min} ranks or more", f"give --ranks {info.ranks_min}"
         )
     for number in ranks:
         if not info.runs_on(number):
-            known = ", ".join(map(str, nearby(info.ranks_rule, number)))
+            suggestions = ", ".join(map(str, nearby(info.ranks_rule, number)))
             raise InputError(
                 f"{info.name} runs on {WORDS[info.ranks_rule]}, and {number} is none",
-                f"give --ranks such as {known}",
+                f"give --ranks such as {suggestions}",
             )
 
 
 def _check_ranks_of_classes(info: PatternInfo, block: Block) -> None:
-    """Raises InputError for more ranks than the data of a kernel's class can be divided among."""
+    """Raises InputError for more ranks than can share the data of a kernel's class."""
     for name, most in _limits(info, block):
         if max(block.ranks, default=0) > most:
-            known = ", ".join(map(str, largest(info.ranks_rule, most)))
+            suggestions = ", ".join(map(str, largest(info.ranks_rule, most)))
             raise InputError(
                 f"class {name} of {info.name} runs on {most} ranks at most, and "
                 f"{max(block.ranks)} are asked for",
-                f"give --ranks such as {known}, or a larger --class",
+                f"give --ranks such as {suggestions}, or a larger --class",
             )
 
 
 def _limits(info: PatternInfo, block: Block) -> list[tuple[str, int]]:
-    """Of the classes that a block asks for, those that run on this many ranks at most."""
-    asked = block.axes.get("class", "").split(",")
-    return [(name, info.ranks_max[name]) for name in asked if name in info.ranks_max]
+    """Return the requested classes with a limit, and their maximum number of ranks."""
+    class_names = block.axes.get("class", "").split(",")
+    return [(name, info.ranks_max[name]) for name in class_names if name in info.ranks_max]
 
 
 def check_memory(info: PatternInfo, block: Block, hosts: int) -> None:
@@ -180,13 +181,13 @@ def _runs(info: PatternInfo | None, block: Block) -> bool:
     return info is not None and info.present and any(map(info.runs_on, block.ranks))
 
 
-def _known(subjects: Sequence[Subject], block: Block) -> dict[str, PatternInfo]:
-    """Every pattern of a block's transports by name, as one describes it that can run it."""
-    found: dict[str, PatternInfo] = {}
+def _patterns(subjects: Sequence[Subject], block: Block) -> dict[str, PatternInfo]:
+    """Return the patterns of a block's transports by name, preferring one that can run it."""
+    patterns: dict[str, PatternInfo] = {}
     for subject in subjects:
         if not block.is_for(subject.transport, subject.setting):
             continue
         for name, info in subject.infos.items():
-            if name not in found or info.present:
-                found[name] = info
-    return found
+            if name not in patterns or info.present:
+                patterns[name] = info
+    return patterns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: a library under variables of its own is measured as its own library.
+"""Settings: a library with its own environment variables is measured as a separate library.
 
 Beside `openmpi-5.0.11` there is then `openmpi-5.0.11+NAME`, whose processes are started with the
 variables of the setting; launches of both are interleaved, so that they can be compared. Names
@@ -19,7 +19,7 @@ from nhalf.base.errors import InputError
 from nhalf.mpi import Library
 
 JOINT = "+"
-"""Between a library's name and that of the setting."""
+"""Joins a library's name and the name of a setting."""
 HOW = 'write "NAME: VAR=value VAR2=value"'
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"([a-z0-9]+\.)?[A-Za-z_][A-Za-z0-9_]*")
@@ -28,7 +28,7 @@ _KEPT = ("LD_LIBRARY_PATH", "OPAL_PREFIX", "I_MPI_ROOT")
 
 
 class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Variables with a name; `only` is the library (by its whole name) that has it, '' for all."""
+    """Named variables; `only` is the full name of the library that has them, '' for all."""
 
     name: str
     variables: dict[str, str]
@@ -41,28 +41,28 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def options(self) -> dict[str, str]:
-        """The values by the names of the transport's options."""
+        """The values by names of the transport's options."""
         return {name.rpartition(".")[2]: value for name, value in self.variables.items()}
 
 
 def parse_settings(texts: Iterable[str]) -> list[Setting]:
-    """Settings as they are written on the command line, each name once.
+    """Parse settings as written on the command line, each name once.
 
-    Raises InputError for what is not written so.
+    Raises InputError for anything else.
     """
-    found = [parse_setting(text) for text in texts]
-    check_settings(found)
-    return found
+    settings = [parse_setting(text) for text in texts]
+    check_settings(settings)
+    return settings
 
 
 def parse_setting(text: str) -> Setting:
-    """A setting from 'NAME: VAR=value VAR2="a value"'; raises InputError for anything else."""
-    name, colon, rest = text.partition(":")
+    """Parse 'NAME: VAR=value VAR2="a value"'; raises InputError for anything else."""
+    name, colon, assignments = text.partition(":")
     name = name.strip()
     if not colon:
         raise InputError(f"the setting {text!r} has no name", HOW)
     try:
-        words = shlex.split(rest)
+        words = shlex.split(assignments)
     except ValueError as error:
         raise InputError(f"the setting {name!r} cannot be read: {error}", HOW) from error
     variables: dict[str, str] = {}
@@ -77,17 +77,17 @@ def parse_setting(text: str) -> Setting:
 
 
 def check_settings(settings: Sequence[Setting]) -> None:
-    """Raises InputError for names and variables that cannot be, and for a name given twice."""
-    seen: set[tuple[str, str]] = set()
+    """Raises InputError for invalid names and variables, and for a repeated name."""
+    names: set[tuple[str, str]] = set()
     for setting in settings:
         if not _NAME.fullmatch(setting.name):
             raise InputError(
                 f"{setting.name!r} is no name of a setting",
                 "begin with a letter or digit; those, '.', '_' and '-' may follow",
             )
-        if (setting.name, setting.only) in seen:
+        if (setting.name, setting.only) in names:
             raise InputError(f"the setting {setting.name!r} is given twice", "name it otherwise")
-        seen.add((setting.name, setting.only))
+        names.add((setting.name, setting.only))
         if not setting.variables:
             raise InputError(f"the setting {setting.name!r} sets nothing", HOW)
         for variable, value in setting.variables.items():
@@ -112,7 +112,7 @@ def _check_variable(name: str, variable: str, value: str) -> None:
 
 
 def under(library: Library, setting: Setting) -> Library:
-    """The library as it is with the variables of a setting."""
+    """Return the library with the variables of a setting."""
     return dataclasses.replace(
         library,
         name=f"{library.name}{JOINT}{setting.name}",
@@ -121,6 +121,6 @@ def under(library: Library, setting: Setting) -> Library:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """The library and the setting ('' without one) of a name in the store."""
+    """Split a name in the store into the library and the setting ('' without one)."""
     library, _, setting = name.partition(JOINT)
     return library, setting

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes as users write them: a range, a list, a fine grid, or by what they are for."""
+"""Sizes as users write them: a range, a list, a fine grid, or a purpose."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from nhalf.sites.topology import allowed_cpus, last_level_caches
 SIZES_MAX = 100_000
 B_EFF = "b_eff"
 B_EFF_SHARE = 128
-"""The longest message of b_eff is this share of the memory of a process,"""
+"""The longest message of b_eff is one in this many parts of a process's memory,"""
 B_EFF_BYTES_MAX = 128 << 20
-"""and never longer than this."""
+"""and at most this long."""
 MEMORY = "memory"
 CACHES_PER_ARRAY = 4
-"""An array that is to be read from memory is this many times as large as all last-level caches."""
+"""An array to be read from memory is this many times as large as all last-level caches."""
 ARRAY_SHARE = 8
-"""It is no larger than this share of the memory: a probe takes no more for one buffer."""
+"""An array takes at most one in this many parts of the memory, a probe's limit for a buffer."""
 UNKNOWN_CACHE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes in bytes, increasing; `adaptive` where further ones may be put in between."""
+    """Sizes in bytes, increasing; `adaptive` if further sizes may be inserted."""
 
     size_bytes: tuple[int, ...]
     adaptive: bool
 
 
 def parse_sizes(text: str) -> Sizes:
-    """'0:4M' (powers of two, then refined), '0,8,4K' (just these) or '0:2000:1' (every one).
+    """Parse '0:4M' (powers of two, then refined), '0,8,4K' (just these) or '0:2000:1' (all).
 
-    Raises InputError if the text is none of these or holds too many sizes.
+    Raises InputError if the text is none of these or has too many sizes.
     """
     if ":" not in text:
         return Sizes(tuple(sorted({parse_size(part) for part in text.split(",")})), adaptive=False)
@@ -57,10 +57,11 @@ def parse_sizes(text: str) -> Sizes:
 
 
 def sizes_of(text: str, ranks: int) -> Sizes:
-    """As `parse_sizes`; 'b_eff' has its lengths for this many ranks on this machine.
+    """Parse sizes, or their purpose, for this many ranks on this machine.
 
-    'b_eff:8M' names the longest length instead of taking it from the memory. 'memory' is the size
-    of an array that no cache of this machine holds.
+    'b_eff' stands for the message lengths of that benchmark; 'b_eff:8M' sets the longest length
+    instead of deriving it from the memory. 'memory' is the size of an array that no cache of this
+    machine holds.
     """
     if text == MEMORY:
         return Sizes((array_bytes(last_level_bytes(), memory_bytes()),), adaptive=False)
@@ -74,12 +75,12 @@ def sizes_of(text: str, ranks: int) -> Sizes:
 
 
 def b_eff_longest(host_bytes: int, ranks: int) -> int:
-    """The longest length of b_eff, bytes, for ranks that share the memory of a host."""
+    """Return the longest length of b_eff in bytes for ranks that share the memory of a host."""
     return min(host_bytes // ranks // B_EFF_SHARE, B_EFF_BYTES_MAX)
 
 
 def b_eff_lengths(longest_bytes: int) -> tuple[int, ...]:
-    """The 21 lengths of b_eff: 1, 2, 4 to 4096 B, then eight equal factors up to the longest.
+    """Return the 21 lengths of b_eff: 1, 2, 4 to 4096 B, then eight equal factors to the longest.
 
     R. Rabenseifner, A. Koniges: Effective communication and file-I/O bandwidth benchmarks,
     Euro PVM/MPI 2001.
@@ -89,27 +90,27 @@ def b_eff_lengths(longest_bytes: int) -> tuple[int, ...]:
 
 
 def array_bytes(all_caches_bytes: int, host_bytes: int) -> int:
-    """The size of one array of STREAM, in whole MiB: four times all caches, if memory allows.
+    """Return the size of one array of STREAM, in whole MiB: four times all caches, if possible.
 
     J. D. McCalpin, STREAM's run rules: each array is at least four times the sum of all last-level
     caches.
     """
-    wanted = min(CACHES_PER_ARRAY * all_caches_bytes, host_bytes // ARRAY_SHARE)
-    return max(1, wanted >> 20) << 20
+    size_bytes = min(CACHES_PER_ARRAY * all_caches_bytes, host_bytes // ARRAY_SHARE)
+    return max(1, size_bytes >> 20) << 20
 
 
 def last_level_bytes() -> int:
-    """All last-level caches of the cores that may be used; 32 MiB where nothing is known."""
+    """Return the total size of the usable last-level caches; 32 MiB each if unknown."""
     largest = max(cache_bytes().values(), default=UNKNOWN_CACHE_BYTES)
     return largest * len(last_level_caches(allowed_cpus()))
 
 
 def memory_bytes() -> int:
-    """The memory of this host."""
+    """Return the memory of this host in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _powers_of_two(low: int, high: int) -> tuple[int, ...]:
-    """Both ends and every power of two between them."""
+    """Return both ends and every power of two between them."""
     powers = {1 << exponent for exponent in range(41)}
     return tuple(sorted({low, high} | {power for power in powers if low < power < high}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done already: read from the journal, kept up to date while measuring."""
+"""The state of a run: read from the journal, kept up to date while measuring."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nhalf.sites.placement import CORES
 from nhalf.statistics.flags import steady_flag_s
 
 END, EXTENDED, LIKE = "end", "extended", "like"
-"""Events: a run came to its end; more was asked for than it was begun with; the sizes of a curve of
-an earlier run, of which only the same points are measured."""
+"""Events: the end of a run; its extension; the sizes of a curve of an earlier run whose points are
+measured again."""
 
 
 class Curve(NamedTuple):
-    """What sizes are chosen for; `range` is the text that they were asked for with."""
+    """The curve that sizes are chosen for; `range` is the text that requested them."""
 
     subject: str
     pattern: str
@@ -31,22 +31,21 @@ class Curve(NamedTuple):
 
 
 Median = tuple[float, float | None]
-"""Of a launch at a point, and its flag (statistics/flags.py), both seconds."""
+"""Median of a launch at a point, and its flag (statistics/flags.py), both in seconds."""
 EVERYBODY = ""
-"""In a curve, instead of one subject: sizes that all of them measure."""
+"""Stands for all subjects in a curve whose sizes all of them measure."""
 
 
 @dataclass
 class State:
-    """What a journal says is done: points by subject and launch, sizes found, failures.
+    """The content of a journal: measured points by subject and launch, chosen sizes, failures.
 
-    `medians_s` are the medians of points by launch with what a flag took, as far as samples were
-    told.
-    `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
-    (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
-    while measuring, each with the reason, `hosts` by rank those of the first launch of each start;
-    `ended` says that the run came to its end, and no more was asked for since; `like` are the sizes
-    of an earlier run's curves (pattern, ranks, placement, axes), where only these are measured.
+    `medians_s` holds the median and the flag time of each launch at a point with samples.
+    `placement` is that of events without one (version 1). `refused` maps starts (subject, ranks,
+    placement) that this machine cannot provide, and `dead` hosts that were lost while measuring,
+    to the reason; `hosts` are the hosts by rank in the first launch of each start. `ended` is set
+    if the run reached its end and was not extended since. `like` are the sizes of an earlier run's
+    curves (pattern, ranks, placement, axes), if only these are measured.
     """
 
     placement: str = CORES
@@ -62,9 +61,9 @@ class State:
     like: dict[tuple[str, int, str, str], list[int]] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
-        """Take in one event of the journal.
+        """Apply one event of the journal.
 
-        Raises InputError if it is not of the form that this file writes.
+        Raises InputError for an event of another form.
         """
         try:
             self._note(event)
@@ -74,7 +73,7 @@ class State:
             ) from error
 
     def sizes_of(self, curve: Curve) -> list[int] | None:
-        """The sizes that were chosen for a curve, on all subjects or on its own; None for none."""
+        """Return the sizes chosen for a curve, for all subjects or its own; None without any."""
         places = (curve._replace(subject=EVERYBODY), curve, curve._replace(range=""))
         return next((self.sizes[place] for place in places if self.sizes.get(place)), None)
 
@@ -86,17 +85,17 @@ class State:
         samples_s: Sequence[float],
         values: Mapping[str, float | None],
     ) -> None:
-        """Take in that a launch has measured a point, with the values beside its samples."""
+        """Note that a launch has measured a point, with the values besides its samples."""
         self.done.add((subject, launch, point))
         if samples_s:
             flag_s = steady_flag_s(values.get("flag_before_s"), values.get("flag_after_s"))
-            known = self.medians_s.setdefault((subject, point), {})
-            known[launch] = (median(samples_s), flag_s)
+            medians_s = self.medians_s.setdefault((subject, point), {})
+            medians_s[launch] = (median(samples_s), flag_s)
 
     def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
-        """Whether a launch has its ranks on other hosts than the first of its start had."""
-        here = [rank["host"] for rank in launch.get("placement", [])]
-        return self.hosts.setdefault(start, here) != here
+        """Whether a launch has its ranks on different hosts than the first launch of its start."""
+        hosts = [rank["host"] for rank in launch.get("placement", [])]
+        return self.hosts.setdefault(start, hosts) != hosts
 
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
@@ -105,8 +104,8 @@ class State:
         if kind == "host":
             self.dead[event["host"]] = event["reason"]
         if kind == "launch":
-            asked = event.get("asked_placement", self.placement)
-            self.moved((event["subject"], event.get("ranks", 0), asked), event)
+            placement = event.get("asked_placement", self.placement)
+            self.moved((event["subject"], event.get("ranks", 0), placement), event)
         if kind == LIKE:
             axes = joined(event["algorithm"], event["axes"])
             curve_of = (event["pattern"], event["ranks"], event["placement"], axes)
@@ -122,7 +121,7 @@ class State:
         axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))
         point = Point(pattern, ranks, event["bytes"], placement, axes)
         if kind == "point":
-            values = {one["name"]: one["value"] for one in event.get("values", [])}
+            values = {value["name"]: value["value"] for value in event.get("values", [])}
             self.measured(subject, event["launch"], point, event.get("samples_s", []), values)
         else:
             self.impossible.add((subject, point))

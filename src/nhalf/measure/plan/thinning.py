@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left out where time is short, and what is taken in again where some is to spare."""
+"""Which points are left out where time is short, and taken back in where time is to spare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nhalf.measure.plan.agenda import Agenda, Family, Thinning, every
+from nhalf.measure.plan.agenda import Agenda, Family, Thinning, strided
 from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 
 SIZES_LEAST = 3
-"""Sizes are thinned down to this many: both ends and one between."""
+"""Fewest sizes after thinning: both ends and one between."""
 
 WHOLE_LEAST = 8
-"""Combinations of values of axes that a whole block has at least."""
+"""Fewest combinations of axes of a whole block that is not left out."""
 
 
 def thin(agenda: Agenda, budget: Budget) -> None:
     """Leave points out until the first two launches fit into the time that is left.
 
-    First launches beyond two go, then sizes, then values of axes, then the second launch, each time
-    from the block that takes most for its weight. Where that is a whole block it keeps its points,
-    but only one launch; then it loses values of axes down to WHOLE_LEAST, and sizes, from which its
-    result can still be estimated, and goes altogether the next time.
+    Launches beyond two go first, then sizes, then values of axes, then the second launch, each time
+    from the block that takes most for its weight. A whole block keeps its points, but only one
+    launch; then it loses values of axes down to WHOLE_LEAST, and sizes, from which its result can
+    still be estimated, and is finally left out.
     """
-    budget.count(agenda.left())
+    budget.count(agenda.remaining_points())
     while budget.short_s() > 0 and _thin_once(agenda, budget):
         _count(agenda, budget)
 
 
 def widen(agenda: Agenda, budget: Budget) -> bool:
-    """Take in again what was left out, where two launches of it fit; whether anything was.
+    """Take points back in if two launches of them fit; return whether there were any.
 
     Sizes and values of axes come first, then launches.
     """
@@ -40,7 +40,7 @@ def widen(agenda: Agenda, budget: Budget) -> bool:
             if agenda.thinned[number] == tight:
                 continue
             _count(agenda, budget)
-            if budget.short_s() == 0 and agenda.left():
+            if budget.short_s() == 0 and agenda.remaining_points():
                 return True
             agenda.thinned[number] = tight
             _count(agenda, budget)
@@ -48,32 +48,32 @@ def widen(agenda: Agenda, budget: Budget) -> bool:
 
 
 def _with_more_points(agenda: Agenda, number: int) -> Thinning:
-    """A block with its sizes back, else its values of axes, or with a launch where it had none."""
-    one = agenda.thinned[number]
-    if one.launches == 0:
-        return replace(one, launches=1)
-    if one.sizes > 1:
-        return replace(one, sizes=one.sizes // 2)
-    return replace(one, axes=max(1, one.axes // 2))
+    """Return a block's thinning with more sizes, else more axes, or a launch if it had none."""
+    thinning = agenda.thinned[number]
+    if thinning.launches == 0:
+        return replace(thinning, launches=1)
+    if thinning.sizes > 1:
+        return replace(thinning, sizes=thinning.sizes // 2)
+    return replace(thinning, axes=max(1, thinning.axes // 2))
 
 
 def _with_more_launches(agenda: Agenda, number: int) -> Thinning:
-    one = agenda.thinned[number]
+    thinning = agenda.thinned[number]
     planned = agenda.plan.launches_of(agenda.plan.blocks[number])
-    return replace(one, launches=planned) if one.launches else one
+    return replace(thinning, launches=planned) if thinning.launches else thinning
 
 
 def _count(agenda: Agenda, budget: Budget) -> None:
     agenda.changed()
-    budget.count(agenda.left(), anew=True)
+    budget.count(agenda.remaining_points(), anew=True)
 
 
 def _thin_once(agenda: Agenda, budget: Budget) -> bool:
-    """Take the next thing away; whether there was any."""
-    many = [one for one in agenda.thinned if one.launches > LAUNCHES_MIN]
+    """Thin one block by one step; return whether that was possible."""
+    many = [thinning for thinning in agenda.thinned if thinning.launches > LAUNCHES_MIN]
     if many:
-        for one in many:
-            one.launches = LAUNCHES_MIN
+        for thinning in many:
+            thinning.launches = LAUNCHES_MIN
         return True
     needs = _needs_s(agenda, budget)
     whole = {block for block in needs if agenda.plan.blocks[block].whole}
@@ -84,36 +84,36 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     if not candidates:
         return False
     largest = max(candidates, key=lambda block: needs[block])
-    one = agenda.thinned[largest]
+    thinning = agenda.thinned[largest]
     if largest in whole:
         _thin_whole(agenda, largest)
     elif largest in sizes:
-        one.sizes *= 2
+        thinning.sizes *= 2
     elif largest in axes:
-        one.axes *= 2
+        thinning.axes *= 2
     else:
-        one.launches = 1
+        thinning.launches = 1
     return True
 
 
 def _thin_whole(agenda: Agenda, block: int) -> None:
-    """One launch, then fewer values of axes while there are WHOLE_LEAST, then fewer sizes."""
-    one = agenda.thinned[block]
+    """Thin a whole block: one launch, then fewer values of axes, then fewer sizes, then nothing."""
+    thinning = agenda.thinned[block]
     families = list(_of_block(agenda, block))
-    if one.launches > 1:
-        one.launches = 1
-    elif all(len(every(family.axes, 2 * one.axes)) >= WHOLE_LEAST for family in families):
-        one.axes *= 2
+    if thinning.launches > 1:
+        thinning.launches = 1
+    elif all(len(strided(family.axes, 2 * thinning.axes)) >= WHOLE_LEAST for family in families):
+        thinning.axes *= 2
     elif _more_sizes(agenda, block):
-        one.sizes *= 2
+        thinning.sizes *= 2
     else:
-        one.launches = 0
+        thinning.launches = 0
 
 
 def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:
-    """The least time of each block in the first two launches, relative to its weight."""
+    """Return the least time of each block in the first two launches, relative to its weight."""
     needs: dict[int, float] = {}
-    for (start, launch, number), points in agenda.left().items():
+    for (start, launch, number), points in agenda.remaining_points().items():
         if launch < LAUNCHES_MIN:
             need_s = points * budget.least_s(Group(number, start.ranks))
             needs[number] = needs.get(number, 0.0) + need_s / agenda.plan.blocks[number].weight
@@ -122,12 +122,12 @@ def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:
 
 def _more_sizes(agenda: Agenda, block: int) -> bool:
     stride = agenda.thinned[block].sizes
-    return any(len(every(f.sizes, stride)) > SIZES_LEAST for f in _of_block(agenda, block))
+    return any(len(strided(f.sizes, stride)) > SIZES_LEAST for f in _of_block(agenda, block))
 
 
 def _more_axes(agenda: Agenda, block: int) -> bool:
     stride = agenda.thinned[block].axes
-    return any(len(every(f.axes, stride)) > 2 for f in _of_block(agenda, block))
+    return any(len(strided(f.axes, stride)) > 2 for f in _of_block(agenda, block))
 
 
 def _of_block(agenda: Agenda, block: int) -> Iterator[Family]:

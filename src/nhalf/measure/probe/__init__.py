@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom it asks: what a probe says of itself, one launch of it, its end."""
+"""Probes: their description, their launches, and how those end."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several processes that answer questions in turn, where no answer depends on those before."""
+"""Several processes that answer questions in turn, where answers do not depend on each other."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any, Protocol, Self
 
 
 class Processes(Protocol):
-    """Processes that answer questions: a probe, or what stands in for one in a test."""
+    """Processes that answer questions: a probe, or a substitute for one in a test."""
 
     launch: dict[str, Any]
-    """What they said when they began."""
+    """The record that opened the launch."""
 
     def send(self, line: str, /) -> None:
         """Ask for a point; raises LaunchError."""
 
     def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
-        """The next answer; raises LaunchError."""
+        """Wait for the next answer; raises LaunchError."""
 
     def kill(self) -> None:
-        """End them at once."""
+        """End the processes at once."""
 
     def __enter__(self) -> Self:
-        """Ended at the end of the block."""
+        """Keep the processes until the end of the block."""
 
     def __exit__(
         self,
@@ -36,18 +36,18 @@ class Processes(Protocol):
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Ended, or killed after an error."""
+        """End the processes, or kill them after an error."""
 
 
 class Crew:
-    """As one probe; as many questions may be asked at once as it has members.
+    """Several probes behind the interface of one; each member may have a question pending.
 
-    Simulations share nothing: each core can have one of its own. Answers are handed out in the
-    order of the questions.
+    Simulations share nothing, so each core can run its own. Answers come in the order of the
+    questions.
     """
 
     def __init__(self, start: Callable[[], Processes], count: int) -> None:
-        """Start this many; raises LaunchError if one of them does not come up."""
+        """Start `count` members; raises LaunchError if one of them does not come up."""
         with ExitStack() as started:
             self._members = [started.enter_context(start()) for _ in range(count)]
             self._open = started.pop_all()
@@ -56,17 +56,17 @@ class Crew:
         self._asked: deque[Processes] = deque()
 
     def send(self, line: str) -> None:
-        """Ask the next one for a point; raises LaunchError if it does not listen any more."""
+        """Ask the next member for a point; raises LaunchError if it no longer listens."""
         member = next(self._next)
         member.send(line)
         self._asked.append(member)
 
     def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
-        """The answer to the oldest question; raises LaunchError as a probe does."""
+        """Wait for the answer to the oldest question; raises LaunchError as a probe does."""
         return self._asked.popleft().receive(timeout_s, kind, identity)
 
     def kill(self) -> None:
-        """End all of them at once."""
+        """End all members at once."""
         for member in self._members:
             member.kill()
 

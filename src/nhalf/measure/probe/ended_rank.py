@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rank ended a launch, as far as what was written about its processes tells."""
+"""Which rank ended a launch, according to the output of its processes and the kernel."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 OWN_WORDS = "probe: "
-"""How a line of standard error begins that a rank wrote before it gave up."""
+"""Beginning of a line on standard error that a rank wrote before it gave up."""
 _SPEAKER = re.compile(rf"^{OWN_WORDS}rank (\d+): ")
-_SEEN = re.compile(r"\brank (\d+) \(process \d+\)(?=.* has ended\b)")
-"""What another rank says that has seen it."""
-_NAMED = re.compile(r"\b(?:PID|process) (\d+)\b", re.IGNORECASE)
-"""What launchers say."""
+_REPORTED = re.compile(r"\brank (\d+) \(process \d+\)(?=.* has ended\b)")
+"""Report of another rank that noticed the end."""
+_PROCESS_NUMBER = re.compile(r"\b(?:PID|process) (\d+)\b", re.IGNORECASE)
+"""Process numbers in messages of launchers."""
 
 
 def ended_rank(
@@ -23,30 +23,30 @@ def ended_rank(
     *,
     is_sure: bool = False,
 ) -> str:
-    """'rank 1 (process 4711) ended before the others'; '' if no rank is named, or several.
+    """Return 'rank 1 (process 4711) ended before the others'; '' unless exactly one rank is known.
 
-    `placement` is what the ranks said of themselves when they started, `first` the one that ended
-    first as far as the kernel said so; where `is_sure` no other can have ended before. A rank that
-    gave up by itself is not named: it has said why.
+    `placement` describes the ranks as they started, `first` the one that ended first according to
+    the kernel; if `is_sure`, no other can have ended before. A rank that gave up by itself is not
+    named, because it has written why.
     """
     spoke = set(speakers(words))
     if first and is_sure:
         return "" if first["rank"] in spoke else _in_words(first)
-    seen = {int(rank) for line in words for rank in _SEEN.findall(line)} - spoke
-    numbers = {int(number) for line in words for number in _NAMED.findall(line)}
-    named = [one for one in placement if one.get("rank") in seen]
-    if not named:
-        named = [first] if first else [one for one in placement if one.get("pid") in numbers]
-    return _in_words(named[0]) if len(named) == 1 else ""
+    reported = {int(number) for line in words for number in _REPORTED.findall(line)} - spoke
+    pids = {int(number) for line in words for number in _PROCESS_NUMBER.findall(line)}
+    candidates = [rank for rank in placement if rank.get("rank") in reported]
+    if not candidates:
+        candidates = [first] if first else [rank for rank in placement if rank.get("pid") in pids]
+    return _in_words(candidates[0]) if len(candidates) == 1 else ""
 
 
 def speakers(words: Sequence[str]) -> list[int]:
-    """The ranks that wrote why they gave up, in the order of their lines."""
-    return [int(said[1]) for line in words if (said := _SPEAKER.match(line))]
+    """Return the ranks that wrote why they gave up, in the order of their lines."""
+    return [int(match[1]) for line in words if (match := _SPEAKER.match(line))]
 
 
 def own_words(words: Sequence[str], first: Mapping[str, Any] | None = None) -> list[str]:
-    """What ranks wrote before they gave up, that of the first to end first."""
+    """Return the lines that ranks wrote before they gave up, the first rank to end first."""
     own = [line.removeprefix(OWN_WORDS) for line in words if line.startswith(OWN_WORDS)]
     begin = f"rank {first['rank']}: " if first else ""
     return sorted(own, key=lambda line: not line.startswith(begin))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a program that are exchanged beneath it: settings that preload a decision table.
+"""Replacing parts of the library beneath a program: settings that preload a decision table.
 
 A library under such a setting is measured beside the library as it is, launch by launch.
 """
@@ -22,30 +22,30 @@ from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import TransportFile
 
 SHARED_MEMORY = "shared-memory"
-"""What the preloaded library has beside the algorithms."""
+"""The barrier that the preloaded library has besides the algorithms."""
 EVERY = (2, float("inf"), 0, float("inf"))
-"""Numbers of ranks and bytes of a rule for every call."""
+"""Limits of ranks and bytes of a rule that covers every call."""
 
 
 def barrier_tables(names: Sequence[str]) -> list[Path]:
-    """A decision table for each barrier but the library's own, which is measured anyway.
+    """Return a decision table for each barrier except the library's own, which is always measured.
 
-    Raises InputError for an unknown one.
+    Raises InputError for an unknown barrier.
     """
     folder = native_files.include_folder() / "algorithms/barrier"
-    known = [NATIVE, SHARED_MEMORY, *(_name(path) for path in sorted(folder.glob("*.hpp")))]
+    barriers = [NATIVE, SHARED_MEMORY, *(_name(path) for path in sorted(folder.glob("*.hpp")))]
     for name in names:
-        if name not in known:
-            raise unknown("barrier", name, known)
-    return [_kept(name) for name in names if name != NATIVE]
+        if name not in barriers:
+            raise unknown("barrier", name, barriers)
+    return [_stored_table(name) for name in names if name != NATIVE]
 
 
-def exchanged(
+def exchange_settings(
     tables: Sequence[Path], program: TransportFile, libraries: Sequence[Library]
 ) -> list[Setting]:
-    """A setting for every table and library, named as the table's file.
+    """Return a setting for every table and library, named after the table's file.
 
-    Raises InputError for what is no table, MissingError if a library cannot be preloaded.
+    Raises InputError for an invalid table, MissingError if a library cannot be preloaded.
     """
     for table in tables:
         read_table(table)
@@ -68,8 +68,8 @@ def _name(path: Path) -> str:
     return path.stem.replace("_", "-")
 
 
-def _kept(barrier: str) -> Path:
-    """The table of one barrier, where every run finds it again."""
+def _stored_table(barrier: str) -> Path:
+    """Return the table of one barrier, written to the cache if it is not there."""
     text = table_text([Rule("barrier", *EVERY, barrier)])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     path = cache_folder() / "tables" / digest / f"{barrier}.txt"

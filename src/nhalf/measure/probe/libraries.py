@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The MPI libraries that a plan asks for."""
+"""The MPI libraries of a plan."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nhalf.mpi import Library, discover
 
 
 def libraries_of(plan: Plan) -> list[Library]:
-    """The libraries asked for, or every one that is here."""
+    """Return the requested libraries, or all that are installed."""
     prefixes = [Path(prefix) for prefix in plan.mpi_prefixes]
     if plan.mpi in ([], ["all"]):
-        found = discover.libraries(prefixes)
-        if not found:
+        libraries = discover.libraries(prefixes)
+        if not libraries:
             raise MissingError(
                 "no MPI library was found",
                 "install one with `nhalf mpi install mpich`, or use --transport threads",
             )
-        return found
-    named = [discover.find(name, prefixes) for name in plan.mpi]
-    return list({library.name: library for library in named}.values())
+        return libraries
+    libraries = [discover.find(name, prefixes) for name in plan.mpi]
+    return list({library.name: library for library in libraries}.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the front end knows of a pattern: what a probe says about it (`--describe`)."""
+"""What the front end knows of a pattern: the probe's description of it (`--describe`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nhalf.measure.probe.ranks_rule import ANY, allows
 class AxisInfo(msgspec.Struct, frozen=True):
     """A further coordinate of a pattern's points.
 
-    `values` are measured where nobody says otherwise (measure/plan/axes.py); where the axis has its
-    `fallback` it is left out of a point's identity.
+    `values` are measured by default (measure/plan/axes.py); where the axis has its `fallback`, it
+    is left out of a point's identity.
     """
 
     name: str
@@ -22,10 +22,10 @@ class AxisInfo(msgspec.Struct, frozen=True):
 
 
 class AlgorithmInfo(msgspec.Struct, frozen=True):
-    """A way to do an operation with sends and receives of the transport.
+    """An algorithm of an operation, made of sends and receives of the transport.
 
-    `cost` is what it takes, composed of measured parts (nhalf.models.expression); `present` is
-    whether the transport can run it.
+    `cost` is its time, composed of measured parts (nhalf.models.expression); `present` is whether
+    the transport can run it.
     """
 
     name: str
@@ -38,13 +38,13 @@ class AlgorithmInfo(msgspec.Struct, frozen=True):
 class PatternInfo(msgspec.Struct, frozen=True):
     """One pattern of a probe.
 
-    `present` is whether the transport can run it, `needs` what it would have to do for that;
+    `present` is whether the transport can run it, `needs` what the transport lacks otherwise;
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
-    0 if it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
-    from, beside the library's own. `ranks_rule` tells on how many ranks it runs (ranks_rule.py).
-    The kernel of an application needs `memory_bytes`, by class, of all ranks together, and can be
-    divided among `ranks_max`; classes without a limit are not in it.
-    `option` (NAME=VALUE) is one of the transport without which it cannot run.
+    0 if it has none at all (not `sized`). `algorithms` are the choices of its axis `algorithm`,
+    besides the library's own. `ranks_rule` restricts the number of ranks (ranks_rule.py). The
+    kernel of an application needs `memory_bytes`, by class, on all ranks together, and at most
+    `ranks_max` ranks, by class; classes without a limit are not listed. `option` (NAME=VALUE) is
+    an option of the transport that it requires.
     """
 
     name: str
@@ -63,22 +63,22 @@ class PatternInfo(msgspec.Struct, frozen=True):
 
     @property
     def ends_launch(self) -> bool:
-        """Whether nothing can be measured after it in the same launch."""
+        """Whether no other pattern can be measured after it in the same launch."""
         return self.timing == "launch-end"
 
     @property
     def is_kernel(self) -> bool:
-        """Whether a sample is a whole run of an application, which takes the time it takes."""
+        """Whether a sample is a whole run of an application, whose time cannot be chosen."""
         return bool(self.memory_bytes)
 
     def runs_on(self, ranks: int, problem_class: str = "") -> bool:
-        """Whether it can be run by this many ranks, where a class is named on a problem of it."""
+        """Whether it runs on this many ranks, for a problem of the class if one is named."""
         most = self.ranks_max.get(problem_class, ranks)
         return self.ranks_min <= ranks <= most and allows(self.ranks_rule, ranks)
 
-    def sizes(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
-        """The sizes that it is measured at, in bytes, where `wanted` are asked for."""
+    def sizes(self, requested_bytes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the sizes at which it is measured when `requested_bytes` are requested."""
         if not self.sized:
             return (0,)
         multiple = max(1, self.size_multiple)
-        return tuple(sorted({-(-size // multiple) * multiple for size in wanted}))
+        return tuple(sorted({-(-size // multiple) * multiple for size in requested_bytes}))

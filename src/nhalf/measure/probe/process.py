@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch of a probe: started, asked point by point, ended or killed; no wait is endless."""
+"""One launch of a probe: start, measure point by point, end or kill; every wait is limited."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from nhalf.sites.health import Examiner
 END_TIMEOUT_S = 10.0
 """How long the processes may take to end after their last point."""
 LINE_BYTES_MAX = 1 << 24
-"""Longer lines are no records, which know how many samples they may hold."""
+"""Longer lines are not records, whose number of samples is limited."""
 ERRORS_BYTES_MAX = 1 << 24
-"""What a launcher writes to its standard error beyond this is forgotten, but for its end."""
+"""Beyond this size, only the end of a launcher's standard error is kept."""
 WORDS_BYTES = 8192
-"""How much of that end is looked at."""
+"""How much of that end is read."""
 LOOK_S = 1.0
-"""How often the length of what it has written is looked at while nothing else happens."""
+"""How often the length of standard error is checked while nothing else happens."""
 NOISE_LETTERS_MAX = 300
 NOBODY = Examiner()
-"""Looks after a launch on this machine."""
+"""Examiner of a launch on this machine."""
 _PR_SET_PDEATHSIG = 1
 _PUNCH_HOLE = 3
 """FALLOC_FL_PUNCH_HOLE, and FALLOC_FL_KEEP_SIZE that it needs."""
@@ -44,9 +44,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class LaunchError(Exception):
-    """The processes did not start, died, or fell silent; the text says which and why.
+    """The processes did not start, died, or stopped answering; the text says which and why.
 
-    `dead` are the hosts that are to blame, with the reason of each.
+    `dead` maps the hosts that caused this to the reason.
     """
 
     def __init__(self, text: str, dead: Mapping[str, str] | None = None) -> None:
@@ -66,8 +66,8 @@ class Probe:
     ) -> None:
         """Start the processes and wait for the record that opens the launch.
 
-        `examiner` is asked why, should they fall silent or end. Raises LaunchError if the
-        record does not come within `timeout_s` seconds.
+        `examiner` finds out why if they stop answering or end. Raises LaunchError if the record
+        does not come within `timeout_s` seconds.
         """
         self._examiner = examiner
         self.launch: dict[str, Any] = {}
@@ -104,7 +104,7 @@ class Probe:
             raise
 
     def send(self, line: str) -> None:
-        """Ask for a point; raises LaunchError if nobody listens any more."""
+        """Ask for a point; raises LaunchError if the processes no longer listen."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line.encode() + b"\n")
@@ -113,9 +113,9 @@ class Probe:
             raise self._ended() from error
 
     def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
-        """The next record, of one kind or with one identity where given.
+        """Return the next record, of one kind or with one identity where given.
 
-        Raises LaunchError after `timeout_s` seconds or if the end came.
+        Raises LaunchError after `timeout_s` seconds or if the processes end.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:
@@ -131,7 +131,7 @@ class Probe:
             self._read(left_s)
 
     def _read(self, timeout_s: float) -> None:
-        """Move what has arrived into whole lines."""
+        """Split arrived data into complete lines."""
         assert self._process.stdout is not None
         self._cut_errors()
         ready = self._look(timeout_s)
@@ -144,20 +144,20 @@ class Probe:
             raise self._ended()
         self._partial += data
         if b"\n" in data:
-            whole, _, rest = self._partial.rpartition(b"\n")
+            whole, _, incomplete = self._partial.rpartition(b"\n")
             self._lines.extend(bytes(whole).split(b"\n"))
-            self._partial = bytearray(rest)
+            self._partial = bytearray(incomplete)
         elif len(self._partial) > LINE_BYTES_MAX:
             self._partial.clear()
 
     def _look(self, timeout_s: float) -> list[int]:
-        """The files that have something to read, within a second; ranks that ended are noted."""
+        """Wait up to a second for readable files, and return them; note ranks that ended."""
         ready = [key.fd for key, _ in self._selector.select(min(timeout_s, LOOK_S))]
         self._ranks.note(ready)
         return ready
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:
-        """The record in a line, which noise without a line end may surround; None for noise."""
+        """Return the record in a line, which may be surrounded by noise; None if there is none."""
         text = line.decode(errors="replace")
         begin = text.find('{"nhalf":')
         if begin >= 0:
@@ -168,13 +168,13 @@ class Probe:
         return None
 
     def _silent(self, timeout_s: float) -> LaunchError:
-        """That nobody answered, and why, as far as it can be found while the processes live."""
-        found = self._examiner.look(self.launch.get("placement", []), self._words())
-        why = f": {found.text}" if found.text else self._last_words()
-        return LaunchError(f"no answer within {timeout_s:.3g} s{why}", found.dead)
+        """Return the error for a missing answer, with the reason found while the processes live."""
+        diagnosis = self._examiner.diagnose(self.launch.get("placement", []), self._words())
+        why = f": {diagnosis.text}" if diagnosis.text else self._last_words()
+        return LaunchError(f"no answer within {timeout_s:.3g} s{why}", diagnosis.dead)
 
     def _ended(self) -> LaunchError:
-        """How the processes ended, and who is to blame, or their last words."""
+        """Return the error for ended processes, with the culprit or their last words."""
         try:
             code = self._process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -183,28 +183,30 @@ class Probe:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
         self._look(0)
-        found = self._examiner.told(self._words())
-        text = found.text or self._named()
-        return LaunchError(f"{how}: {text}" if text else f"{how}{self._last_words()}", found.dead)
+        diagnosis = self._examiner.diagnose_messages(self._words())
+        text = diagnosis.text or self._ended_rank()
+        return LaunchError(
+            f"{how}: {text}" if text else f"{how}{self._last_words()}", diagnosis.dead
+        )
 
-    def _named(self) -> str:
-        """The rank that ended before the others, '' if nobody knows."""
+    def _ended_rank(self) -> str:
+        """Return the rank that ended before the others, in words; '' if unknown."""
         placement = self.launch.get("placement", [])
         is_sure = bool(placement) and self._ranks.is_sure(len(placement))
         return ended_rank(self._words(), placement, self._ranks.first, is_sure=is_sure)
 
     def _overdue(self) -> str:
-        """The one that ended while others go on: no rank is known before the launch answered."""
-        who = self._named()
+        """Describe the rank that ended while others go on; unknown before the launch answered."""
+        who = self._ended_rank()
         if who:
             return f"{who}, which did not end by themselves"
         when = "before the others" if self.launch else "before the launch had answered"
         return f"a rank (process {self._ranks.first_process}) ended {when}{self._last_words()}"
 
     def _cut_errors(self) -> None:
-        """Give back the memory of all but the end of standard error, where it is too much.
+        """Free the memory of all but the end of standard error, if it is too long.
 
-        The length stays, so that nothing is lost of what is being written meanwhile.
+        The length stays, so that nothing written meanwhile is lost.
         """
         status = os.fstat(self._errors.fileno())
         if status.st_blocks * 512 > ERRORS_BYTES_MAX:
@@ -212,16 +214,16 @@ class Probe:
             _libc.fallocate(self._errors.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), before_end)
 
     def _words(self) -> list[str]:
-        """The last lines that the launcher and the processes wrote and that say anything."""
+        """Return the last lines with any text that the launcher and the processes wrote."""
         errors = self._errors.fileno()
-        # Processes write where this file is read: its position is theirs.
+        # The file position is shared with the processes that write, so read without moving it.
         begin = max(0, os.fstat(errors).st_size - WORDS_BYTES)
         lines = os.pread(errors, 2 * WORDS_BYTES, begin).decode(errors="replace").splitlines()
         words = (line.strip("\0 \t\r") for line in [*lines, *self._noise])
         return [line for line in words if any(map(str.isalnum, line))]
 
     def _last_words(self) -> str:
-        """The most telling line, as ': …' or '': what a rank says itself goes first."""
+        """Return the most informative line as ': …', preferring those of ranks; '' without any."""
         words = self._words()
         own = own_words(words, self._ranks.first)
         telling = own or [line for line in words if "error" in line.lower() or "not enough" in line]
@@ -232,7 +234,7 @@ class Probe:
         """Close the list of points and wait for the processes to end by themselves."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            # The word, because not every launcher passes on the end of its input.
+            # An explicit word, because not every launcher passes on the end of its input.
             self._process.stdin.write(b"end\n")
             self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -240,7 +242,7 @@ class Probe:
         self.kill()
 
     def kill(self) -> None:
-        """End every process of the launch, gently at first; safe to call twice."""
+        """End every process of the launch, with SIGTERM first; safe to call twice."""
         for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 10.0)):
             if self._process.poll() is not None:
                 break
@@ -278,7 +280,7 @@ class Probe:
 
 
 def _launched() -> dict[str, str]:
-    """What tells the ranks of this host when the launcher was called."""
+    """Return the variable that tells ranks of this host when the launcher was called."""
     try:
         host = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

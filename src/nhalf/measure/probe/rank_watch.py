@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of the ranks on this host: the kernel says when one ends, and so which was first.
+"""The processes of the ranks on this host: the kernel reports their ends, so the first is known.
 
-Launchers end the others at once and then report them all alike, or wait for those that hang. A rank
-holds a life line, a connection that the kernel closes before anything else of a process that ends
-(native/host/life_line.hpp): launchers cannot have heard of it earlier. Ranks without one are
-watched by their number, which tells of an end when it is complete, so that others may have
-overtaken it.
+When one rank ends, launchers end the others at once and report all of them alike, or wait for ranks
+that hang. A rank holds a life line, a connection that the kernel closes before anything else of a
+process that ends (native/host/life_line.hpp): no launcher can notice it earlier. Ranks without one
+are watched by process number, which reports an end only when it is complete, so another rank may
+have ended later and be reported earlier.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 ENDS_ALONE_S = 5.0
-"""How long the other processes of a launch may go on after the first of them has ended."""
+"""How long the remaining processes of a launch may run after the first has ended."""
 _PEER = struct.Struct("3i")
-"""Process, user and group at the other end of a connection, as the kernel says."""
+"""Process, user and group at the other end of a connection, as the kernel reports them."""
 
 
 class RankWatch:
-    """Looks after ranks from when they connect, or said where they are."""
+    """Watches ranks from when they connect, or report where they are."""
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
-        """Listens for life lines; files go into `selector`."""
+        """Listen for life lines; their files are registered with `selector`."""
         self._selector = selector
         self._name = f"nhalf-{secrets.token_hex(16)}"
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
@@ -38,9 +38,9 @@ class RankWatch:
         self._listener.listen(socket.SOMAXCONN)
         selector.register(self._listener, selectors.EVENT_READ)
         self._processes: dict[int, int] = {}
-        """By file the process that it tells of."""
+        """The process by the file that reports its end."""
         self._holding: set[int] = set()
-        """The processes that have, or had, a life line."""
+        """Processes that have, or had, a life line."""
         self._placement: Sequence[Mapping[str, Any]] = ()
         self.first_process = 0
         """The process that ended first, 0 if none has."""
@@ -48,13 +48,13 @@ class RankWatch:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What ranks have to know to hold a life line."""
+        """The variable that ranks need to hold a life line."""
         return {"NHALF_LIFE_LINE": self._name}
 
     def begin(self, placement: Sequence[Mapping[str, Any]]) -> None:
-        """Learn which process is which rank; watch those on this host that hold no life line."""
-        here = socket.gethostname()
-        self._placement = [rank for rank in placement if rank.get("host") == here]
+        """Record which process is which rank; watch those on this host without a life line."""
+        local_host = socket.gethostname()
+        self._placement = [rank for rank in placement if rank.get("host") == local_host]
         for rank in self._placement:
             if not rank.get("pid") or rank["pid"] in self._holding:
                 continue
@@ -62,9 +62,9 @@ class RankWatch:
                 self._watch(os.pidfd_open(rank["pid"]), rank["pid"])
 
     def note(self, ready: Sequence[int]) -> None:
-        """Remember which process ended first, of files that the selector found ready.
+        """Note which process ended first, from the files that the selector found ready.
 
-        They are in the order in which they became so, as epoll has them.
+        Files are in the order in which they became ready, as epoll returns them.
         """
         ended = [file for file in ready if file in self._processes]
         if ended and not self.first_process:
@@ -76,9 +76,9 @@ class RankWatch:
 
     @property
     def first(self) -> Mapping[str, Any] | None:
-        """The rank that ended first, None if none has, or it has not said where it is."""
-        found = (rank for rank in self._placement if rank.get("pid") == self.first_process)
-        return next(found, None)
+        """The rank that ended first; None if none has, or its process is not known as a rank."""
+        ended_ranks = (rank for rank in self._placement if rank.get("pid") == self.first_process)
+        return next(ended_ranks, None)
 
     def is_sure(self, ranks: int) -> bool:
         """Whether the first of this many ranks is known for certain: all hold a life line."""
@@ -86,23 +86,23 @@ class RankWatch:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether others go on for too long without one that has ended."""
+        """Whether ranks have been running for too long after the first one ended."""
         return bool(self.first_process) and time.monotonic() - self._since_s > ENDS_ALONE_S
 
     def close(self) -> None:
-        """Watch nobody any more."""
+        """Stop watching."""
         self._forget(list(self._processes))
         if self._listener.fileno() >= 0:
             self._selector.unregister(self._listener)
             self._listener.close()
 
     def _accept(self) -> None:
-        """Take the life lines that are held out; those of other users are none."""
+        """Accept pending life lines, except those of different users."""
         with contextlib.suppress(OSError):
             while True:
                 line, _ = self._listener.accept()
-                said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-                process, user, _ = _PEER.unpack(said)
+                credentials = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+                process, user, _ = _PEER.unpack(credentials)
                 if user != os.geteuid():
                     line.close()
                     continue

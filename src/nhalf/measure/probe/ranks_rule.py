@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On how many ranks a pattern runs, as probes name it."""
+"""Rules for the number of ranks that a pattern runs on, as probes name them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WORDS = {
     SQUARE: "a square number of ranks",
     TWO_FACTORS: "x times y ranks, with y between x/2 and x",
 }
-"""Every rule, as people say it."""
+"""Every rule in words."""
 
 
 def allows(rule: str, ranks: int) -> bool:
-    """Whether this many ranks, 1 or more, are allowed; rules of newer probes are left to them."""
+    """Whether this many ranks, 1 or more, are allowed; an unknown rule allows all."""
     if rule == POWER_OF_TWO:
         return ranks & (ranks - 1) == 0
     if rule == SQUARE:
@@ -28,17 +28,17 @@ def allows(rule: str, ranks: int) -> bool:
 
 
 def largest(rule: str, most: int) -> list[int]:
-    """The largest of the numbers that are allowed up to `most`, which is 1 or more."""
-    found = [number for number in nearby(rule, most) if number <= most]
-    return found[-3:]
+    """Return the three largest numbers of ranks that are allowed up to `most`, 1 or more."""
+    numbers = [number for number in nearby(rule, most) if number <= most]
+    return numbers[-3:]
 
 
 def nearby(rule: str, ranks: int) -> list[int]:
-    """The numbers that are allowed up to the first one above `ranks`, the last four of them."""
-    found: list[int] = []
+    """Return the last four allowed numbers of ranks up to the first one above `ranks`."""
+    numbers: list[int] = []
     number = 0
-    while not found or found[-1] <= ranks:
+    while not numbers or numbers[-1] <= ranks:
         number += 1
         if allows(rule, number):
-            found.append(number)
-    return found[-4:]
+            numbers.append(number)
+    return numbers[-4:]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory that the ranks of a launch leave behind when they are killed.
 
-MPI libraries and libfabric give the memory that ranks of one host share a name in /dev/shm, and
-take the name away when they end. Ranks that are killed cannot, and nobody else does: tens of
-megabytes for each launch, until the machine starts anew.
+MPI libraries and libfabric create files in /dev/shm for the memory that ranks of one host share,
+and remove them when they end. Ranks that are killed cannot, so tens of megabytes of each launch
+would stay until the machine restarts.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ NAMES = re.compile(
     r"|ucx_shm_\w+"
     r"|\d+:\d+:\d+|fi_shm_.+"
 )
-"""Of MPICH, Intel MPI, Open MPI, UCX and libfabric."""
+"""Names that MPICH, Intel MPI, Open MPI, UCX and libfabric use."""
 PATIENCE_S = 2.0
-"""How long killed processes may take to let go of their memory."""
+"""How long killed processes may take to release their memory."""
 POLL_S = 0.05
 
 
 class SegmentsLeft:
-    """What lies in the folder when a launch begins is not the launch's own."""
+    """Removes segments created since the launch began; older ones are not its own."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
         self._before = _names(folder)
 
     def remove(self) -> None:
-        """Remove what libraries have made since and no process uses; only files of this user."""
+        """Remove this user's new segments that no process uses."""
         deadline_s = time.monotonic() + PATIENCE_S
-        while found := self._left():
+        while segments := self._left():
             used = _used(self._folder)
-            for path in found:
+            for path in segments:
                 if str(path) not in used:
                     with contextlib.suppress(OSError):
                         path.unlink()
@@ -64,7 +64,7 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether it is a file of this user, and no link or folder of such a name."""
+    """Whether a path is a regular file of this user."""
     try:
         status = path.lstat()
     except OSError:
@@ -73,7 +73,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _used(folder: Path) -> set[str]:
-    """The files in the folder that a process has mapped or open, as far as this user may look."""
+    """Return the files in the folder that any process visible to this user has mapped or open."""
     return {path for process in Path("/proc").glob("[0-9]*") for path in _of(process, f"{folder}/")}
 
 

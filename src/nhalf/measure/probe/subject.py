@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: a transport, on an MPI library where it needs one."""
+"""Subjects of measurement: a transport, on an MPI library if it needs one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
-from nhalf.sites.placement import FREE, asked_cores
+from nhalf.sites.placement import FREE, requested_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
 from nhalf.sites.threads import OPENMP, bound_threads
@@ -26,11 +26,11 @@ from nhalf.sites.threads import OPENMP, bound_threads
 
 @dataclass(frozen=True)
 class Subject:
-    """A transport whose probe can be started; `library` starts it, None if it starts itself.
+    """A transport whose probe can be started by `library`; None if it starts its own ranks.
 
-    `description` is what the probe says about itself (`--describe`); `setting` names the setting
-    that it is under, '' without one; `options` are those of the transport that the setting gives.
-    `measures_library`: the library carries the data, and is what is measured.
+    `description` is the probe's own (`--describe`); `setting` names the setting in effect, ''
+    without one; `options` are the transport options of the setting. `measures_library` is set if
+    the library carries the data and so is what is measured.
     """
 
     transport: str
@@ -43,17 +43,17 @@ class Subject:
 
     @property
     def mpi(self) -> str:
-        """The name of the library that is measured, '' without one."""
+        """The name of the measured library, '' without one."""
         return self.library.name if self.library and self.measures_library else ""
 
     @property
     def key(self) -> str:
-        """Unique among the subjects of a run."""
+        """The name that is unique among the subjects of a run."""
         return carrier(self.mpi, self.transport)
 
     @property
     def title(self) -> str:
-        """How people call it."""
+        """The name in reports."""
         if self.library is None and self._model:
             return self._model
         if self.library is None or not self.measures_library:
@@ -70,7 +70,7 @@ class Subject:
         return program.model if program else ""
 
     def under(self, setting: Setting) -> Subject:
-        """The same with the variables, or the options of the transport, of a setting."""
+        """Return the subject with the variables, or transport options, of a setting."""
         if setting.transport:
             name = f"{self.transport}{JOINT}{setting.name}"
             options = ",".join(f"{key}={value}" for key, value in setting.options.items())
@@ -80,27 +80,27 @@ class Subject:
 
     @property
     def at_once(self) -> int:
-        """How many points may be measured at the same time, by as many launches."""
+        """The number of points that may be measured at the same time, each by its own processes."""
         return 1
 
     @functools.cached_property
     def infos(self) -> dict[str, PatternInfo]:
-        """The patterns that this transport knows, by name, whether or not it can run them."""
-        found = msgspec.convert(self.description["patterns"], list[PatternInfo])
-        return {info.name: info for info in found}
+        """The patterns of this transport by name, whether or not it can run them."""
+        patterns = msgspec.convert(self.description["patterns"], list[PatternInfo])
+        return {info.name: info for info in patterns}
 
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
-        """Tokens and variables that start the probe with this many ranks.
+        """Return the tokens and variables that start the probe with this many ranks.
 
-        Raises MissingError if the site cannot give such a placement.
+        Raises MissingError if the site cannot provide the placement.
         """
         site = site if self.library else HERE
         layout = site.layout(placement, ranks)
         command = list(self.command)
         options = ",".join(filter(None, [options, self.options]))
-        cpus = asked_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
+        cpus = requested_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
         if cpus:
             command += ["--cpus", ",".join(map(str, cpus))]
         if options:
@@ -116,26 +116,26 @@ class Subject:
 
 
 def transports() -> list[str]:
-    """The transports that there are, whether or not they can be measured here."""
+    """Return the names of all transports, whether or not they can be measured here."""
     return sorted(transport_files())
 
 
 def plain_subject(transport: str) -> Subject:
-    """A transport that starts its own ranks (model, threads).
+    """Return the subject of a transport that starts its own ranks (model, threads).
 
     Raises InputError for an unknown name, with the closest known ones.
     """
-    found = known(transport)
-    if found.started_by_mpi:
+    file = transport_file(transport)
+    if file.started_by_mpi:
         raise InputError(f"the ranks of transport {transport} are started by MPI")
-    command = [str(native_files.executable(found.executable))]
+    command = [str(native_files.executable(file.executable))]
     return Subject(transport, tuple(command), describe(command))
 
 
-def known(transport: str) -> TransportFile:
-    """A transport, or the program of an application, by name.
+def transport_file(transport: str) -> TransportFile:
+    """Return the file of a transport, or of an application's program, by name.
 
-    Raises InputError for an unknown one, with the closest known ones, and MissingError where
+    Raises InputError for an unknown name, with the closest known ones, and MissingError if
     nothing native is installed.
     """
     if transport == MPI.name:
@@ -148,8 +148,12 @@ def known(transport: str) -> TransportFile:
     return files.get(transport) or programs[transport]
 
 
+known = transport_file
+"""The former name of `transport_file`."""
+
+
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
-    """A transport that a library starts; raises MissingError if no probe of it runs there."""
+    """Return a transport started by a library; raises MissingError if its probe cannot run."""
     command = probe_command(library, transport)
     description = describe(command, library.environment)
     return Subject(

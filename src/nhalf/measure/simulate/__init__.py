@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that are not here: SimGrid simulates what their messages take."""
+"""Simulated machines: SimGrid computes the times of their messages."""

@@ -10,62 +10,63 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import run
-from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.measure.simulate.description import describe
 from nhalf.measure.simulate.subject import (
     FINEST_S,
     SELECTORS,
-    before_simgrid,
-    kept,
+    cached_file,
+    distinct_hosts,
+    preloaded_plugin,
     settings_of,
-    told_apart,
     variables,
 )
 from nhalf.mpi.simgrid import platform, simgrid
 
 TIMEOUT_S = 3600.0
-_SAID = re.compile(r"Simulation time (\S+)")
+_SIMULATED_TIME = re.compile(r"Simulation time (\S+)")
 _QUIET = ("smpi_coll.thres:error", "xbt_cfg.thres:error", "smpi_config.thres:error")
 
 
-def simulated_actions_s(
-    machine: Machine, hosts: Sequence[str], actions: Sequence[str], mpi: str = ""
-) -> float:
-    """How long the actions of all ranks take, each on its host; seconds.
+def simulated_actions_s(messages: Messages, hosts: Sequence[str], actions: Sequence[str]) -> float:
+    """Simulate the actions of all ranks, each on its host; return the time in seconds.
 
-    Raises InputError if the machine has fewer nodes than hosts are named, MissingError without
-    SimGrid, FailedError where the simulation fails, as where ranks wait for each other.
+    Raises InputError if the machine has fewer nodes than there are hosts, MissingError without
+    SimGrid, FailedError if the simulation fails, for instance with a deadlock.
     """
     names = list(dict.fromkeys(hosts))
-    known = describe(machine, mpi, nodes=len(names))
-    if len(names) > known.nodes:
+    description = describe(messages, nodes=len(names))
+    if len(names) > description.nodes:
         raise InputError(
-            f"{machine.name} has {known.nodes} nodes, and the ranks are on {len(names)}",
+            f"{messages.machine.name} has {description.nodes} nodes, and the ranks are on "
+            f"{len(names)}",
             "place them on fewer: --placement",
         )
-    nodes = told_apart([f"node-{names.index(host)}" for host in hosts], known.hosts_per_node)
+    nodes = distinct_hosts(
+        [f"node-{names.index(host)}" for host in hosts], description.hosts_per_node
+    )
     parts = simgrid()
     with tempfile.TemporaryDirectory() as folder:
         index = _written(Path(folder), actions)
         command = [
             *(str(parts.smpirun), "-no-privatize", "-np", str(len(hosts))),
             *("-platform", str(platform(parts))),
-            *("-hostfile", str(kept("hosts", "".join(f"{node}\n" for node in nodes)))),
-            *("-wrapper", f"env LD_PRELOAD={before_simgrid()}"),
-            *("-replay", str(index), *settings_of(known, SELECTORS[0], FINEST_S)),
+            *("-hostfile", str(cached_file("hosts", "".join(f"{node}\n" for node in nodes)))),
+            *("-wrapper", f"env LD_PRELOAD={preloaded_plugin()}"),
+            *("-replay", str(index), *settings_of(description, SELECTORS[0], FINEST_S)),
             *(f"--log={setting}" for setting in _QUIET),
         ]
-        outcome = run(command, TIMEOUT_S, variables(known.text))
-    said = _SAID.search(outcome.stdout + outcome.stderr)
-    if said is None:
+        outcome = run(command, TIMEOUT_S, variables(description.text))
+    match = _SIMULATED_TIME.search(outcome.stdout + outcome.stderr)
+    if match is None:
         lines = (outcome.stderr or outcome.stdout).strip().splitlines() or ["it said nothing"]
         reason = next((line for line in lines if "eadlock" in line), lines[-1])
         raise FailedError(f"the simulation failed: {reason}", "leave out --simgrid")
-    return float(said[1])
+    return float(match[1])
 
 
 def _written(folder: Path, actions: Sequence[str]) -> Path:
-    """The actions in files, and the file that lists them."""
+    """Write the actions into files; return the file that lists them."""
     names = []
     for rank, text in enumerate(actions):
         path = folder / f"{rank}.txt"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The description of a machine for the simulator: its wiring, and its curves in pieces.
 
-The text is read by native/simulator/machine.hpp, which says what each line means. Every time t0 +
-n/r of a ping-pong is divided into what the two processors do (o_s, o_r: they are busy), a latency
-and n/r; from the threshold of rendezvous on, where SMPI charges processors nothing, all is latency.
-So a message that is alone takes what the curve says, at any size and distance.
+The text is read by native/simulator/machine.hpp, which explains each line. Every time t0 + n/r of a
+ping-pong is divided into the overheads of the two processors (o_s, o_r: they are busy), a latency
+and n/r; from the rendezvous threshold on, where SMPI charges processors nothing, all of t0 is
+latency. So a message without contention takes the time of the curve, at any size and distance.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
-from nhalf.machines.message import curves_by_distance
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
@@ -45,10 +45,10 @@ NODES_MAX = 1 << 20
 class Description:
     """A machine as the simulator knows it.
 
-    `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), with this many `hosts_per_node` that tell them apart, `rendezvous_bytes`
-    from which size on a send waits, `shortest_s` what the shortest message takes; `assumed` tells
-    in sentences what was unknown.
+    `text` is the simulator's input, `nodes` the number of nodes and `ranks_per_node` the ranks of
+    each (0: as many as requested), distinguished by `hosts_per_node` hosts; `rendezvous_bytes` is
+    the size from which a send waits for its receiver, `shortest_s` the time of the shortest
+    message; `assumed` lists in sentences what was unknown.
     """
 
     text: str
@@ -60,18 +60,17 @@ class Description:
     assumed: tuple[str, ...]
 
 
-def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
-    """The description of a machine, of as many `nodes` where its own number is not fixed.
+def describe(messages: Messages, nodes: int = 0) -> Description:
+    """Describe the machine of messages, with this many `nodes` if its own number is not fixed.
 
-    `mpi` names the library whose ping-pong counts where there are several. Raises InputError
-    where there is no ping-pong, or there are more nodes than NODES_MAX.
+    Raises InputError without a ping-pong, if not one of several libraries is named, or with more
+    nodes than NODES_MAX.
     """
-    message_curve(machine, mpi)  # it says what is wrong where there is none, or several
+    machine, within, between = messages.machine, messages.within_node, messages.between_nodes
     network = _network(machine)
     topology = network.topology
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, nodes))
-    within, between = curves_by_distance(machine, mpi)
     assumed = list(machine.assumptions)
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)
@@ -117,7 +116,7 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
 
 
 def _network(machine: Machine) -> Network:
-    """The network of a machine; one that was measured without any is one node."""
+    """Return the network of a machine; a single node if it was measured without one."""
     if machine.network is not None:
         return machine.network
     several = any(is_between_nodes(model.placement) for model in machine.models)
@@ -140,7 +139,7 @@ def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float
 
 
 def _wiring(topology: Topology) -> str:
-    """A topology in the words of the simulator."""
+    """Return a topology in the simulator's syntax."""
     match topology:
         case SharedMemory() | Crossbar():
             return "kind=star"
@@ -164,7 +163,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _nearest(topology: Topology) -> int:
-    """The links between nodes that are next to each other."""
+    """Return the number of links between adjacent nodes."""
     return 1 if isinstance(topology, Direct | Torus | Hypercube) else 2
 
 
@@ -176,15 +175,15 @@ def _curve(
     rendezvous_bytes: int,
     assumed: list[str],
 ) -> list[str]:
-    """The lines of one curve."""
-    known = overhead_s(machine, model)
-    if known is None:
+    """Return the lines of one curve."""
+    overheads_s = overhead_s(machine, model)
+    if overheads_s is None:
         assumed.append(
             f"Of the latency each processor is taken to be busy for {OVERHEAD_SHARE:.0%}: o_s and "
             "o_r are unknown."
         )
     share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
-    send_s, recv_s = known or (share_s, share_s)
+    send_s, recv_s = overheads_s or (share_s, share_s)
     lines = [f"curve apart={apart}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
         busy_s = min(piece.t0_s, send_s + recv_s)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multicasts on a simulated machine: the program that runs them, and what its parts cost.
+"""Multicasts on a simulated machine: the program that runs them, and the costs of its parts.
 
-The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It knows hosts,
-adapters, buses and links, of which a machine file knows less; `costs` says what is assumed.
+The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It models hosts,
+adapters, buses and links in more detail than a machine file; `costs` lists what is assumed.
 """
 
 from __future__ import annotations
@@ -14,38 +14,40 @@ from dataclasses import dataclass
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
 from nhalf.mpi.simgrid import multicast, simgrid
 
 PATTERN = "multicast"
 LINK_LATENCY_S = 1e-7
-"""Of one link, where it was not published: a switch or a node's bypass of that time."""
+"""Latency of one link if it was not published: that of a switch or a node's bypass then."""
 COSTS = (
     *("o_s", "o_r", "nic_send", "nic_receive", "nic_forward", "link_latency"),
     *("link_bandwidth", "bus_bandwidth"),
 )
-"""What `given` may set, as options of the program: seconds, bytes per second."""
+"""Costs that users may set, as options of the program: seconds, bytes per second."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The options of the program for a machine, and a line for each that nobody published."""
+    """The options of the program for a machine, and a line for each unpublished cost."""
 
     options: dict[str, str]
     assumed: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """As the program reads them."""
+        """The options as the program reads them."""
         return ",".join(f"{name}={value}" for name, value in self.options.items())
 
 
-def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) -> SimulatedMachine:
-    """The machine as something that multicasts can be measured on; `given` are costs as text."""
-    options = costs(machine, given).text
+def multicast_subject(
+    machine: Machine, given_costs: Mapping[str, str] | None = None
+) -> SimulatedMachine:
+    """Return the subject that simulates multicasts; `given_costs` are texts."""
+    options = costs(machine, given_costs).text
     command = [str(multicast(simgrid())), "--options", options]
     return SimulatedMachine(
         TRANSPORT,
@@ -56,25 +58,26 @@ def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) 
     )
 
 
-def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:
-    """What a multicast costs on a machine, so that a message between neighbours takes what the
-    machine's ping-pong says: t0 of its first segment, the rate of its last.
+def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Costs:
+    """Derive the costs of multicasts from a machine's ping-pong between neighbours.
 
-    t0 = o_s + nic_send + links * link_latency + nic_receive + o_r, and the time for a byte is that
-    of a link and, twice, of the bus. Raises InputError for machines without a network of that kind
-    or without a ping-pong, and for unknown names in `given`.
+    A message takes t0 of the first segment and has the rate of the last, where t0 = o_s + nic_send
+    + links * link_latency + nic_receive + o_r, and the time per byte is that of a link and, twice,
+    of the bus. Raises InputError for machines without such a network or a ping-pong, and for
+    unknown names in `given_costs`.
     """
     options, links = _network(machine)
     assumed: list[str] = []
-    curve = message_curve(machine)
+    messages = Messages(machine)
+    curve, loggp = messages.curve, messages.loggp
     t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
-    loggp = loggp_of(machine, curve)
-    found = {
+
+    loggp_overheads = {
         "o_s": loggp.send_overhead_s if loggp else None,
         "o_r": loggp.recv_overhead_s if loggp else None,
     }
     overheads = {}
-    for name, value in found.items():
+    for name, value in loggp_overheads.items():
         overheads[name] = value if value is not None else OVERHEAD_SHARE * t0_s
         if value is None:
             assumed.append(f"{name} is {OVERHEAD_SHARE:g} of the latency")
@@ -91,14 +94,14 @@ def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:
     options |= dict.fromkeys(("nic_send", "nic_receive", "nic_forward"), f"{adapter_s:.12g}")
     options["link_latency"] = f"{latency_s:.12g}"
     options |= _rates(machine, rate_Bps, assumed)
-    for name, text in (given or {}).items():
+    for name, text in (given_costs or {}).items():
         _check_given(name, text, on_rings="dimensions" in options)
         options[name] = text
     return Costs(options, tuple(assumed))
 
 
 def _check_given(name: str, text: str, *, on_rings: bool) -> None:
-    """Raises InputError for a cost that a machine does not have, or that is not a number."""
+    """Raises InputError for a cost that the machine lacks, or that is not a number."""
     if name == "rings" and on_rings:
         if text not in ("both-ways", "one-way"):
             raise InputError(f"rings={text} is no kind of rings", "give both-ways or one-way")
@@ -114,7 +117,7 @@ def _check_given(name: str, text: str, *, on_rings: bool) -> None:
 
 
 def _network(machine: Machine) -> tuple[dict[str, str], int]:
-    """The wiring as options of the program, and the links between neighbours."""
+    """Return the wiring as options of the program, and the number of links between neighbours."""
     topology = machine.network.topology if machine.network else None
     match topology:
         case Torus(dimensions):
@@ -123,16 +126,16 @@ def _network(machine: Machine) -> tuple[dict[str, str], int]:
             return {"dimensions": "x".join(["2"] * dimension)}, 1
         case Crossbar(nodes) | Direct(nodes) | Multistage(nodes=nodes) if nodes > 1:
             return {"switch": str(nodes)}, 2
-    what = in_words(topology) if topology else "unknown"
+    wiring = in_words(topology) if topology else "unknown"
     raise InputError(
         f"multicasts are simulated on a torus or around a switch; the network of {machine.name} "
-        f"is {what}",
+        f"is {wiring}",
         "take sci-torus or myrinet-gm, or change it with --set network.topology=...",
     )
 
 
 def _rates(machine: Machine, rate_Bps: float, assumed: list[str]) -> dict[str, str]:
-    """Bandwidth of links, and of the bus where messages are slower than links."""
+    """Return the bandwidth of links, and of the bus if messages are slower than links."""
     network = machine.network
     link_Bps = network.bandwidth_Bps if network else None
     if link_Bps is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of multicasts on a simulated machine, in the same store as what is measured."""
+"""A run of multicasts on a simulated machine, stored like measurements."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nhalf.measure.simulate.multicast import PATTERN, costs
 
 
 def nodes_of(machine: Machine) -> int:
-    """The nodes that a multicast can have; raises InputError if it cannot be simulated."""
+    """Return the number of nodes of a multicast; raises InputError if it cannot be simulated."""
     costs(machine)
     assert machine.network is not None
     return machine.network.topology.nodes
 
 
 def is_multicast(blocks: list[Block]) -> bool:
-    """Whether all that is asked for are multicasts."""
+    """Whether only multicasts are requested."""
     return all(block.patterns == [PATTERN] for block in blocks)
 
 
@@ -31,13 +31,13 @@ def begin(
     study: str,
     blocks: list[Block],
     out: Path | None,
-    given: Mapping[str, str] | None = None,
+    given_costs: Mapping[str, str] | None = None,
 ) -> Prepared:
-    """Check what is asked for against the machine and make the run directory.
+    """Check the request against the machine and make the run directory.
 
-    `given` are costs as text. The simulator is exact, so there is one launch and one sample of
-    each point. Raises InputError for more ranks than nodes and for what cannot be read,
-    MissingError without the simulator.
+    `given_costs` are texts. The simulator is exact, so there is one launch and one sample of each
+    point. Raises InputError for more ranks than nodes and for invalid costs, MissingError without
+    the simulator.
     """
     nodes = nodes_of(machine)
     for block in blocks:
@@ -46,5 +46,5 @@ def begin(
                 f"{machine.name} has {nodes} nodes, one for each rank of a multicast",
                 f"give --ranks {nodes} or less",
             )
-    how = session.Simulation(multicast=True, costs=dict(given or {}))
+    how = session.Simulation(multicast=True, costs=dict(given_costs or {}))
     return session.begin(machine, how, study, blocks, out)

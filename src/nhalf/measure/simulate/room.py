@@ -1,41 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a simulated machine has room for the ranks that are asked for."""
+"""Whether a simulated machine can hold the requested ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from nhalf.base.errors import InputError
-from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.measure.plan.plan import Block
-from nhalf.sites.placement import check_placement, fits, hosts_asked
+from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
 
 CHANGE = "change the machine: --set network.topology=... or --set node.ranks=..."
 
 
-def ranks_asked(ranks: str, placements: Iterable[str]) -> int:
-    """The largest number of ranks that is written out, in a list or a layout; 2 where none is."""
+def ranks_asked(ranks: str, placements: Iterable[Placement]) -> int:
+    """Return the largest number of ranks written as a number, in a list or layout; default 2."""
     words = ranks.replace(":", ",").split(",")
     numbers = [int(word) for word in words if word.strip().isdecimal()]
-    layouts = (parse_layout(text) for text in placements)
-    return max([*numbers, *(layout.ranks for layout in layouts if layout)], default=2)
+    layouts = [placement.layout for placement in placements if placement.layout]
+    return max([*numbers, *(layout.ranks for layout in layouts)], default=2)
 
 
-def check_placements(machine: Machine, placements: Sequence[str], site: Site) -> None:
-    """Raises InputError for placements that are unknown or need more nodes than there are."""
-    for text in placements:
-        needed = hosts_asked(check_placement(text))
+def check_placements(machine: Machine, placements: Sequence[Placement], site: Site) -> None:
+    """Raises InputError for placements that are unknown or need more nodes than available."""
+    for placement in placements:
+        needed = placement.check().hosts
         if needed > len(site.hosts):
+            nodes = _count(len(site.hosts), "node")
             raise InputError(
-                f"{machine.name} has {_count(len(site.hosts), 'node')}, and {text} needs {needed}",
+                f"{machine.name} has {nodes}, and {placement.text} needs {needed}",
                 f"choose another --placement, or {CHANGE}",
             )
 
 
 def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
-    """Raises InputError if a machine, or one of its nodes, does not hold this many ranks."""
+    """Raises InputError if a machine, or one of its nodes, cannot hold the ranks."""
     for block in blocks:
         most = max(block.ranks, default=0)
         if most > site.cores:
@@ -44,18 +44,19 @@ def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
                 f"{machine.name} has {nodes} of {_count(site.cores_per_host, 'rank')}, not {most}",
                 f"ask for fewer, or {CHANGE}",
             )
-        for text in block.placements:
+        for placement in block.parsed_placements:
+            fitting_ranks = filter(placement.fits, block.ranks)
             crowd = max(
-                (site.layout(text, ranks).per_host for ranks in block.ranks if fits(text, ranks)),
+                (site.layout(placement.text, ranks).per_host for ranks in fitting_ranks),
                 default=0,
             )
             if crowd > site.cores_per_host:
                 raise InputError(
                     f"a node of {machine.name} holds {_count(site.cores_per_host, 'rank')}, and "
-                    f"{text} puts {crowd} there",
+                    f"{placement.text} puts {crowd} there",
                     f"ask for fewer, or {CHANGE}",
                 )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run on a simulated machine, in the same store as what is measured."""
+"""A run on a simulated machine, stored like measurements."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from nhalf.store.run import Run
 TIMEOUT_S = 600.0
 """How long one point may take: an exchange among a thousand ranks is a million messages."""
 MACHINE = "machine.toml"
-"""In the run directory: the machine that was simulated, as it was after every change."""
+"""File in the run directory: the simulated machine, with every change."""
 
 
 class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a machine is simulated; a run keeps it, so that it can go on.
+    """How a machine is simulated; stored in the run, so that it can be resumed.
 
-    `ranks` are as many as the machine must hold where its nodes have no number, `mpi` names the
-    library whose ping-pong counts, `collectives` whose choice of algorithms; `costs` are those of
-    multicasts, as text. Where `app` is an application, its program computes `computing_factor`
-    times as long as here.
+    `ranks` is the number that the machine must hold if its number of nodes is not fixed, `mpi`
+    names the library whose ping-pong is used, `collectives` the library whose choice of algorithms
+    is simulated; `costs` are those of multicasts, as text. If `app` names an application, its
+    program computes `computing_factor` times as long as here.
     """
 
     multicast: bool = False
@@ -58,10 +58,10 @@ def begin(
     out: Path | None,
     launches: int = 1,
 ) -> Prepared:
-    """Check what is asked for and make the run directory.
+    """Check the request and make the run directory.
 
-    The simulator is exact, so that one launch of each point is enough unless something computes.
-    Raises InputError for what cannot be measured, MissingError without the simulator.
+    The simulator is exact, so one launch of each point is enough, unless computing is timed.
+    Raises InputError for an impossible request, MissingError without the simulator.
     """
     subject = subject_of(machine, how)
     plan = Plan(
@@ -97,7 +97,7 @@ def begin(
 
 
 def resume(run: Run) -> Prepared:
-    """Go on with a run, on the machine that it keeps.
+    """Reopen a run, on the machine stored in it.
 
     Raises InputError if run or machine file are damaged, MissingError without the simulator.
     """
@@ -110,7 +110,7 @@ def resume(run: Run) -> Prepared:
 
 
 def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
-    """What is measured. Raises MissingError without the simulator."""
+    """Return the subject of a simulation. Raises MissingError without the simulator."""
     if how.app:
         site = site_of(machine, how.ranks)
         return application_subject(machine, site, how.app, how.computing_factor, how.collectives)
@@ -120,13 +120,13 @@ def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
 
 
 def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict[str, str]:
-    """What a report says of the simulation beside the environment."""
+    """Return what a report states about the simulation besides the environment."""
     if isinstance(subject, SmpiMachine):
-        assumed = [line.rstrip(".") for line in subject.known.assumed]
+        assumed = [line.rstrip(".") for line in subject.machine_description.assumed]
         chosen = f"as {how.collectives} chooses them"
         scaled = (
             {"computation": f"measured here, times {how.computing_factor:g}"} if how.app else {}
         )
         return {"collectives": chosen, **scaled, "assumed": "; ".join(assumed)}
-    known = costs(machine, how.costs)
-    return {"costs": known.text, "assumed": "; ".join(known.assumed)}
+    multicast_costs = costs(machine, how.costs)
+    return {"costs": multicast_costs.text, "assumed": "; ".join(multicast_costs.assumed)}

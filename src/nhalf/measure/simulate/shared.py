@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ranks of a simulated node share, as links that their messages pass; ranges at their
-middle.
+"""Resources that the ranks of a simulated node share, as links that their messages pass.
+
+A range counts as the geometric mean of its ends.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.shared import Shared, middle
 
 WIDE = 1e15
-"""Bytes per second of what nothing is known to narrow."""
+"""Bytes per second of a resource without a known limit."""
 RANKS_MAX = 128
-"""On a node whose ranks are distinguished: there is a route for every two of them."""
+"""Most ranks of a node that are distinguished: there is a route for every pair of them."""
 BOTH = 2.0
-"""Times what a rank does in one direction, where neither minds the other."""
+"""Ratio of both directions to one, if they do not slow each other down."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """This many consecutive ranks of a node (0: all) move no more together; rates of 0: unbounded.
+    """A limit on the joint rates of consecutive ranks of a node (0 ranks: all; rate 0: unlimited).
 
-    `away`: with messages between nodes only.
+    If `away`, the limit applies to messages between nodes only.
     """
 
     ranks: int
@@ -33,7 +34,7 @@ class Share:
 
     @property
     def line(self) -> str:
-        """As the simulator reads it."""
+        """The line that the simulator reads."""
         return (
             f"share ranks={self.ranks} away={int(self.away)} "
             f"one_way_Bps={self.one_way_Bps!r} both_ways_Bps={self.both_ways_Bps!r}"
@@ -41,75 +42,76 @@ class Share:
 
 
 def hosts_per_node(machine: Machine) -> int:
-    """The ranks of a node that are distinguished; 1 if it is unknown how many there are."""
+    """Return the number of distinguished ranks of a node; 1 if their number is unknown."""
     ranks = machine.node.ranks if machine.node else 1
     return ranks if ranks <= RANKS_MAX else 1
 
 
 def medium_Bps(machine: Machine, between_Bps: float) -> float:
-    """What the wire moves that all nodes have in common, 0 if there is none."""
-    found = [
-        max(middle(each.both_ways_Bps), between_Bps)
-        for each in machine.shared
-        if each.what == "medium" and each.both_ways_Bps is not None
+    """Return the rate of a wire common to all nodes; 0 if there is none."""
+    rates_Bps = [
+        max(middle(resource.both_ways_Bps), between_Bps)
+        for resource in machine.shared
+        if resource.what == "medium" and resource.both_ways_Bps is not None
     ]
-    return min(found, default=0.0)
+    return min(rates_Bps, default=0.0)
 
 
 def shares(machine: Machine, within_Bps: float, between_Bps: float) -> list[Share]:
-    """All of them: those of ranks, those of a machine file, and adapters narrower than a link.
+    """Return all shares: those of ranks, of a machine file, and of adapters slower than a link.
 
-    A message alone is as fast as its curve, whatever it passes: no share is narrower than the
-    fastest messages within a node and between nodes.
+    A message without contention is as fast as its curve: no share is narrower than the fastest
+    messages within a node and between nodes.
     """
-    found = list(_of_ranks(machine, within_Bps, between_Bps))
+    node_shares = list(_of_ranks(machine, within_Bps, between_Bps))
     adapter_Bps = machine.network.adapter_Bps if machine.network else None
     if adapter_Bps:
-        found.append(Share(0, True, max(adapter_Bps, between_Bps)))
-    for each in machine.shared:
-        if each.what in ("adapter", "bus"):
-            found.append(_share(each, True, between_Bps, between_Bps))
-        if each.what == "memory":
+        node_shares.append(Share(0, True, max(adapter_Bps, between_Bps)))
+    for resource in machine.shared:
+        if resource.what in ("adapter", "bus"):
+            node_shares.append(_share(resource, True, between_Bps, between_Bps))
+        if resource.what == "memory":
             most_Bps = max(within_Bps, between_Bps)
-            found.append(_share(each, False, most_Bps, max(2 * within_Bps, between_Bps)))
-    return [each for each in found if each.one_way_Bps or each.both_ways_Bps]
+            node_shares.append(_share(resource, False, most_Bps, max(2 * within_Bps, between_Bps)))
+    return [share for share in node_shares if share.one_way_Bps or share.both_ways_Bps]
 
 
-def narrower(found: Sequence[Share], link_Bps: float, hosts: int) -> list[Share]:
-    """Without what the link of a node bounds as well."""
+def narrower(node_shares: Sequence[Share], link_Bps: float, hosts: int) -> list[Share]:
+    """Return the shares that limit more than the link of a node does."""
     return [
-        each
-        for each in found
-        if each.both_ways_Bps
-        or each.one_way_Bps < link_Bps
-        or (hosts > 1 and (each.ranks or not each.away))
+        share
+        for share in node_shares
+        if share.both_ways_Bps
+        or share.one_way_Bps < link_Bps
+        or (hosts > 1 and (share.ranks or not share.away))
     ]
 
 
-def alone_Bps(found: Sequence[Share], away: bool) -> float:
-    """What one message may have of all shares that it passes."""
+def alone_Bps(node_shares: Sequence[Share], away: bool) -> float:
+    """Return the rate of one message through all shares that it passes."""
     rates = [WIDE]
-    for each in found:
-        if away or not each.away:
-            rates += [each.one_way_Bps] if each.one_way_Bps else []
-            twice = 1 if away or each.ranks == 1 else 2
-            rates += [each.both_ways_Bps / twice] if each.both_ways_Bps else []
+    for share in node_shares:
+        if away or not share.away:
+            rates += [share.one_way_Bps] if share.one_way_Bps else []
+            twice = 1 if away or share.ranks == 1 else 2
+            rates += [share.both_ways_Bps / twice] if share.both_ways_Bps else []
     return min(rates)
 
 
-def _share(each: Shared, away: bool, one_way_Bps: float, both_ways_Bps: float) -> Share:
-    """With rates of at least those of one message."""
+def _share(resource: Shared, away: bool, one_way_Bps: float, both_ways_Bps: float) -> Share:
+    """Convert a shared resource, with rates of at least those of one message."""
     return Share(
-        each.ranks or 0,
+        resource.ranks or 0,
         away,
-        max(middle(each.one_way_Bps), one_way_Bps) if each.one_way_Bps else 0.0,
-        max(middle(each.both_ways_Bps), both_ways_Bps) if each.both_ways_Bps else 0.0,
+        max(middle(resource.one_way_Bps), one_way_Bps) if resource.one_way_Bps else 0.0,
+        max(middle(resource.both_ways_Bps), both_ways_Bps) if resource.both_ways_Bps else 0.0,
     )
 
 
 def _of_ranks(machine: Machine, within_Bps: float, between_Bps: float) -> Iterator[Share]:
-    """A rank with several messages under way still has one processor, which moves what it does in
-    a ping-pong; and both ways this many times as much.
+    """Yield the shares of ranks, whose one processor limits the sum of their messages.
+
+    One direction has the rate of a ping-pong, both directions a multiple of it.
     """
     if machine.node is None:
         return
@@ -124,5 +126,7 @@ def _of_ranks(machine: Machine, within_Bps: float, between_Bps: float) -> Iterat
 
 
 def _ratio(machine: Machine) -> float:
-    found = [middle(each.both_ways_ratio) for each in machine.shared if each.both_ways_ratio]
-    return min(found, default=BOTH)
+    ratios = [
+        middle(resource.both_ways_ratio) for resource in machine.shared if resource.both_ways_ratio
+    ]
+    return min(ratios, default=BOTH)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated machine as something that patterns can be measured on."""
+"""A simulated machine as a subject of measurement."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nhalf.base.describe import describe as described
 from nhalf.base.errors import MissingError
 from nhalf.base.folders import CACHE_REMEDY, cache_folder, write_cached
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.simulate.description import Description, describe
 from nhalf.mpi.simgrid import SETTINGS, application, platform, probe, simgrid
@@ -27,17 +28,17 @@ SELECTORS = ("mpich", "ompi", "mvapich2")
 allreduce and its broadcast of 70 kB between two ranks end the simulation (MPI_ERR_TRUNCATE)."""
 
 TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
-"""SMPI allocates and frees memory with every message: keeping it saves a tenth of the time."""
+"""SMPI allocates and frees memory for every message: caching it saves a tenth of the time."""
 FINEST_S = 1e-12
 SHARE_OF_SHORTEST = 0.04
 RANKS_FEW = 32
 HOST_FLOPS = 1e9
-"""What every host of our platforms computes (native/simulator/node_zone.hpp)."""
+"""Floating-point operations per second of every host (native/simulator/node_zone.hpp)."""
 
 
 @dataclass(frozen=True)
 class SimulatedMachine(Subject):
-    """A subject that is a machine and no library: its points have the machine's name."""
+    """A subject that is a machine, not a library: its points have the machine's name."""
 
     machine: str = ""
     machine_title: str = ""
@@ -49,7 +50,7 @@ class SimulatedMachine(Subject):
 
     @property
     def title(self) -> str:
-        """How people call the machine."""
+        """The name of the machine in reports."""
         return self.machine_title or self.machine
 
 
@@ -57,49 +58,53 @@ class SimulatedMachine(Subject):
 class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
-    known: Description = field(default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ()))
+    machine_description: Description = field(
+        default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ())
+    )
     site: Site = HERE
     selector: str = SELECTORS[0]
     computing_factor: float = 0.0
-    """How many times as long as here computing takes there; 0 if it takes no time."""
+    """Ratio of computing time there to that here; 0 if computing takes no time."""
 
     @property
     def at_once(self) -> int:
-        """One for each core, where nothing is computed whose time is measured."""
+        """One point per core, unless computing is timed."""
         return 1 if self.computing_factor else len(os.sched_getaffinity(0))
 
     def precision_s(self, ranks: int) -> float:
-        """Events that are less apart count as one.
+        """Return the time within which events count as simultaneous, in seconds.
 
-        Whenever a message begins or ends, all that share links with it get new rates: among many
-        ranks that is most of the work. A 25th of the shortest message halves it, and changes what
-        rings of 512 ranks take by 0.05 % in the middle and 4 % at most.
+        Whenever a message begins or ends, all that share links with it get new rates: with many
+        ranks that is most of the work. A 25th of the shortest message halves it, and changes the
+        times of rings of 512 ranks by 0.05 % in the median and at most by 4 %.
         """
-        coarse_s = SHARE_OF_SHORTEST * self.known.shortest_s
+        coarse_s = SHARE_OF_SHORTEST * self.machine_description.shortest_s
         return max(FINEST_S, coarse_s if ranks > RANKS_FEW else 0.0)
 
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
-        """Tokens and variables that simulate this many ranks, placed on the machine's own nodes."""
-        hosts = told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
-        settings = settings_of(self.known, self.selector, self.precision_s(ranks))
+        """Return the tokens and variables that simulate the ranks on the machine's own nodes."""
+        hosts = distinct_hosts(
+            self.site.expected_hosts(placement, ranks), self.machine_description.hosts_per_node
+        )
+        settings = settings_of(self.machine_description, self.selector, self.precision_s(ranks))
         if self.computing_factor:
             settings += [
                 f"--cfg={name}:{value}" for name, value in computing(self.computing_factor).items()
             ]
         listed = "".join(f"{host}\n" for host in hosts)
-        command = _smpirun(self.command[0], ranks, listed, before_simgrid())
+        command = _smpirun(self.command[0], ranks, listed, preloaded_plugin())
         command += settings
-        return command, variables(self.known.text)
+        return command, variables(self.machine_description.text)
 
 
-def settings_of(known: Description, selector: str, precision_s: float) -> list[str]:
-    """The options that SimGrid is given for a machine."""
+def settings_of(description: Description, selector: str, precision_s: float) -> list[str]:
+    """Return SimGrid's options for a machine."""
     settings = {
         **SETTINGS,
-        "smpi/async-small-thresh": known.rendezvous_bytes,
-        "smpi/send-is-detached-thresh": known.rendezvous_bytes,
+        "smpi/async-small-thresh": description.rendezvous_bytes,
+        "smpi/send-is-detached-thresh": description.rendezvous_bytes,
         "smpi/coll-selector": selector,
         "surf/precision": f"{precision_s:.3g}",
     }
@@ -107,22 +112,22 @@ def settings_of(known: Description, selector: str, precision_s: float) -> list[s
 
 
 def site_of(machine: Machine, ranks: int, mpi: str = "") -> Site:
-    """The nodes of a machine as hosts; where their number is not fixed, enough for the ranks."""
-    known = describe(machine, mpi, nodes=ranks)
-    cores = known.ranks_per_node or -(-ranks // known.nodes)
-    hosts = tuple(Host(f"node-{number}", cores) for number in range(known.nodes))
+    """Return the nodes of a machine as hosts; enough for the ranks if their number is not fixed."""
+    description = describe(Messages(machine, mpi), nodes=ranks)
+    cores = description.ranks_per_node or -(-ranks // description.nodes)
+    hosts = tuple(Host(f"node-{number}", cores) for number in range(description.nodes))
     return Site(hosts, "", f"simulated: {machine.title or machine.name}")
 
 
 def smpi_subject(
     machine: Machine, site: Site, selector: str = SELECTORS[0], mpi: str = ""
 ) -> SmpiMachine:
-    """The machine as a subject; raises MissingError without SimGrid or a compiler."""
+    """Return the machine as a subject; raises MissingError without SimGrid or a compiler."""
     return _subject(TRANSPORT, probe(simgrid()), machine, site, selector, mpi)
 
 
 def computing(times: float) -> dict[str, str]:
-    """The SMPI option by which computing takes that many times as long as here."""
+    """Return the SMPI options that make computing take this many times as long as here."""
     return {
         "smpi/simulate-computation": "yes",
         "smpi/host-speed": f"{HOST_FLOPS * times:.9g}f",
@@ -134,62 +139,64 @@ def computing(times: float) -> dict[str, str]:
 def application_subject(
     machine: Machine, site: Site, app: str, computing_factor: float, selector: str = SELECTORS[0]
 ) -> SmpiMachine:
-    """The machine as what runs an application's program in message passing.
+    """Return the machine as a subject that runs an application's message-passing program.
 
     Raises MissingError without SimGrid, a compiler, or such a program.
     """
     program = application(simgrid(), simulated_program(app))
-    found = _subject(f"{app}-mpi", program, machine, site, selector)
-    return replace(found, computing_factor=computing_factor)
+    subject = _subject(f"{app}-mpi", program, machine, site, selector)
+    return replace(subject, computing_factor=computing_factor)
 
 
 def _subject(
     name: str, program: Path, machine: Machine, site: Site, selector: str, mpi: str = ""
 ) -> SmpiMachine:
-    """A compiled program as a subject."""
-    known = describe(machine, mpi, nodes=len(site.hosts))
-    # It describes itself as a rank only, on any machine.
+    """Return a compiled program as a subject."""
+    description = describe(Messages(machine, mpi), nodes=len(site.hosts))
+    # A program describes itself only when it runs as a rank, on any machine.
     command = [*_smpirun(str(program), 1, f"{site.hosts[0].name}\n"), "--describe"]
     return SmpiMachine(
         name,
         (str(program),),
-        described(command, variables(known.text)),
+        described(command, variables(description.text)),
         machine=machine.name,
         machine_title=machine.title,
-        known=known,
+        machine_description=description,
         site=site,
         selector=selector,
     )
 
 
 def _smpirun(program: str, ranks: int, hosts: str, first: str = "") -> list[str]:
-    """The command that simulates a program, each rank on the host of its line; the library `first`
-    is loaded before all others.
+    """Return the command that simulates a program, each rank on the host of its line.
+
+    The library `first` is loaded before all others.
     """
     parts = simgrid()
     return [
         *(str(parts.smpirun), "-quiet", "-no-privatize", "-np", str(ranks)),
-        *("-platform", str(platform(parts)), "-hostfile", str(kept("hosts", hosts))),
+        *("-platform", str(platform(parts)), "-hostfile", str(cached_file("hosts", hosts))),
         *(["-wrapper", f"env LD_PRELOAD={first}"] if first else []),
         *(program, "--log=root.thres:error"),
     ]
 
 
-def told_apart(nodes: Sequence[str], most: int) -> list[str]:
-    """The host of each rank, whose node is known: node-3, node-3.1, ..., no more than `most`."""
-    seen: Counter[str] = Counter()
+def distinct_hosts(nodes: Sequence[str], most: int) -> list[str]:
+    """Return a host for each rank from its node: node-3, node-3.1, ..., at most `most` per node."""
+    ranks_by_node: Counter[str] = Counter()
     hosts = []
     for node in nodes:
-        number = seen[node] % most
+        number = ranks_by_node[node] % most
         hosts.append(f"{node}.{number}" if number else node)
-        seen[node] += 1
+        ranks_by_node[node] += 1
     return hosts
 
 
-def before_simgrid() -> str:
-    """The plug-in, which is loaded before SimGrid: ranks then find those of their node although
-    each has its own host, and without messages (native/simulator/neighbours.hpp). Raises
-    MissingError where the loader would divide its path.
+def preloaded_plugin() -> str:
+    """Return the plug-in to load before SimGrid.
+
+    With it, ranks find the ranks of their node without messages although each has its own host
+    (native/simulator/neighbours.hpp). Raises MissingError if the loader would split its path.
     """
     plug_in = str(platform(simgrid()))
     if any(sign in plug_in for sign in " :"):
@@ -198,12 +205,12 @@ def before_simgrid() -> str:
 
 
 def variables(description: str) -> dict[str, str]:
-    """The variables of the platform plug-in: where its description is."""
-    return {"NHALF_MACHINE": str(kept("machine", description)), "GLIBC_TUNABLES": TUNABLES}
+    """Return the variables that tell the platform plug-in where its description is."""
+    return {"NHALF_MACHINE": str(cached_file("machine", description)), "GLIBC_TUNABLES": TUNABLES}
 
 
-def kept(name: str, text: str) -> Path:
-    """A file with this text, which others may have written before."""
+def cached_file(name: str, text: str) -> Path:
+    """Return a file with this text, possibly one that was written before."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = cache_folder() / "simulator" / f"{name}-{digest}.txt"
     if path.is_file():

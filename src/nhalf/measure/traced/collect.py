@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the files of ranks, whatever became of these, to the tables of a trace."""
+"""From the files of ranks, however these ended, to the tables of a trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOST = {
 }
 
 
-UNKEPT = {
+NOT_KEPT = {
     "communicators": "more communicators than fit: some have no number (65535)",
     "requests": "more requests at once than fit: some of their messages are not counted",
     "threads": "more threads at once than fit: the calls of some are not counted",
@@ -37,7 +37,7 @@ UNKEPT = {
 
 
 def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
-    """Make the tables of what ranks have written.
+    """Make the tables of a trace from the files of its ranks.
 
     Raises InputError if the folder holds no started trace or files that cannot be read,
     FailedError where no rank was traced, MissingError where the tables cannot be written.
@@ -51,7 +51,9 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
             next(iter(began.lacking), "") or reason(began.command, libraries()),
         )
     read = [Process.of(file, began.begin_ns) for file in files]
-    processes = on_clocks_of_hosts([one for one in read if one is not None], began.begin_ns)
+    processes = on_clocks_of_hosts(
+        [process for process in read if process is not None], began.begin_ns
+    )
     if not processes:
         raise FailedError(
             "no process could write what it counted",
@@ -76,26 +78,26 @@ def _started(folder: Path) -> Started:
 
 
 def _process_files(folder: Path) -> list[ProcessFile]:
-    """What all processes say of themselves, by rank; those that said nothing are left out."""
-    found = [process_file(path) for path in sorted(folder.glob("*.json"))]
-    return sorted((one for one in found if one is not None), key=lambda one: one.rank)
+    """Read the files of all processes, by rank, without those that wrote nothing."""
+    files = [process_file(path) for path in sorted(folder.glob("*.json"))]
+    return sorted((file for file in files if file is not None), key=lambda file: file.rank)
 
 
 def _of_one_world(
     folder: Path, files: Iterable[ProcessFile]
 ) -> tuple[list[ProcessFile], list[str]]:
-    """The processes of one program of MPI; of several, the one that began first."""
+    """Return the processes of the first MPI program that began, and a note on further ones."""
     worlds: dict[int, list[ProcessFile]] = defaultdict(list)
     for file in files:
         worlds[file.world].append(file)
     if len(worlds) < 2:
         return next(iter(worlds.values()), []), []
-    kept = min(worlds.values(), key=_began_ns)
+    first_world = min(worlds.values(), key=_began_ns)
     text = (
         f"the command started {len(worlds)} programs of MPI; this is the first one, on "
-        f"{kept[0].size} ranks: trace the others one by one"
+        f"{first_world[0].size} ranks: trace the others one by one"
     )
-    return kept, [text]
+    return first_world, [text]
 
 
 def _began_ns(files: list[ProcessFile]) -> int:
@@ -103,15 +105,15 @@ def _began_ns(files: list[ProcessFile]) -> int:
 
 
 def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:
-    members = Members([one.file for one in processes])
-    shift = max(thread.shift for one in processes for thread in one.threads)
+    members = Members([process.file for process in processes])
+    shift = max(thread.shift for process in processes for thread in process.threads)
     tables = {
-        "calls": pl.concat([one.calls(members) for one in processes]),
-        "bins": pl.concat([one.bins(shift) for one in processes]),
+        "calls": pl.concat([process.calls(members) for process in processes]),
+        "bins": pl.concat([process.bins(shift) for process in processes]),
         "communicators": members.table(),
     }
     if detail == "timeline":
-        tables["timeline"] = pl.concat([one.timeline(members) for one in processes])
+        tables["timeline"] = pl.concat([process.timeline(members) for process in processes])
     for name, table in tables.items():
         path = folder / f"{name}.parquet"
         try:
@@ -141,33 +143,33 @@ def _not_written(path: Path, error: Exception) -> MissingError:
 def _description(began: Started, processes: list[Process], exit_code: int | None) -> Trace:
     ranks = [
         Rank(
-            rank=one.file.rank,
-            host=one.file.host,
-            pid=one.file.pid,
-            start_s=one.start_s,
-            end_s=one.end_s,
-            finished=one.file.finished,
-            ready_s=one.ready_s(began.begin_ns),
+            rank=process.file.rank,
+            host=process.file.host,
+            pid=process.file.pid,
+            start_s=process.start_s,
+            end_s=process.end_s,
+            finished=process.file.finished,
+            ready_s=process.ready_s(began.begin_ns),
         )
-        for one in processes
+        for process in processes
     ]
     return Trace(
         command=began.command,
         library=processes[0].file.library.split("\n")[0] or began.library,
         ranks=ranks,
         start_s=began.begin_ns * 1e-9,
-        end_s=began.begin_ns * 1e-9 + max(one.end_s for one in ranks),
+        end_s=began.begin_ns * 1e-9 + max(rank.end_s for rank in ranks),
         detail=began.detail,
-        complete=all(one.finished for one in ranks),
+        complete=all(rank.finished for rank in ranks),
         exit_code=exit_code,
     )
 
 
 def _missing(files: list[ProcessFile], processes: list[Process]) -> list[str]:
-    """Ranks that wrote nothing, and those that did not come to their end."""
-    known = {one.file.rank for one in processes}
-    absent = sorted(set(range(files[0].size)) - known)
-    unfinished = sorted(one.file.rank for one in processes if not one.file.finished)
+    """Describe ranks that wrote nothing or did not reach their end."""
+    known_ranks = {process.file.rank for process in processes}
+    absent = sorted(set(range(files[0].size)) - known_ranks)
+    unfinished = sorted(process.file.rank for process in processes if not process.file.finished)
     texts = []
     if absent:
         texts.append(f"nothing is known of rank{_listed(absent)}")
@@ -183,18 +185,20 @@ def _listed(ranks: list[int]) -> str:
 
 def _lost(processes: list[Process]) -> list[str]:
     lost = 0
-    for one in processes:
-        lost |= one.lost
-    lacks = {one.file.rank: one.timeline_lacks for one in processes if one.timeline_lacks}
+    for process in processes:
+        lost |= process.lost
+    lacks = {
+        process.file.rank: process.timeline_lacks for process in processes if process.timeline_lacks
+    }
     texts = [
         f"the timeline of rank {rank} lacks {number} calls: its file is cut off"
         for rank, number in lacks.items()
     ]
-    unkept = {name for one in processes for name in one.file.lost}
+    unkept = {name for process in processes for name in process.file.lost}
     texts += [text for flag, text in LOST.items() if lost & flag]
-    texts += [text for name, text in UNKEPT.items() if name in unkept]
-    others = {one.file.others for one in processes if one.file.others}
+    texts += [text for name, text in NOT_KEPT.items() if name in unkept]
+    other_libraries = {process.file.others for process in processes if process.file.others}
     return texts + [
-        f"the program has loaded several MPI libraries: calls of {one} are not counted"
-        for one in sorted(others)
+        f"the program has loaded several MPI libraries: calls of {library} are not counted"
+        for library in sorted(other_libraries)
     ]

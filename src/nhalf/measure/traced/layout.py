@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of ranks as the library writes them: native/trace/layout.hpp has the same form."""
+"""The files of ranks as the library writes them; native/trace/layout.hpp has the same layout."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ CELLS_AT = HEAD_BYTES + 2 * SPANS_BYTES
 
 
 class ThreadFile:
-    """What one thread counted. Raises InputError if the file is cut off or of another form."""
+    """The counts of one thread. Raises InputError if the file is cut off or of another form."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -100,24 +100,24 @@ class ThreadFile:
         self.spans = np.frombuffer(content, SPAN, SPANS * KINDS, at).reshape(SPANS, KINDS)
 
     def timeline(self) -> np.ndarray[Any, np.dtype[np.void]]:
-        """Every call that is whole; none if it was not kept."""
+        """Return every complete call; empty without a timeline."""
         whole = int(self.head["timeline_records"]) - self.timeline_lacks
         return np.fromfile(self.timeline_path, RECORD, whole) if whole > 0 else np.empty(0, RECORD)
 
     @property
     def timeline_lacks(self) -> int:
-        """How many calls were written and are no longer in the file."""
+        """The number of calls that were written and are no longer in the file."""
         size_bytes = self.timeline_path.stat().st_size if self.timeline_path.exists() else 0
         return max(0, int(self.head["timeline_records"]) - size_bytes // RECORD.itemsize)
 
     @property
     def timeline_path(self) -> Path:
-        """Where its timeline is, if it was kept."""
+        """The path of its timeline, which may not exist."""
         return self.path.with_suffix(".timeline")
 
 
 class CommunicatorNote(msgspec.Struct):
-    """A communicator as one process knows it; of one between groups `others` are the other one."""
+    """A communicator as one process knows it; `others` is an intercommunicator's remote group."""
 
     communicator: int
     made_ns: int
@@ -127,10 +127,10 @@ class CommunicatorNote(msgspec.Struct):
 
 
 class ProcessFile(msgspec.Struct):
-    """What a process says of itself.
+    """A process's description of itself.
 
-    `lost` is what it had no memory to keep, `others` are libraries of MPI that it has loaded
-    besides the one that is traced.
+    `lost` names what it had no memory to record, `others` are MPI libraries that it has loaded
+    besides the traced one.
     """
 
     path: str
@@ -148,16 +148,16 @@ class ProcessFile(msgspec.Struct):
     others: str = ""
 
     def threads(self) -> Iterator[ThreadFile]:
-        """The files of its threads."""
+        """Yield the files of its threads."""
         stem = Path(self.path).with_suffix("")
         for path in sorted(stem.parent.glob(f"{stem.name}-*.counts")):
             yield ThreadFile(path)
 
 
 def process_file(path: Path) -> ProcessFile | None:
-    """Read what a process says of itself; a last line that is cut off is left out.
+    """Read a process's description of itself, without a last line that is cut off.
 
-    None if it ended before it had said who it is. Raises InputError if the file is damaged or
+    None if it ended before it wrote which rank it is. Raises InputError if the file is damaged or
     of another version.
     """
     lines = path.read_bytes().split(b"\n")[:-1]
@@ -171,20 +171,20 @@ def process_file(path: Path) -> ProcessFile | None:
                 "collect it with the nhalf that wrote it",
             )
         process = msgspec.convert({**first, "path": str(path)}, ProcessFile)
-        known: dict[int, CommunicatorNote] = {}
+        communicators: dict[int, CommunicatorNote] = {}
         for line in lines[1:]:
-            said: dict[str, Any] = msgspec.json.decode(line)
-            if "members" in said:
-                known[said["communicator"]] = msgspec.convert(said, CommunicatorNote)
-            elif "name" in said:
-                known[said["communicator"]].name = said["name"]
-            elif "finished" in said:
+            note: dict[str, Any] = msgspec.json.decode(line)
+            if "members" in note:
+                communicators[note["communicator"]] = msgspec.convert(note, CommunicatorNote)
+            elif "name" in note:
+                communicators[note["communicator"]].name = note["name"]
+            elif "finished" in note:
                 process.finished = True
-            elif "lost" in said:
-                process.lost.append(str(said["lost"]))
-            elif "others" in said:
-                process.others = str(said["others"])
+            elif "lost" in note:
+                process.lost.append(str(note["lost"]))
+            elif "others" in note:
+                process.others = str(note["others"])
     except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InputError(f"{path} is damaged: {error}", REMEDY) from error
-    process.communicators = list(known.values())
+    process.communicators = list(communicators.values())
     return process

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Communicators of all ranks: which of one rank are the same as which of another.
+"""Communicators of all ranks: matches those of one rank with those of another.
 
-Ranks do not talk to each other for that. Making a communicator is collective, so its members make
-those of the same group in the same order: the third with a group on one rank is the third on all.
+This needs no messages. Making a communicator is collective, so its members make those of the same
+group in the same order: the third with a group on one rank is the third on all.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from nhalf.measure.traced.tables import COMMUNICATORS
 
 WORLD = "MPI_COMM_WORLD"
 LOST = 0xFFFF
-"""The number of communicators for which a process had none left."""
+"""Number of communicators for which a process had no number left."""
 
 _Key = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 class Members:
-    """The numbers of communicators, and who is in them."""
+    """The numbers of communicators, and their members."""
 
     def __init__(self, processes: Sequence[ProcessFile]) -> None:
         keys: dict[tuple[int, int], _Key] = {}
@@ -41,11 +41,11 @@ class Members:
         self._numbers = {local: numbers[key] for local, key in keys.items()}
 
     def number(self, rank: int, local: int) -> int:
-        """The number of a communicator that a rank knows by its own number."""
+        """Return the number of a communicator from a rank's local number."""
         return self._numbers.get((rank, local), LOST)
 
     def table(self) -> pl.DataFrame:
-        """One row for each member of each."""
+        """Return a table with one row for each member of each communicator."""
         rows = [
             (number, self._names[key], rank, world_rank)
             for number, key in enumerate(self._order)
@@ -55,12 +55,12 @@ class Members:
 
 
 def _keyed(process: ProcessFile) -> list[tuple[_Key, CommunicatorNote]]:
-    """Each communicator with what is the same on all its ranks."""
-    seen: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = defaultdict(int)
-    found = []
+    """Return each communicator with a key that is equal on all its ranks."""
+    made_before: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = defaultdict(int)
+    keyed_notes = []
     for note in process.communicators:
-        both = sorted([note.members, note.others]) if note.others else [note.members, ()]
-        groups = (tuple(both[0]), tuple(both[1]))
-        found.append(((*groups, seen[groups]), note))
-        seen[groups] += 1
-    return found
+        group_pair = sorted([note.members, note.others]) if note.others else [note.members, ()]
+        groups = (tuple(group_pair[0]), tuple(group_pair[1]))
+        keyed_notes.append(((*groups, made_before[groups]), note))
+        made_before[groups] += 1
+    return keyed_notes

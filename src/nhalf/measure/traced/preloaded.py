@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which libraries a command is started with, so that its MPI calls are counted."""
+"""Libraries to preload into a command, so that its MPI calls are counted."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SEPARATORS = " \t\n:"
 
 @dataclass(frozen=True)
 class Tracing:
-    """What a command is traced with.
+    """How a command is traced.
 
-    `libraries` are loaded before its programs, `names` are those of the MPI libraries that they
-    serve, and `lacking` says which programs cannot be traced, and why.
+    `libraries` are preloaded into its programs, `names` are the MPI libraries that they serve, and
+    `lacking` lists which programs cannot be traced, and why.
     """
 
     libraries: list[Path]
@@ -34,47 +34,47 @@ class Tracing:
 
 
 def tracing_libraries(command: Sequence[str]) -> Tracing:
-    """The libraries to load before a command's programs.
+    """Return the libraries to preload into a command's programs.
 
-    A launcher of MPI tells the library, and the program's file which handles it has; otherwise
-    there is one library for each kind of handles, and all but the right one step aside: calls go
-    past them. Raises MissingError if there is none.
+    An MPI launcher determines the MPI library, and the program's file its kind of handles;
+    otherwise one library for each kind of handles is preloaded, and all but the right one pass
+    calls on. Raises MissingError if there is none.
     """
-    known = libraries()
-    chosen = _of_launcher(command, known) or newest(known)
+    installed = libraries()
+    chosen = _of_launcher(command, installed) or newest(installed)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     linked = kinds_of_handles(command)
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     problems: dict[str, MissingError] = {}
     for library in chosen:
         own = f"programs built with the own header of {library.name}"
-        for wanted, make, served in (
+        for handles, make, served in (
             (ABI, _standard, "programs of the MPI standard ABI"),
             (CLASSIC, _own, own),
         ):
-            if linked and wanted not in linked:
+            if linked and handles not in linked:
                 continue
-            if wanted == ABI and not library.abi:
+            if handles == ABI and not library.abi:
                 continue
             try:
-                found[make(library, known)] = None
+                paths[make(library, installed)] = None
             except MissingError as error:
                 problems[served] = error
-    if not found and problems:
+    if not paths and problems:
         raise next(iter(problems.values()))
-    for path in found:
+    for path in paths:
         _check_place(path)
     lacking = [f"{served} cannot be traced: {error}" for served, error in problems.items()]
-    return Tracing(list(found), ", ".join(library.name for library in chosen), lacking)
+    return Tracing(list(paths), ", ".join(library.name for library in chosen), lacking)
 
 
-def _standard(library: Library, known: Sequence[Library]) -> Path:
+def _standard(library: Library, installed: Sequence[Library]) -> Path:
     return abi_library(TRACE)
 
 
-def _own(library: Library, known: Sequence[Library]) -> Path:
-    return own_library(library, known, TRACE)
+def _own(library: Library, installed: Sequence[Library]) -> Path:
+    return own_library(library, installed, TRACE)
 
 
 def _check_place(path: Path) -> None:
@@ -86,22 +86,22 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _of_launcher(command: Sequence[str], known: Sequence[Library]) -> list[Library]:
-    """The libraries whose launcher a command is; none if it is something else.
+def _of_launcher(command: Sequence[str], installed: Sequence[Library]) -> list[Library]:
+    """Return the libraries whose launcher a command is; empty if it is none.
 
     A library may have several launchers, and several libraries may have theirs in one folder.
     """
-    found = shutil.which(command[0])
-    if found is None or not Path(command[0]).name.startswith(LAUNCHERS):
+    program = shutil.which(command[0])
+    if program is None or not Path(command[0]).name.startswith(LAUNCHERS):
         return []
-    path = Path(found).resolve()
-    folders = {path.parent, Path(found).parent.resolve()}
-    launchers = [(one, one.mpiexec.resolve()) for one in known if one.mpiexec]
-    same_file = [one for one, own in launchers if own == path]
-    return same_file[:1] or [one for one, own in launchers if own.parent in folders]
+    path = Path(program).resolve()
+    folders = {path.parent, Path(program).parent.resolve()}
+    launchers = [(library, library.mpiexec.resolve()) for library in installed if library.mpiexec]
+    same_file = [library for library, own in launchers if own == path]
+    return same_file[:1] or [library for library, own in launchers if own.parent in folders]
 
 
 def kinds_of_handles(command: Sequence[str]) -> set[bytes]:
-    """Which kinds of handles the programs of a command have; empty if no file tells."""
+    """Return the kinds of handles that the programs of a command use; empty if unknown."""
     contents = (content_of(program_named(word)) for word in command[1:])
     return {kind for content in contents for kind in handles_in(content)}

@@ -29,41 +29,45 @@ class Process:
 
     @classmethod
     def of(cls, file: ProcessFile, begin_ns: int) -> Process | None:
-        """None if it counted nothing. Raises InputError for a file that cannot be read."""
+        """Read a process; None if it counted nothing. Raises InputError for an unreadable file."""
         threads = list(file.threads())
         return cls(file, threads, clock_of(threads, begin_ns)) if threads else None
 
     @property
     def lost(self) -> int:
-        """What did not fit, of all threads."""
-        return int(np.bitwise_or.reduce([int(one.head["lost"]) for one in self.threads]))
+        """The flags of what did not fit, of all threads."""
+        return int(np.bitwise_or.reduce([int(thread.head["lost"]) for thread in self.threads]))
 
     @property
     def timeline_lacks(self) -> int:
-        """Calls that were kept and are no longer in a file."""
-        return sum(one.timeline_lacks for one in self.threads)
+        """The number of calls that were written and are no longer in a file."""
+        return sum(thread.timeline_lacks for thread in self.threads)
 
     @property
     def start_s(self) -> float:
-        """When its MPI_Init was called, or its first thread known to be there."""
-        return min(float(self.clock.seconds(int(one.head["begin_ticks"]))) for one in self.threads)
+        """The time of its call of MPI_Init, or of the first record of any thread."""
+        return min(
+            float(self.clock.seconds(int(thread.head["begin_ticks"]))) for thread in self.threads
+        )
 
     def ready_s(self, begin_ns: int) -> float:
-        """When MPI_Init returned, which is when MPI_COMM_WORLD was noted."""
+        """Return when MPI_Init returned, which is when MPI_COMM_WORLD was recorded."""
         start_s = self.start_s
-        noted_ns = [one.made_ns for one in self.file.communicators if one.communicator == 0]
+        noted_ns = [note.made_ns for note in self.file.communicators if note.communicator == 0]
         ready_s = (noted_ns[0] - begin_ns) * 1e-9 if noted_ns else start_s
         return min(max(start_s, ready_s), self.end_s)
 
     @property
     def end_s(self) -> float:
-        """When something was last known of it."""
-        return max(float(self.clock.seconds(int(one.head["last_ticks"]))) for one in self.threads)
+        """The time of the last record of any thread."""
+        return max(
+            float(self.clock.seconds(int(thread.head["last_ticks"]))) for thread in self.threads
+        )
 
     def calls(self, members: Members) -> pl.DataFrame:
-        """Rows of the table of calls."""
+        """Return the rows of the table of calls."""
         return pl.concat(
-            [pl.DataFrame(schema=CALLS)] + [self._calls(one, members) for one in self.threads]
+            [pl.DataFrame(schema=CALLS)] + [self._calls(thread, members) for thread in self.threads]
         )
 
     def _calls(self, thread: ThreadFile, members: Members) -> pl.DataFrame:
@@ -84,24 +88,24 @@ class Process:
         return _frame(columns, self.file.rank, thread, CALLS)
 
     def bins(self, shift: int) -> pl.DataFrame:
-        """Rows of the table over time, in spans of 2 to the power of `shift` ticks."""
+        """Return the rows of the table over time, in spans of 2 to the power of `shift` ticks."""
         return pl.concat(
-            [pl.DataFrame(schema=BINS)] + [self._bins(one, shift) for one in self.threads]
+            [pl.DataFrame(schema=BINS)] + [self._bins(thread, shift) for thread in self.threads]
         )
 
     def _bins(self, thread: ThreadFile, shift: int) -> pl.DataFrame:
         together = 1 << (shift - thread.shift)
         at, kind = np.nonzero(thread.spans["count"] + thread.spans["time"])
-        found = thread.spans[at, kind]
+        spans = thread.spans[at, kind]
         width_s = (1 << shift) * self.clock.tick_s
         begin_s = float(self.clock.seconds(int(thread.head["spans_begin"])))
         frame = pl.DataFrame(
             {
                 "number": at // together,
                 "kind_number": kind,
-                "count": found["count"].astype(np.int64),
-                "bytes": found["bytes"].astype(np.int64),
-                "time_s": found["time"] * self.clock.tick_s,
+                "count": spans["count"].astype(np.int64),
+                "bytes": spans["bytes"].astype(np.int64),
+                "time_s": spans["time"] * self.clock.tick_s,
             }
         )
         summed = frame.group_by("number", "kind_number").sum().sort("number", "kind_number")
@@ -115,28 +119,29 @@ class Process:
         return _frame(columns, self.file.rank, thread, BINS)
 
     def timeline(self, members: Members) -> pl.DataFrame:
-        """Rows of the timeline, in order of start within a thread."""
+        """Return the rows of the timeline, in order of start within a thread."""
         return pl.concat(
-            [pl.DataFrame(schema=TIMELINE)] + [self._timeline(one, members) for one in self.threads]
+            [pl.DataFrame(schema=TIMELINE)]
+            + [self._timeline(thread, members) for thread in self.threads]
         )
 
     def _timeline(self, thread: ThreadFile, members: Members) -> pl.DataFrame:
-        found = thread.timeline()
+        records = thread.timeline()
         columns = {
-            **self._subjects(thread.timeline_path, found["call"], found["kind"]),
-            "communicator": _numbered(self.file, members, found["communicator"]),
-            "partner": found["partner"],
-            "tag": found["tag"],
-            "size_bytes": found["size_bytes"],
-            "start_s": self.clock.seconds(found["begin"]),
-            "end_s": self.clock.seconds(found["end"]),
-            "waiting_s": found["waiting"] * self.clock.tick_s,
+            **self._subjects(thread.timeline_path, records["call"], records["kind"]),
+            "communicator": _numbered(self.file, members, records["communicator"]),
+            "partner": records["partner"],
+            "tag": records["tag"],
+            "size_bytes": records["size_bytes"],
+            "start_s": self.clock.seconds(records["begin"]),
+            "end_s": self.clock.seconds(records["end"]),
+            "waiting_s": records["waiting"] * self.clock.tick_s,
         }
         return _frame(columns, self.file.rank, thread, TIMELINE).sort("start_s")
 
     def _subjects(self, path: Path, call: Any, kind: Any) -> dict[str, Any]:
-        known = len(self.file.calls)
-        if len(call) and (int(call.max()) >= known or int(kind.max()) >= len(KINDS)):
+        call_count = len(self.file.calls)
+        if len(call) and (int(call.max()) >= call_count or int(kind.max()) >= len(KINDS)):
             raise InputError(f"{path} is damaged: it names calls that there are not", REMEDY)
         return {
             "call": np.array(self.file.calls, object)[call],
@@ -145,30 +150,36 @@ class Process:
 
 
 def on_clocks_of_hosts(processes: Sequence[Process], begin_ns: int) -> list[Process]:
-    """The same with one clock for all processes of a host, as far as they agree with it."""
+    """Return processes with one clock per host, except those that disagree with it."""
     together: dict[str, list[ThreadFile]] = defaultdict(list)
-    for one in processes:
-        together[one.file.host] += one.threads
+    for process in processes:
+        together[process.file.host] += process.threads
     clocks = {host: clock_of(threads, begin_ns) for host, threads in together.items()}
     return [
-        replace(one, clock=clocks[one.file.host])
-        if agrees(clocks[one.file.host], one.clock, one.threads)
-        else one
-        for one in processes
+        replace(process, clock=clocks[process.file.host])
+        if agrees(clocks[process.file.host], process.clock, process.threads)
+        else process
+        for process in processes
     ]
 
 
 def _numbered(file: ProcessFile, members: Members, local: Any) -> Any:
-    """The numbers of communicators that are the same on all ranks."""
-    known = np.unique(local)
-    numbers = np.array([members.number(file.rank, int(one)) for one in known], np.int32)
-    return numbers[np.searchsorted(known, local)] if len(known) else np.empty(0, np.int32)
+    """Map local numbers of communicators to those that are equal on all ranks."""
+    local_numbers = np.unique(local)
+    numbers = np.array(
+        [members.number(file.rank, int(number)) for number in local_numbers], np.int32
+    )
+    return (
+        numbers[np.searchsorted(local_numbers, local)]
+        if len(local_numbers)
+        else np.empty(0, np.int32)
+    )
 
 
 def _frame(
     columns: dict[str, Any], rank: int, thread: ThreadFile, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    """Columns as a table has them, with the rank and the thread."""
+    """Return a table of the schema's columns, with the rank and the thread."""
     rows = len(next(iter(columns.values())))
     own = {"rank": np.full(rows, rank), "thread": np.full(rows, int(thread.head["thread"]))}
     series = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why nothing was traced of a command, as far as the files of its programs tell."""
+"""Why nothing of a command was traced, according to the files of its programs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from nhalf.mpi.program_file import ABI, CLASSIC, content_of, program_named
 from nhalf.mpi.vendors import vendor_of
 
 INTERPRETER = 3
-"""The kind of a program header that names what loads libraries (elf.h: PT_INTERP)."""
+"""Type of the program header that names the dynamic loader (elf.h: PT_INTERP)."""
 USUAL = "is it a program of MPI that calls MPI_Init?"
 
 
-def reason(command: Sequence[str], known: Iterable[Library]) -> str:
-    """What is known to be in the way; USUAL where nothing is."""
-    libraries = list(known)
+def reason(command: Sequence[str], installed: Iterable[Library]) -> str:
+    """Return the reason why a command could not be traced; USUAL if none is known."""
+    libraries = list(installed)
     launcher = _launcher(command, libraries)
     for path, content in _programs(command):
         if not _has_interpreter(content):
             return f"{path} is statically linked, so no library can be loaded before its own"
-        if launcher is not None and (other := _another(content, launcher, libraries)):
-            return f"{path} is linked with {other}, and {command[0]} starts {launcher.name}"
+        if launcher is not None and (vendor_title := _another(content, launcher, libraries)):
+            return f"{path} is linked with {vendor_title}, and {command[0]} starts {launcher.name}"
     return USUAL
 
 
 def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
-    """The words that name programs; the first of several is the launcher."""
+    """Yield the programs that a command names, without a launcher before them."""
     for word in command[1:] or command:
         path = program_named(word)
         content = content_of(path)
@@ -39,7 +39,7 @@ def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
 
 
 def _has_interpreter(content: bytes) -> bool:
-    """Whether a program of 64 bits names what loads its libraries; others are taken to do so."""
+    """Whether a 64-bit program names a dynamic loader; any other is assumed to do so."""
     if len(content) < 64 or content[4] != 2:
         return True
     order = "<" if content[5] == 1 else ">"
@@ -53,18 +53,23 @@ def _has_interpreter(content: bytes) -> bool:
     )
 
 
-def _launcher(command: Sequence[str], known: Iterable[Library]) -> Library | None:
-    found = shutil.which(command[0])
-    path = Path(found or command[0]).resolve()
-    return next((one for one in known if one.mpiexec and one.mpiexec.resolve() == path), None)
+def _launcher(command: Sequence[str], installed: Iterable[Library]) -> Library | None:
+    program = shutil.which(command[0])
+    path = Path(program or command[0]).resolve()
+    return next(
+        (library for library in installed if library.mpiexec and library.mpiexec.resolve() == path),
+        None,
+    )
 
 
-def _another(content: bytes, launcher: Library, known: Sequence[Library]) -> str:
-    """The vendor that a program is linked with where that is not the launcher's; else ''."""
+def _another(content: bytes, launcher: Library, libraries: Sequence[Library]) -> str:
+    """Return the vendor of a program's library if it differs from the launcher's; else ''."""
     if ABI in content or CLASSIC not in content:
         return ""
-    fitting = [one for one in map(vendor_of, known) if one.linked_as.encode() in content]
-    # Some name their library by less than others, which is in the names of those, too.
-    best = max(fitting, key=lambda one: len(one.linked_as), default=None)
+    fitting = [
+        vendor for vendor in map(vendor_of, libraries) if vendor.linked_as.encode() in content
+    ]
+    # The library name of one vendor may be part of another's: the longest match counts.
+    best = max(fitting, key=lambda vendor: len(vendor.linked_as), default=None)
     is_own = best is None or best.linked_as == vendor_of(launcher).linked_as
     return "" if best is None or is_own else best.title

@@ -20,7 +20,7 @@ from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import DESCRIPTION
 
 RANKS = "ranks"
-"""The folder of what ranks write, below that of the trace."""
+"""The folder for the files of ranks, below that of the trace."""
 STARTED = "started.json"
 DETAILS = ("counts", "timeline")
 PRELOAD = "LD_PRELOAD"
@@ -29,9 +29,9 @@ _OPTIONS = ("-env", "-genv", "--env")
 
 
 class Started(msgspec.Struct):
-    """What was started: known from the first moment on.
+    """The started command, recorded before it runs.
 
-    `lacking` says which programs could not be traced, and why.
+    `lacking` lists which programs could not be traced, and why.
     """
 
     command: list[str]
@@ -42,14 +42,14 @@ class Started(msgspec.Struct):
 
 
 def start(command: Sequence[str], folder: Path, detail: str) -> int:
-    """Run a command to its end, with its ranks writing below a folder; its exit code.
+    """Run a command with its ranks writing below a folder; return its exit code.
 
-    Raises InputError for a folder that holds something or a command that is not there,
-    MissingError where no library can trace or the folder cannot be made.
+    Raises InputError for a folder that already holds a trace or a command that does not exist,
+    MissingError if no library can trace it or the folder cannot be made.
     """
     if detail not in DETAILS:
         raise InputError(f"there is no detail {detail!r}", f"give one of {', '.join(DETAILS)}")
-    # Preparing a library may take a minute: first what is wrong at once.
+    # Preparing a library may take a minute: check first what can be checked at once.
     if shutil.which(command[0]) is None:
         raise InputError(f"cannot start {command[0]}: there is no such program", REMEDY)
     ranks = _made(folder)
@@ -69,7 +69,7 @@ def start(command: Sequence[str], folder: Path, detail: str) -> int:
 
 
 def with_preload(command: Sequence[str], loaded: str) -> list[str]:
-    """The command, with the libraries first wherever it sets LD_PRELOAD itself."""
+    """Return the command with the libraries put first wherever it sets LD_PRELOAD itself."""
     words = list(command)
     for at, word in enumerate(words):
         if word.startswith(f"{PRELOAD}="):
@@ -79,12 +79,12 @@ def with_preload(command: Sequence[str], loaded: str) -> list[str]:
     return words
 
 
-def _before(loaded: str, others: str) -> str:
-    return f"{loaded}:{others}" if others else loaded
+def _before(loaded: str, present: str) -> str:
+    return f"{loaded}:{present}" if present else loaded
 
 
 def _made(folder: Path) -> Path:
-    """The folder for ranks, new."""
+    """Make the folder for ranks."""
     ranks = folder / RANKS
     if ranks.exists() or (folder / DESCRIPTION).exists():
         raise InputError(f"{folder} holds a trace already", "choose another --out")
@@ -99,7 +99,7 @@ def _made(folder: Path) -> Path:
 
 
 def _run(command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """The exit code as shells have it: 128 and the signal for one that was killed."""
+    """Run a command; return its exit code as shells do: 128 plus the signal if it was killed."""
     try:
         process = subprocess.Popen(list(command), env={**os.environ, **variables})
     except OSError as error:
@@ -110,6 +110,6 @@ def _run(command: Sequence[str], variables: Mapping[str, str]) -> int:
                 code = process.wait()
                 return 128 - code if code < 0 else code
             except KeyboardInterrupt:
-                # The command was interrupted, too, and ends as it likes: what it did is kept.
+                # The command is interrupted as well and may still write its results.
                 if process.poll() is None:
                     process.send_signal(signal.SIGTERM)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of a trace, and the one place that reads and writes them.
 
-A trace is a folder: `trace.json` says what was traced, and Parquet files hold the tables. Times of
-`bins` and `timeline` count from the start of the command, on one clock for all ranks. Ranks are
-those of MPI_COMM_WORLD everywhere.
+A trace is a folder: `trace.json` describes what was traced, and Parquet files hold the tables.
+Times of `bins` and `timeline` count from the start of the command, on one clock for all ranks.
+Ranks are those of MPI_COMM_WORLD everywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 
 VERSION = 1
-"""Of the folder: raised when an older reader would misread a newer trace."""
+"""Version of the folder: raised when an older reader would misread a newer trace."""
 
 DESCRIPTION = "trace.json"
 
@@ -107,10 +107,10 @@ TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
 
 
 class Rank(msgspec.Struct):
-    """Where a rank ran, from the call of MPI_Init to that of MPI_Finalize.
+    """Where and when a rank ran, from the call of MPI_Init to that of MPI_Finalize.
 
-    `finished` is whether it came to that; `ready_s` is when MPI_Init returned, None if that is
-    not known.
+    `finished` is whether it reached the latter; `ready_s` is when MPI_Init returned, None if
+    unknown.
     """
 
     rank: int
@@ -123,16 +123,16 @@ class Rank(msgspec.Struct):
 
     @property
     def begin_s(self) -> float:
-        """When the program proper began."""
+        """When the program itself began, after MPI_Init."""
         return self.start_s if self.ready_s is None else self.ready_s
 
 
 class Trace(msgspec.Struct):
-    """What was traced: `trace.json`.
+    """The description of a trace: `trace.json`.
 
-    `complete` is whether every rank is there and came to its end; `exit_code` is the command's,
-    none if it is unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since
-    `start_s`. `notes` say what is missing.
+    `complete` is whether every rank is present and reached its end; `exit_code` is the command's,
+    None if unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since `start_s`.
+    `notes` state what is missing.
     """
 
     command: list[str]
@@ -155,30 +155,30 @@ class TraceFolder:
     trace: Trace
 
     def table(self, name: str) -> pl.LazyFrame:
-        """One of TABLES; the timeline is empty if it was not kept.
+        """Return one of TABLES; the timeline is empty if it was not recorded.
 
-        Raises InputError if the file is not there or damaged.
+        Raises InputError if the file is missing or damaged.
         """
         path = self.path / f"{name}.parquet"
         columns = TABLES[name]
         if name == "timeline" and not path.exists():
             return pl.LazyFrame(schema=columns)
         try:
-            found = pl.read_parquet_schema(path)
+            schema = pl.read_parquet_schema(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is damaged or missing", "trace the program again") from error
         for column, kind in columns.items():
-            if found.get(column) != kind:
+            if schema.get(column) != kind:
                 raise InputError(
                     f"{path} has no column {column} of type {kind}", "trace the program again"
                 )
         return pl.scan_parquet(path).select(*columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """The same in memory. Raises InputError if the file is damaged."""
+        """Return one of TABLES in memory. Raises InputError if the file is damaged."""
         try:
             return self.table(name).collect()
-        # A reader that meets bytes which cannot be may panic, which is no Exception of Python's.
+        # A reader of invalid bytes may panic, which is not a subclass of Exception.
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             path = self.path / f"{name}.parquet"
             raise InputError(f"{path} is damaged", "trace the program again") from error
@@ -190,7 +190,7 @@ def is_trace(path: Path) -> bool:
 
 
 def open_trace(path: Path) -> TraceFolder:
-    """A trace by its folder. Raises InputError if there is none or it is of another version."""
+    """Open a trace by its folder. Raises InputError if it is missing or of another version."""
     file = path / DESCRIPTION
     if not file.is_file():
         raise InputError(f"{path} is not a trace", f"it has no {DESCRIPTION}")

@@ -32,7 +32,7 @@ class Model(ABC):
     """A fitted model of T(n), the time in seconds of n bytes."""
 
     what: ClassVar[str]
-    """One sentence on what it describes."""
+    """One sentence on what the model describes."""
     formula: ClassVar[str]
     source: ClassVar[str]
     """The paper or book that the method comes from."""

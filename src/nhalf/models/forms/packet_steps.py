@@ -66,11 +66,11 @@ class PacketSteps(Model):
         check_curve(curve)
         part = _fine_part(curve.size_bytes)
         size, time = curve.size_bytes[part], curve.time_s[part]
-        found = _search(size, time) if size.size >= SIZES_MIN else None
-        if found is None:
+        steps = _search(size, time) if size.size >= SIZES_MIN else None
+        if steps is None:
             slope, start = np.polyfit(size, time, 1) if size.size > 1 else (0.0, time[0])
             return cls(float(size[0]), float(size[-1]), float(start), float(slope))
-        period, offset = found
+        period, offset = steps
         count = _steps_before(size, period, offset)
         (start, slope, height), error = _regress(np.stack([np.ones_like(size), size, count]), time)
         reach = 1.96 * error[2]
@@ -113,52 +113,52 @@ def _steps_before(size_bytes: Floats, period: int, offset: int) -> Floats:
 
 
 def _search(size_bytes: Floats, time_s: Floats) -> tuple[int, int] | None:
-    """Period and offset of the steps that explain most; None if chance explains as much."""
+    """Period and offset of the steps that explain the most; None if chance explains as much."""
     stride = int(size_bytes[1] - size_bytes[0])
     line = np.stack([np.ones_like(size_bytes), size_bytes - size_bytes.mean()])
     line /= np.linalg.norm(line, axis=1)[:, None]
-    rest = time_s - line.T @ (line @ time_s)
+    residuals = time_s - line.T @ (line @ time_s)
     # Twice: the first projection leaves rounding errors of the large start-up time.
-    rest -= line.T @ (line @ rest)
-    total = float(rest @ rest)
+    residuals -= line.T @ (line @ residuals)
+    total = float(residuals @ residuals)
     if total <= (1e-13 * float(time_s.max())) ** 2 * size_bytes.size:
         return None
     longest = min(int((size_bytes[-1] - size_bytes[0]) // STEPS_MIN), PERIOD_POINTS_MAX * stride)
-    place = np.arange(size_bytes.size)
-    best, trials, found = 0.0, 0, (0, 0)
+    position = np.arange(size_bytes.size)
+    best, trials, best_step = 0.0, 0, (0, 0)
     for period in range(PERIOD_POINTS_MIN * stride, longest + 1, stride):
-        gain = _gains(place, rest, line, period // stride)
+        gain = _gains(position, residuals, line, period // stride)
         trials += gain.size
         phase = int(gain.argmax())
         if gain[phase] > best:
-            best, found = float(gain[phase]), (period, phase * stride)
-    period, phase = found
+            best, best_step = float(gain[phase]), (period, phase * stride)
+    period, phase = best_step
     if period == 0 or not _is_beyond_chance(best / total, size_bytes.size, trials):
         return None
     first = int(size_bytes[0]) + phase
     offset = (first - 1) % period + 1
-    found = (period, offset)
-    agree = _steps_agree(size_bytes, time_s, *found) and _is_sharp(size_bytes, time_s, *found)
-    return found if agree else None
+    steps = (period, offset)
+    agree = _steps_agree(size_bytes, time_s, *steps) and _is_sharp(size_bytes, time_s, *steps)
+    return steps if agree else None
 
 
-def _gains(place: NDArray[np.int64], rest: Floats, line: Floats, count: int) -> Floats:
+def _gains(position: NDArray[np.int64], residuals: Floats, line: Floats, count: int) -> Floats:
     """Sum of squares that steps of a period explain beyond the line, for each phase, (count,).
 
-    `place` (n,) counts the evenly spaced sizes, `count` those in a period. Rising steps are a line
-    minus a saw tooth, so only the tooth is fitted. Its products with the data depend on sizes
+    `position` (n,) counts the evenly spaced sizes, `count` those in a period. Rising steps are a
+    line minus a saw tooth, so only the tooth is fitted. Its products with the data depend on sizes
     modulo the period alone: one folding serves all phases, which are one circular correlation.
     """
-    within = place % count
+    within = position % count
     fold: Floats = np.stack(
-        [np.bincount(within, weights=values).astype(np.float64) for values in (rest, *line)]
+        [np.bincount(within, weights=values).astype(np.float64) for values in (residuals, *line)]
     )
     held = np.bincount(within).astype(np.float64)
     tooth = np.arange(count) / count
-    with_rest, with_one, with_size = _correlated(fold, tooth)
+    with_residuals, with_one, with_size = _correlated(fold, tooth)
     free = _correlated(held, tooth**2) - with_one**2 - with_size**2
-    rising = with_rest < 0
-    gain: Floats = np.where(rising & (free > 1e-9), with_rest**2 / np.maximum(free, 1e-9), 0.0)
+    rising = with_residuals < 0
+    gain: Floats = np.where(rising & (free > 1e-9), with_residuals**2 / np.maximum(free, 1e-9), 0.0)
     return gain
 
 
@@ -182,7 +182,7 @@ def _is_beyond_chance(share: float, count: int, trials: int) -> bool:
 
 
 def _steps_agree(size_bytes: Floats, time_s: Floats, period: int, offset: int) -> bool:
-    """Whether the steps stand where they were found and each rises by much the same.
+    """Whether each step lies where the period says, and all rise by about the same time.
 
     A single jump, a bend or a wave also resembles steps of some period as a whole, but not step
     by step.
@@ -228,11 +228,11 @@ def _is_sharp(size_bytes: Floats, time_s: Floats, period: int, offset: int) -> b
     rise = after - np.roll(after, width)
     index = np.arange(count)
     elsewhere = np.minimum(index, count - index) >= width
-    other = rise[elsewhere]
-    if other.size < 2:
+    other_rises = rise[elsewhere]
+    if other_rises.size < 2:
         return True
-    usual = float(np.median(other))
-    spread = math.sqrt(float(np.mean((other - usual) ** 2)))
+    usual = float(np.median(other_rises))
+    spread = math.sqrt(float(np.mean((other_rises - usual) ** 2)))
     return bool(rise[0] - usual >= SHARPNESS_MIN * spread)
 
 
@@ -241,7 +241,7 @@ def _regress(columns: Floats, values: Floats) -> tuple[Floats, Floats]:
     scale = np.maximum(np.abs(columns).max(axis=1), 1e-300)
     matrix = (columns / scale[:, None]).T
     solution, _, _, _ = np.linalg.lstsq(matrix, values, rcond=None)
-    left = values - matrix @ solution
-    variance = float(left @ left) / max(values.size - columns.shape[0], 1)
+    residuals = values - matrix @ solution
+    variance = float(residuals @ residuals) / max(values.size - columns.shape[0], 1)
     spread: NDArray[np.float64] = np.sqrt(variance * np.diag(np.linalg.pinv(matrix.T @ matrix)))
     return solution / scale, spread / scale

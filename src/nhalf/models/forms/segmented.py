@@ -22,12 +22,12 @@ from nhalf.models.least_squares import (
 from nhalf.models.line import Piece, check_curve, check_range, fit_piece
 
 POINTS_PER_SEGMENT_MIN = 3
-"""Any line meets two points: a third has to bear it out."""
+"""Any line fits two points: a third has to confirm it."""
 SEGMENTS_MAX = 16
 BLOCKS_MAX = 360
-"""With more sizes, breaks are sought between blocks of sizes first and moved to the size then."""
+"""With more sizes, breaks are first placed between blocks of sizes, then moved to a size."""
 NOISE_FLOOR = 1e-7
-"""Relative misfit that a clock read in double precision leaves behind: less is no misfit."""
+"""Relative rounding error of a clock read in double precision: less is no misfit."""
 NARROW_BRACKET = 1.6
 """A break known within this factor is taken to lie at the roundest size of its bracket."""
 BRIDGE_PERCENT = 25.0
@@ -42,7 +42,7 @@ class Break:
     """A change between two segments, known to lie in (low_bytes, high_bytes].
 
     `at_bytes` is the first size that is predicted by the right segment; `change_percent` is the
-    right segment's time over the left one's there, minus one; `jump` tells a jump from a bend.
+    right segment's time over the left one's there, minus one; `jump` is false for a bend.
     """
 
     low_bytes: float
@@ -87,25 +87,25 @@ class Segmented(Model):
 
     @classmethod
     def _from_starts(cls, curve: Curve, weight: Floats, starts: list[int]) -> Self:
-        """Fits the line of each segment, given the index of each segment's first point."""
+        """Fit the line of each segment, given the index of each segment's first point."""
         pieces = []
         for first, end in zip(starts, [*starts[1:], curve.size_bytes.size], strict=True):
             pieces.append(fit_piece(curve, weight, slice(first, end)))
-        breaks = [_break(left, right) for left, right in pairwise(pieces)]
+        breaks = [_break(before, after) for before, after in pairwise(pieces)]
         return cls(tuple(pieces), tuple(breaks))
 
     def predict_s(self, size_bytes: Floats) -> Floats:
         """Times in seconds, same shape; raises InputError beyond the sizes fitted."""
         size = check_range(size_bytes, self.pieces[0].from_bytes, self.pieces[-1].to_bytes)
-        which = np.searchsorted([change.at_bytes for change in self.breaks], size, side="right")
+        number = np.searchsorted([change.at_bytes for change in self.breaks], size, side="right")
         t0 = np.array([piece.t0_s for piece in self.pieces])
         per_byte = np.array([piece.per_byte_s for piece in self.pieces])
-        result: Floats = t0[which] + size * per_byte[which]
-        for change, left, right in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
+        result: Floats = t0[number] + size * per_byte[number]
+        for change, before, after in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
             if 0 < abs(change.change_percent) < BRIDGE_PERCENT:
                 inside = (size > change.low_bytes) & (size < change.high_bytes)
                 ends = [change.low_bytes, change.high_bytes]
-                times = [left.at(change.low_bytes), right.at(change.high_bytes)]
+                times = [before.at(change.low_bytes), after.at(change.high_bytes)]
                 result = np.where(inside, np.interp(size, ends, times), result)
         return result
 
@@ -140,8 +140,8 @@ def _choose(segments: list[int], misfits: list[float], count: int, noise_varianc
     """The position of the division that minimises Schwarz's criterion.
 
     A break counts as two parameters: counted as one, breaks are found in pure noise (Zhang and
-    Siegmund 2007). The launches tell the noise as well as n residuals would, so they enter as n
-    more observations with that mean square: without them k = n/2 segments would fit perfectly
+    Siegmund 2007). The launches determine the noise as well as n residuals would, so they enter as
+    n more observations with that mean square: without them k = n/2 segments would fit perfectly
     and always win.
     """
     observations = 2 * count if noise_variance > 0 else count
@@ -156,15 +156,15 @@ def _choose(segments: list[int], misfits: list[float], count: int, noise_varianc
     return int(np.argmin(scores))
 
 
-def _break(left: Piece, right: Piece) -> Break:
-    """The change between neighbours; where inside its bracket it lies is decided here."""
-    low, high = left.to_bytes, right.from_bytes
-    difference = left.per_byte_s - right.per_byte_s
-    crossing = (right.t0_s - left.t0_s) / difference if difference != 0 else math.inf
+def _break(before: Piece, after: Piece) -> Break:
+    """The change between neighbouring segments, placed at one size inside its bracket."""
+    low, high = before.to_bytes, after.from_bytes
+    difference = before.per_byte_s - after.per_byte_s
+    crossing = (after.t0_s - before.t0_s) / difference if difference != 0 else math.inf
     if low < crossing <= high:
         return Break(low, high, crossing, 0.0, jump=False)
     at = switch(low, high)
-    change = 100 * (right.at(at) / left.at(at) - 1) if left.at(at) > 0 else 0.0
+    change = 100 * (after.at(at) / before.at(at) - 1) if before.at(at) > 0 else 0.0
     return Break(low, high, at, change, jump=abs(change) >= BEND_PERCENT)
 
 
@@ -172,7 +172,7 @@ def switch(low: float, high: float) -> float:
     """The first size of the right segment: libraries switch at round sizes.
 
     Within a narrow bracket the roundest size is taken (the most trailing zeros in binary), just
-    above it when it is the left segment's last size; in a wide one the geometric middle.
+    above it if it is the left segment's last size; in a wide one the geometric mean.
     """
     if high > NARROW_BRACKET * max(low, 1.0):
         return math.sqrt(max(low, 0.5) * high)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """MPICH's tree of tests (CSEL): found in the library, checked, and with rules put before it.
 
-Nested objects; the keys of one are tests tried in their order, the first that holds is entered and
-never left again, so that every object must end with a test that always holds. Leaves are
-`algorithm=NAME`.
+It consists of nested objects whose keys are tests, tried in their order; the first that holds is
+entered and never left again, so that every object must end with a test that always holds. Leaves
+are `algorithm=NAME`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ PLAIN = (
 )
 """Algorithms without parameters, whose names in the tree are those of the variables."""
 REDUCING = ("allreduce", "reduce", "reduce-scatter")
-"""Operations whose algorithms may want a commutative operation."""
+"""Operations whose algorithms may need a commutative reduction."""
 NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
-"""Algorithms that want an element for every rank, and an operation that is built in."""
+"""Algorithms that need an element for every rank, and a built-in reduction."""
 BY_MESSAGE = ("alltoall", "bcast", "reduce", "allreduce", "scan")
-"""Operations whose tests are of a message, as rules have it; others are of all blocks together."""
+"""Operations whose tests are of one message, as in rules; others are of all blocks together."""
 
 _TEST = re.compile(
     r"collective=\w+|comm_type=(intra|inter)|comm_size(<=|<)\d+|comm_size=(pow2|any|node_comm_size)"
@@ -76,64 +76,69 @@ def _tree_in(path: Path) -> str:
 
 
 def tree_text(base: Tree, rules: Sequence[Rule]) -> str:
-    """The tree with rules before what it has."""
+    """The tree with rules before its own tests."""
     tree: Tree = dict(base)
-    known = names_in(base)
+    known_names = names_in(base)
     for operation in dict.fromkeys(rule.operation for rule in rules):
         key = f"collective={call_of(operation)}"
         if "comm_type=intra" not in tree.get(key, {}):
             raise FailedError(f"MPICH's tree has nothing on {operation} to begin from")
         old = tree[key]["comm_type=intra"]
-        tree[key] = {**tree[key], "comm_type=intra": _before(old, rules, operation, known)}
+        tree[key] = {
+            **tree[key],
+            "comm_type=intra": _with_tests_first(old, rules, operation, known_names),
+        }
     return json.dumps(tree, indent=1) + "\n"
 
 
 def names_in(tree: Tree) -> set[str]:
     """The algorithms that a tree names."""
-    found = set()
+    names = set()
     for key, inner in tree.items():
         if key.startswith("algorithm="):
-            found.add(key.partition("=")[2])
-        found |= names_in(inner)
-    return found
+            names.add(key.partition("=")[2])
+        names |= names_in(inner)
+    return names
 
 
-def _before(old: Tree, rules: Sequence[Rule], operation: str, known: set[str]) -> Tree:
-    """What was there, after tests for ranks and sizes."""
+def _with_tests_first(
+    old: Tree, rules: Sequence[Rule], operation: str, known_names: set[str]
+) -> Tree:
+    """A branch with tests for ranks and sizes before its own."""
     if "is_sendbuf_inplace=no" in old:
-        inner = _before(old["is_sendbuf_inplace=no"], rules, operation, known)
+        inner = _with_tests_first(old["is_sendbuf_inplace=no"], rules, operation, known_names)
         return {**old, "is_sendbuf_inplace=no": inner}
     blocks = blocks_of(rules, operation)
-    found: Tree = {}
+    tests: Tree = {}
     for number, (ranks, steps) in enumerate(blocks):
         last = number + 1 == len(blocks)
         test = "comm_size=any" if last else f"comm_size<{blocks[number + 1][0]}"
-        found[test] = _sized(old, operation, (ranks, steps), known)
-    return found
+        tests[test] = _size_tests(old, operation, (ranks, steps), known_names)
+    return tests
 
 
-def _sized(old: Tree, operation: str, block: tuple[int, Steps], known: set[str]) -> Tree:
+def _size_tests(old: Tree, operation: str, block: tuple[int, Steps], known_names: set[str]) -> Tree:
     """The tests of sizes for some numbers of ranks."""
     ranks, steps = block
     factor = ranks if operation in PER_RANK and operation not in BY_MESSAGE else 1
     kind = "avg_msg_size" if operation in BY_MESSAGE else "total_msg_size"
     if operation == "barrier":
-        return _leaf(old, operation, steps[0][1], known)
+        return _leaf(old, operation, steps[0][1], known_names)
     if len(steps) == 1:
-        return _leaf(old, operation, steps[0][1], known)
-    found: Tree = {}
+        return _leaf(old, operation, steps[0][1], known_names)
+    tests: Tree = {}
     for place, (_, algorithm) in enumerate(steps):
         last = place + 1 == len(steps)
         test = f"{kind}=any" if last else f"{kind}<{steps[place + 1][0] * factor}"
-        found[test] = _leaf(old, operation, algorithm, known)
-    return found
+        tests[test] = _leaf(old, operation, algorithm, known_names)
+    return tests
 
 
-def _leaf(old: Tree, operation: str, algorithm: str, known: set[str]) -> Tree:
-    """One algorithm where it may be used, and what was there otherwise."""
+def _leaf(old: Tree, operation: str, algorithm: str, known_names: set[str]) -> Tree:
+    """One algorithm if it may be used, and the previous branch otherwise."""
     if algorithm == NATIVE:
         return old
-    leaf: Tree = {f"algorithm={_name(operation, algorithm, known)}": {}}
+    leaf: Tree = {f"algorithm={_name(operation, algorithm, known_names)}": {}}
     if algorithm in NEEDS_COUNT:
         leaf = {"count<pow2": old, "count=any": leaf}
         leaf = {"is_op_built_in=yes": leaf, "is_op_built_in=no": old}
@@ -142,16 +147,16 @@ def _leaf(old: Tree, operation: str, algorithm: str, known: set[str]) -> Tree:
     return leaf
 
 
-def _name(operation: str, algorithm: str, known: set[str]) -> str:
+def _name(operation: str, algorithm: str, known_names: set[str]) -> str:
     """The name of an algorithm in the tree."""
     begin = f"MPIR_{call_of(operation).capitalize()}"
     names = [f"{begin}_{kind}_{algorithm}" for kind in ("intra", "allcomm")]
-    found = next((name for name in names if name in known), "")
-    return found or (names[1] if algorithm == "nb" else names[0])
+    match = next((name for name in names if name in known_names), "")
+    return match or (names[1] if algorithm == "nb" else names[0])
 
 
 def check_tree(path: Path, text: str, base: Tree) -> Tree:
-    """The tree in a file; raises FailedError if MPICH would not take it, or end at a call."""
+    """Parse a tree; raises FailedError if MPICH would not accept it, or abort at a call."""
     try:
         tree = json.loads(text)
     except ValueError as error:
@@ -166,7 +171,7 @@ def check_tree(path: Path, text: str, base: Tree) -> Tree:
 
 
 def _check(path: Path, where: list[str], tree: Any) -> None:
-    """Every object ends with a test that always holds, every branch with an algorithm."""
+    """Check that every object ends with a test that always holds, and branches with algorithms."""
     if not isinstance(tree, dict) or not tree:
         raise _wrong(path, " / ".join(where), "it leads to no algorithm")
     keys = list(tree)
@@ -183,7 +188,7 @@ def _check(path: Path, where: list[str], tree: Any) -> None:
 
 
 def _check_leaf(path: Path, place: list[str]) -> None:
-    """An algorithm is one of its collective."""
+    """Check that an algorithm belongs to its collective."""
     name = place[-1].partition("=")[2]
     collective = place[0].partition("=")[2]
     if not name.startswith((f"MPIR_{collective.capitalize()}_", "MPIDI_")):
@@ -192,20 +197,20 @@ def _check_leaf(path: Path, place: list[str]) -> None:
 
 def _complete(keys: Iterable[str]) -> bool:
     """Whether one of some tests always holds."""
-    found = set(keys)
-    if any(_LEAF.fullmatch(key) or _ENDS.fullmatch(key) for key in found):
+    distinct_keys = set(keys)
+    if any(_LEAF.fullmatch(key) or _ENDS.fullmatch(key) for key in distinct_keys):
         return True
-    return any(key.endswith("=yes") and key[:-3] + "no" in found for key in found)
+    return any(key.endswith("=yes") and key[:-3] + "no" in distinct_keys for key in distinct_keys)
 
 
 def decided(tree: Tree, base: Tree, operations: Iterable[str]) -> list[str]:
-    """The operations on which a tree says something else than the library's own."""
+    """The operations on which a tree differs from the library's own."""
     keys = {name: f"collective={call_of(name)}" for name in operations}
     return [name for name, key in keys.items() if _order(tree.get(key)) != _order(base.get(key))]
 
 
 def _order(tree: Mapping[str, Any] | None) -> str:
-    """A tree as text in its own order, which counts."""
+    """A tree as text in its own order, which matters."""
     return json.dumps(tree)
 
 

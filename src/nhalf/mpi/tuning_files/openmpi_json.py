@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open MPI's file of dynamic rules as JSON, from version 6 on; the first rule that matches counts.
+"""Open MPI's file of dynamic rules as JSON, from version 6 on; the first matching rule applies.
 
-An unknown name of an algorithm disables its rule there, and any other mistake the whole file,
-both silently.
+Open MPI silently ignores a rule with an unknown algorithm, and the whole file for any other error.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ _RULE = {"msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs"}
 
 
 def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
-    """The file; `fan_of` takes an operation and the name of an algorithm."""
+    """The text of the file; `fan_of` takes an operation and the name of an algorithm."""
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation in sorted({rule.operation for rule in rules}):
         blocks = blocks_of(rules, operation)
-        found = collectives[call_of(operation)] = []
+        blocks_json = collectives[call_of(operation)] = []
         for number, (ranks, steps) in enumerate(blocks):
             last = number + 1 == len(blocks)
             factor = ranks if operation in PER_RANK else 1
@@ -52,7 +51,7 @@ def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
                 limits: dict[str, Any] = {"comm_size_min": ranks}
                 if not last:
                     limits["comm_size_max"] = blocks[number + 1][0] - 1
-                found.append({**limits, "rules": entries})
+                blocks_json.append({**limits, "rules": entries})
     whole = {"rule_file_version": VERSION, "module": "tuned", "collectives": collectives}
     return json.dumps(whole, indent=1) + "\n"
 
@@ -72,30 +71,32 @@ def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, in
     rules: list[Rule] = []
     for name, blocks in whole["collectives"].items():
         operation = str(names.get(name, name))
-        known = numbers_of(operation)
-        if not known:
+        numbers_by_name = numbers_of(operation)
+        if not numbers_by_name:
             raise _wrong(path, name, "there is no such collective with a choice")
         if not isinstance(blocks, list):
             raise _wrong(path, name, "it is not a list")
         for number, block in enumerate(blocks):
-            rules += _block(path, f"{name}[{number}]", block, (operation, known))
+            rules += _block(path, f"{name}[{number}]", block, (operation, numbers_by_name))
     return rules
 
 
-def _block(path: Path, where: str, block: Any, about: tuple[str, Mapping[str, int]]) -> list[Rule]:
+def _block(
+    path: Path, where: str, block: Any, collective: tuple[str, Mapping[str, int]]
+) -> list[Rule]:
     """The rules of one range of communicator sizes."""
-    operation, known = about
+    operation, numbers_by_name = collective
     _keys(path, where, block, _BLOCK, {"rules"})
     low, high = (block.get("comm_size_min", 0), block.get("comm_size_max", "inf"))
     from_ranks, to_ranks = (_end(path, where, value) for value in (low, high))
     factor = max(from_ranks, 1) if operation in PER_RANK else 1
-    found = []
+    rules = []
     for number, entry in enumerate(block["rules"]):
         place = f"{where}.rules[{number}]"
         _keys(path, place, entry, _RULE, {"alg"})
-        names = {number: name for name, number in known.items()}
+        names = {number: name for name, number in numbers_by_name.items()}
         algorithm = names.get(entry["alg"], entry["alg"])
-        if algorithm not in known:
+        if algorithm not in numbers_by_name:
             raise _wrong(path, place, f"{operation} has no algorithm {entry['alg']!r}")
         first, last = entry.get("msg_size_min", 0), entry.get("msg_size_max", "inf")
         from_bytes, to_bytes = (_end(path, place, value) for value in (first, last))
@@ -104,17 +105,19 @@ def _block(path: Path, where: str, block: Any, about: tuple[str, Mapping[str, in
         end_bytes = to_bytes if math.isinf(to_bytes) else (int(to_bytes) + 1) // factor - 1
         begin_bytes = -(-int(from_bytes) // int(factor))
         segment = entry.get("seg_size", 0)
-        named = f"{algorithm}:{segment}" if segment else str(algorithm)
-        found.append(Rule(operation, int(from_ranks), to_ranks, begin_bytes, end_bytes, named))
-    return found
+        algorithm_name = f"{algorithm}:{segment}" if segment else str(algorithm)
+        rules.append(
+            Rule(operation, int(from_ranks), to_ranks, begin_bytes, end_bytes, algorithm_name)
+        )
+    return rules
 
 
-def _keys(path: Path, where: str, value: Any, known: set[str], needed: set[str]) -> None:
+def _keys(path: Path, where: str, value: Any, allowed: set[str], required: set[str]) -> None:
     if not isinstance(value, dict):
         raise _wrong(path, where, "it is not an object")
-    for name in sorted(set(value) - known):
+    for name in sorted(set(value) - allowed):
         raise _wrong(path, where, f"{name!r} means nothing")
-    for name in sorted(needed - set(value)):
+    for name in sorted(required - set(value)):
         raise _wrong(path, where, f"{name!r} is missing")
 
 

@@ -6,10 +6,10 @@
             each: message size, algorithm, fan-in and fan-out, segment size,
                 in version 2 a number of requests may follow
 
-Numbers stand between blanks, '#' begins a comment. The block of the largest communicator size that
-is not above the real one counts; one that is smaller than all takes the first block, therefore a
+Blanks separate numbers, '#' begins a comment. The block of the largest communicator size that
+is not above the actual one applies; one that is smaller than all takes the first block, therefore a
 block of size 0 goes first. Likewise for message sizes, where a first one that is not 0 makes the
-library drop the whole file. Algorithm 0 leaves the choice to the library. Sizes are those of the
+library ignore the whole file. Algorithm 0 leaves the choice to the library. Sizes are those of the
 whole message (bcast), vector (reduce, allreduce) or all blocks together (the others).
 """
 
@@ -37,7 +37,7 @@ OPERATION_IDS = {
     "scatter": 15,
 }
 COLLECTIVES_MAX = 22
-"""Ids are below: blocking collectives and those of neighbours."""
+"""Upper bound of ids of blocking and neighbourhood collectives."""
 HEADLINE = "rule-file-version-"
 
 
@@ -47,7 +47,7 @@ def rules_text(
     fan_of: Callable[[str, str], int],
     version: int,
 ) -> str:
-    """The file; `number_of` and `fan_of` take an operation and the name of an algorithm."""
+    """The text of the file; `number_of` and `fan_of` take an operation and an algorithm's name."""
     operations = sorted({rule.operation for rule in rules}, key=OPERATION_IDS.__getitem__)
     lines = [f"{HEADLINE}{version}"] if version > 1 else []
     lines.append(f"{len(operations)} # collectives")
@@ -71,57 +71,57 @@ class _Numbers:
     """The numbers of a file in their order, each with its line."""
 
     path: Path
-    left: list[tuple[int, int]]
+    remaining: list[tuple[int, int]]
     line: int = 1
 
-    def next(self, what: str) -> int:
-        """The next number; an error names what is missing."""
-        if not self.left:
-            raise rejected(self.path, self.line, f"the file ends where {what} should follow")
-        self.line, number = self.left.pop(0)
+    def next(self, description: str) -> int:
+        """Read the next number; an error names what is missing."""
+        if not self.remaining:
+            raise rejected(self.path, self.line, f"the file ends where {description} should follow")
+        self.line, number = self.remaining.pop(0)
         return number
 
-    def count(self, what: str) -> int:
-        """A number of things that follow."""
-        number = self.next(what)
+    def count(self, description: str) -> int:
+        """Read the number of entries that follow; 0 is an error."""
+        number = self.next(description)
         if number == 0:
-            raise rejected(self.path, self.line, f"{what} is 0")
+            raise rejected(self.path, self.line, f"{description} is 0")
         return number
 
     def more_on_line(self) -> bool:
-        """Whether another number stands on the line of the last one."""
-        return bool(self.left) and self.left[0][0] == self.line
+        """Whether another number follows on the line of the last one."""
+        return bool(self.remaining) and self.remaining[0][0] == self.line
 
 
 def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str]]) -> list[Rule]:
     """The rules in a file; `names_of` gives an operation's algorithms by number.
 
-    Raises FailedError naming the line if the library would drop the file, or would take it
-    otherwise than it looks.
+    Raises FailedError naming the line if the library would ignore the file, or would interpret it
+    differently from its text.
     """
     version, numbers = _parse(path, text)
     rules: list[Rule] = []
-    seen: set[int] = set()
+    identities: set[int] = set()
     for _ in range(numbers.count("the number of collectives")):
         identity = numbers.next("the id of a collective")
         if identity >= COLLECTIVES_MAX:
             raise rejected(path, numbers.line, f"there is no collective of id {identity}")
-        if identity in seen:
+        if identity in identities:
             raise rejected(path, numbers.line, f"the collective of id {identity} comes twice")
-        seen.add(identity)
-        operation = next((key for key, one in OPERATION_IDS.items() if one == identity), "")
+        identities.add(identity)
+        operation = next((key for key, number in OPERATION_IDS.items() if number == identity), "")
         names = names_of(operation) if operation else {}
         rules += rules_from(operation, list(_blocks(numbers, operation, names, version)))
-    if numbers.left:
-        line = numbers.left[0][0]
+    if numbers.remaining:
+        line = numbers.remaining[0][0]
         raise rejected(path, line, "more numbers follow than the counts before them announce")
     return [rule for rule in rules if rule.operation]
 
 
 def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
-    """The version and all numbers."""
+    """Parse the version and all numbers of a file."""
     version = 1
-    found: list[tuple[int, int]] = []
+    numbers: list[tuple[int, int]] = []
     for place, whole in enumerate(text.splitlines(), 1):
         line = whole.partition("#")[0].strip()
         if place == 1 and line.startswith(HEADLINE):
@@ -133,16 +133,16 @@ def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
         for word in line.split():
             if not re.fullmatch(r"0|[1-9][0-9]{0,18}", word):
                 raise rejected(path, place, f"{word!r} is no decimal number")
-            found.append((place, int(word)))
-    if not found:
+            numbers.append((place, int(word)))
+    if not numbers:
         raise rejected(path, 1, "there is no number in it")
-    return version, _Numbers(path, found)
+    return version, _Numbers(path, numbers)
 
 
 def _blocks(
     numbers: _Numbers, operation: str, names: Mapping[int, str], version: int
 ) -> Iterator[tuple[int, Steps]]:
-    """Every communicator size of a collective with its steps, sizes as nhalf counts them."""
+    """Yield every communicator size of a collective with its steps, in nhalf's sizes."""
     before = -1
     for place in range(numbers.count("the number of communicator sizes")):
         ranks = numbers.next("a communicator size")
@@ -165,7 +165,7 @@ def _blocks(
 def _steps(
     numbers: _Numbers, operation: str, names: Mapping[int, str], form: tuple[int, int]
 ) -> Iterator[tuple[int, str]]:
-    """Every message size of a block with its algorithm."""
+    """Yield every message size of a block with its algorithm."""
     count, version = form
     before = -1
     for place in range(count):
@@ -185,13 +185,13 @@ def _steps(
             numbers.next("the number of requests")
         if numbers.more_on_line():
             raise rejected(numbers.path, line, f"a rule has more than {3 + version} numbers")
-        yield size_bytes, _named(numbers, operation, names, (algorithm, segment_bytes))
+        yield size_bytes, _algorithm_name(numbers, operation, names, (algorithm, segment_bytes))
 
 
-def _named(
+def _algorithm_name(
     numbers: _Numbers, operation: str, names: Mapping[int, str], rule: tuple[int, int]
 ) -> str:
-    """The name of an algorithm with its segment size; one that is unknown is an error."""
+    """The name of an algorithm with its segment size; raises FailedError for an unknown one."""
     algorithm, segment_bytes = rule
     if not operation:
         return str(algorithm)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning files that are variables, a line each: `export NAME='value'`, to be read by a shell."""
+"""Tuning files of variables, one per line: `export NAME='value'`, to be sourced by a shell."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def variables_text(variables: Mapping[str, str], how: str) -> str:
-    """The file; `how` tells people what to do with it."""
+    """The text of the file; `how` explains its use."""
     lines = [f"# {how}", *(f"export {name}={shlex.quote(variables[name])}" for name in variables)]
     return "\n".join(lines) + "\n"
 
 
 def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, str]:
-    """The variables of a file; `check` says what is wrong with a name and value, '' for nothing.
+    """The variables of a file; `check` returns the error in a name and value, '' for none.
 
-    Raises FailedError naming the line if the file is not of this form or says nothing.
+    Raises FailedError naming the line if the file is not of this form or is empty.
     """
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for number, line in enumerate(content(path).splitlines(), 1):
         try:
             words = shlex.split(line, comments=True)
@@ -36,11 +36,11 @@ def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, st
             name, equals, value = word.partition("=")
             if not equals or not _NAME.fullmatch(name):
                 raise rejected(path, number, f"{word!r} is not NAME=value")
-            if name in found:
+            if name in variables:
                 raise rejected(path, number, f"{name} stands twice")
-            if wrong := check(name, value):
-                raise rejected(path, number, wrong)
-            found[name] = value
-    if not found:
+            if reason := check(name, value):
+                raise rejected(path, number, reason)
+            variables[name] = value
+    if not variables:
         raise rejected(path, 1, "it sets no variable")
-    return found
+    return variables

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vendors: one file holds everything nhalf knows about one MPI library.
 
-How it is recognised, installed, set up, started and bound, and how its collective operations are
-tuned. To add a library, put a file into this folder, with the name that `nhalf mpi list` should
-show: one class that derives from `Vendor`, and its tuner if it has one. No other file changes.
+It defines how a library is recognised, installed, set up, started and bound, and how its collective
+operations are tuned. To add a library, put a file into this folder, with the name that
+`nhalf mpi list` should show: one class that derives from `Vendor`, and its tuner if it has one. No
+other file changes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PACKAGE = "nhalf.mpi.vendors"
 
 @dataclass(frozen=True)
 class Wheel:
-    """A library in the package index: its package there, the version known to work, other names."""
+    """A library in the package index: its package, the version known to work, further names."""
 
     package: str
     version: str
@@ -42,43 +43,43 @@ class Loaded:
 
 
 class Vendor(Launcher):
-    """One MPI library. As a launcher it is its own `mpiexec`."""
+    """An MPI library, which is also the launcher of its own `mpiexec`."""
 
     title: ClassVar[str]
-    """Its usual name."""
+    """The library's usual name."""
 
     launcher: ClassVar[str]
-    """The name of its mpiexec in `--launcher`; libraries of one family share it."""
+    """The name of the library's mpiexec in `--launcher`; libraries of one family share it."""
 
-    asked: ClassVar[tuple[str, ...]] = ()
-    """A program beside its mpiexec that is asked, too, where `--version` does not tell enough."""
+    version_command: ClassVar[tuple[str, ...]] = ()
+    """A further program beside the mpiexec to ask if `--version` does not suffice."""
 
     turn: ClassVar[int] = 0
     """The order in which vendors try to identify an mpiexec: derived libraries come first."""
 
     wheel: ClassVar[Wheel | None] = None
-    """Where `nhalf mpi install` gets it from, None if there is no wheel."""
+    """The source for `nhalf mpi install`, None if there is no wheel."""
 
     compiler_variable: ClassVar[str] = ""
-    """The variable that tells its mpicxx which compiler to call, '' if there is none."""
+    """The variable that sets the compiler of the library's mpicxx, '' if there is none."""
 
     linked_as: ClassVar[str] = "libmpi"
-    """How programs that were built with its own header name the library that they need."""
+    """The name of the needed library in programs built with the library's own header."""
 
     handles_of: ClassVar[str] = ""
-    """The vendor whose header has the same handles, so that its mpicxx serves for this one."""
+    """The vendor whose header has the same handles, so that its mpicxx can be used instead."""
 
     pmi: ClassVar[tuple[str, ...]] = ()
-    """The process management that it speaks unless it was built otherwise: see `speaks`."""
+    """The process management of usual builds of the library: see `speaks`."""
 
     folders: ClassVar[tuple[str, ...]] = ()
-    """Where it keeps shared objects beside lib and lib64, below its prefix."""
+    """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
     @abstractmethod
     def version_in(self, text: str) -> str:
-        """The version, where `mpiexec --version` of this library printed the text; else ''.
+        """The version if `mpiexec --version` of this library printed the text; else ''.
 
-        What the program `asked` printed comes after it.
+        The output of `version_command` comes after it.
         """
 
     def loaded(self) -> Loaded | None:
@@ -86,41 +87,41 @@ class Vendor(Launcher):
         return None
 
     def compiler(self, prefix: Path) -> Path | None:
-        """Its C++ compiler wrapper, where that is not an mpicxx beside its mpiexec."""
+        """The C++ compiler wrapper, unless it is an mpicxx beside the mpiexec."""
         return None
 
     def variables(self, prefix: Path) -> dict[str, str]:
-        """What its programs need beside LD_LIBRARY_PATH, complete values."""
+        """The variables that programs need beside LD_LIBRARY_PATH, complete values."""
         return {}
 
     def tuner(self, library: Library, form: str = "") -> Tuner | None:
-        """Its algorithms and its tuning file, None if it cannot be tuned.
+        """The tuner of the library's algorithms, None if it cannot be tuned.
 
         `form` is one of the file's forms, '' for the usual one.
         """
         return None
 
     def speaks(self, library: Library) -> tuple[str, ...]:
-        """The process management that it can speak, as `srun --mpi` names it, best first.
+        """The process management that the library speaks, as `srun --mpi` names it, best first.
 
-        None if nobody knows, which leaves the choice to Slurm.
+        It is empty if unknown, which leaves the choice to Slurm.
         """
         return self.pmi
 
     def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
-        """What they need beside these under a launcher, with a kind of process management.
+        """Further variables for programs under a launcher, with a kind of process management.
 
-        `launcher` is '' for its own, `pmi` '' for what the launcher chooses. Raises MissingError if
-        that cannot be had.
+        `launcher` is '' for the library's own, `pmi` '' for the launcher's choice. Raises
+        MissingError if that is not available.
         """
         return {}
 
 
 @functools.cache
 def vendors() -> dict[str, Vendor]:
-    """Every vendor by name, in the order in which they are asked."""
-    found: dict[str, type[Vendor]] = plugins.load(PACKAGE, Vendor)
-    return {name: found[name]() for name in sorted(found, key=lambda name: found[name].turn)}
+    """Every vendor by name, in the order in which they try to identify an mpiexec."""
+    classes: dict[str, type[Vendor]] = plugins.load(PACKAGE, Vendor)
+    return {name: classes[name]() for name in sorted(classes, key=lambda name: classes[name].turn)}
 
 
 def vendor_of(library: Library) -> Vendor:
@@ -133,15 +134,21 @@ def vendor_of(library: Library) -> Vendor:
     return vendors()[library.vendor]
 
 
-def libraries_in(said: str, names: Iterable[str]) -> list[str]:
-    """Those of some libraries by name that a version text of MPI_Get_library_version can be of.
+def libraries_in(version_text: str, names: Iterable[str]) -> list[str]:
+    """The libraries among `names` that a text of MPI_Get_library_version can belong to.
 
-    The vendor is known by its usual name, the version by its number; where none has the number
-    (vendors shorten it), all of the vendor.
+    The vendor is recognised by its usual name, the version by its number; if none has the number
+    (vendors shorten it), all of the vendor are returned.
     """
-    said = said.replace("(R)", "")
-    letters = said.casefold()
-    vendor = next((n for n, each in vendors().items() if each.title.casefold() in letters), None)
-    same = [name for name in names if vendor is not None and name.startswith(f"{vendor}-")]
-    numbered = [name for name in same if name.removeprefix(f"{vendor}-").partition("+")[0] in said]
-    return numbered or same
+    version_text = version_text.replace("(R)", "")
+    letters = version_text.casefold()
+    vendor = next(
+        (n for n, candidate in vendors().items() if candidate.title.casefold() in letters), None
+    )
+    of_vendor = [name for name in names if vendor is not None and name.startswith(f"{vendor}-")]
+    numbered = [
+        name
+        for name in of_vendor
+        if name.removeprefix(f"{vendor}-").partition("+")[0] in version_text
+    ]
+    return numbered or of_vendor

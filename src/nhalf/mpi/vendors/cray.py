@@ -22,7 +22,7 @@ from nhalf.mpi.vendors import Loaded
 FOLDER = "CRAY_MPICH_DIR"
 VERSION = "CRAY_MPICH_VERSION"
 WRAPPERS = ("CRAYPE_VERSION", "CRAYPE_DIR")
-"""Set where `CC` is the programming environment's wrapper, and no other compiler's name."""
+"""Variables that are set if `CC` is the programming environment's wrapper."""
 _IN_PATH = re.compile(r"/mpich/(\d[\w.]*)")
 
 
@@ -34,22 +34,22 @@ class Cray(Hydra):
     pmi: ClassVar[tuple[str, ...]] = ("cray_shasta",)
 
     def version_in(self, text: str) -> str:
-        """As MPI_Get_library_version has it: 'CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)'."""
+        """Parse a version text such as 'CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)'."""
         match = re.search(r"CRAY MPICH version\s+(\d[\w.]*)", text)
         return match[1].rstrip(".") if match else ""
 
     def loaded(self) -> Loaded | None:
-        """The module that is loaded, which names its folder and its version."""
+        """The library of the loaded module, which names its folder and its version."""
         folder = os.environ.get(FOLDER, "")
-        named = _IN_PATH.search(folder)
-        version = os.environ.get(VERSION, "") or (named[1] if named else "")
+        match = _IN_PATH.search(folder)
+        version = os.environ.get(VERSION, "") or (match[1] if match else "")
         return Loaded(Path(folder), version) if version and os.path.isdir(folder) else None
 
     def compiler(self, prefix: Path) -> Path | None:
-        """`CC`, which links this library whatever compiler is behind it."""
-        found = shutil.which("CC") if any(map(os.environ.get, WRAPPERS)) else None
-        return Path(found) if found else None
+        """The wrapper `CC`, which links this library with any compiler."""
+        wrapper = shutil.which("CC") if any(map(os.environ.get, WRAPPERS)) else None
+        return Path(wrapper) if wrapper else None
 
     def speaks(self, library: Library) -> tuple[str, ...]:
-        """That of Slingshot machines only."""
+        """The process management of Slingshot machines only."""
         return self.pmi

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
 
-Sizes l to m are those of a message, ranks p to q those of the communicator. The library tells how
-many presets an operation has (`impi_info -v`), not what they are; since 2021.13 they are not the
-algorithms of its older manuals. A preset is therefore called by its number.
+Sizes l to m are those of a message, ranks p to q those of the communicator. The library reports the
+number of presets of an operation (`impi_info -v`), not their meaning; since 2021.13 they are not
+the algorithms of its older manuals. A preset is therefore called by its number.
 """
 
 from __future__ import annotations
@@ -50,60 +50,60 @@ class Intel(Hydra):
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
 
     def version_in(self, text: str) -> str:
-        """What stands in its own line, whatever it is named."""
+        """Parse the version in the library's own line of the text."""
         match = re.search(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)", text)
         return match[1].rstrip(".") if match else ""
 
     def environment(self, job: Job) -> dict[str, str]:
-        """Its own pinning: one whole core per rank, or none at all."""
+        """The variables of its own pinning: one whole core per rank, or none at all."""
         variables = {"I_MPI_PIN": "1" if job.bind else "0"}
         if job.bind:
             variables["I_MPI_PIN_DOMAIN"] = "core"
         return {**variables, **job.environment}
 
     def variables(self, prefix: Path) -> dict[str, str]:
-        """Its place, and that of libfabric's providers."""
-        found = {"I_MPI_ROOT": str(prefix)}
+        """The variables of its prefix, and of the folder of libfabric's providers."""
+        variables = {"I_MPI_ROOT": str(prefix)}
         providers = [prefix / "lib/libfabric/prov", prefix / "opt/mpi/libfabric/lib/prov"]
         for folder in providers:
             if os.path.isdir(folder):
-                found["FI_PROVIDER_PATH"] = str(folder)
+                variables["FI_PROVIDER_PATH"] = str(folder)
                 break
-        return found
+        return variables
 
     def speaks(self, library: Library) -> tuple[str, ...]:
-        """That of the clients that are here; of a client that the user names, its own."""
-        given = os.environ.get(CLIENT, "")
-        if given:
-            return tuple(kind for kind in self.pmi if f"lib{kind}." in Path(given).name)
+        """The kinds of installed clients, or that of the client that the user names."""
+        client = os.environ.get(CLIENT, "")
+        if client:
+            return tuple(kind for kind in self.pmi if f"lib{kind}." in Path(client).name)
         return tuple(kind for kind in self.pmi if ctypes.util.find_library(kind)) or self.pmi
 
     def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
-        """It has no client for other process management than Hydra's, so it gets its path."""
+        """The path of a client, since the library has only Hydra's own."""
         if not launcher or pmi == "none" or os.environ.get(CLIENT):
             return {}
         kind = pmi.partition("_v")[0] or self.pmi[0]
-        found = ctypes.util.find_library(kind)
-        if found is None:
+        client = ctypes.util.find_library(kind)
+        if client is None:
             raise MissingError(
                 f"Intel MPI needs lib{kind} to be started by {launcher}",
                 "apt-get install libpmi2-0" if kind == "pmi2" else f"name its file with {CLIENT}",
             )
-        return {CLIENT: found, **({"I_MPI_PMI": kind} if kind != self.pmi[0] else {})}
+        return {CLIENT: client, **({"I_MPI_PMI": kind} if kind != self.pmi[0] else {})}
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
-        """Presets by number."""
+        """The tuner of presets by number."""
         return Presets(library, form)
 
 
 class Presets(Tuner):
     """The presets of Intel MPI."""
 
-    what: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
+    description: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
     forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}
 
     def algorithms(self, operation: str) -> list[str]:
-        """Numbers of presets: those that impi_info says there are."""
+        """The numbers of presets according to impi_info."""
         if operation not in OPERATIONS:
             return []
         command = self.library.prefix / "bin" / "impi_info"
@@ -112,8 +112,8 @@ class Presets(Tuner):
         return [str(number) for number in range(max(first, 1), last + 1)]
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        """The preset alone: for all sizes and ranks."""
-        return {PREFIX + _key(operation): one for operation, one in chosen.items()}
+        """The variables of presets for all sizes and ranks."""
+        return {PREFIX + _key(operation): preset for operation, preset in chosen.items()}
 
     def text(self, rules: Sequence[Rule]) -> str:
         """A file of variables for the shell."""
@@ -130,7 +130,7 @@ class Presets(Tuner):
         return [rule for name in variables for rule in self._rules(name, variables[name])]
 
     def activate(self, path: Path) -> dict[str, str]:
-        """The variables themselves."""
+        """The variables of the file."""
         return read_variables(path, self._wrong)
 
     def _wrong(self, name: str, value: str) -> str:
@@ -152,30 +152,30 @@ class Presets(Tuner):
     @staticmethod
     def _rules(name: str, value: str) -> list[Rule]:
         """The rules of one variable that was checked."""
-        found = []
+        rules = []
         for part in value.split(";"):
             match = _PART.fullmatch(part)
             assert match is not None
             size_bytes = (int(match[2] or 0), int(match[3] or BYTES_MAX))
             ranks = (int(match[4] or 0), int(match[5] or RANKS_MAX))
             ends = [
-                math.inf if high >= most else high
-                for high, most in ((ranks[1], RANKS_MAX), (size_bytes[1], BYTES_MAX))
+                math.inf if high >= largest else high
+                for high, largest in ((ranks[1], RANKS_MAX), (size_bytes[1], BYTES_MAX))
             ]
             operation = _operation(name)
-            found.append(
+            rules.append(
                 Rule(operation, ranks[0], ends[0], size_bytes[0], ends[1], str(int(match[1])))
             )
-        return found
+        return rules
 
 
 def _parts(rules: Sequence[Rule], operation: str) -> list[str]:
-    """The parts of a variable: no two of them speak of the same ranks and sizes."""
+    """The parts of a variable, whose ranges of ranks and sizes do not overlap."""
     own = [rule for rule in rules if rule.operation == operation]
     begins = {rule.from_ranks for rule in own}
     begins |= {int(rule.to_ranks) + 1 for rule in own if math.isfinite(rule.to_ranks)}
     edges = sorted(begins)
-    found = []
+    parts = []
     for number, begin in enumerate(edges):
         last = number + 1 == len(edges)
         ranks = f"{begin}-{RANKS_MAX if last else edges[number + 1] - 1}"
@@ -184,8 +184,8 @@ def _parts(rules: Sequence[Rule], operation: str) -> list[str]:
             final = place + 1 == len(steps)
             end_bytes = BYTES_MAX if final else steps[place + 1][0] - 1
             if algorithm != NATIVE:
-                found.append(f"{algorithm}:{size_bytes}-{end_bytes}@{ranks}")
-    return found
+                parts.append(f"{algorithm}:{size_bytes}-{end_bytes}@{ranks}")
+    return parts
 
 
 def _key(operation: str) -> str:
@@ -194,13 +194,13 @@ def _key(operation: str) -> str:
 
 def _operation(name: str) -> str:
     """The operation of a variable, '' if it is no variable of one."""
-    found = {PREFIX + _key(operation): operation for operation in OPERATIONS}
-    return found.get(name, "")
+    operations = {PREFIX + _key(operation): operation for operation in OPERATIONS}
+    return operations.get(name, "")
 
 
 @functools.cache
 def _range(command: str, key: str, environment: tuple[tuple[str, str], ...]) -> tuple[int, int]:
-    """First and last preset of an operation; (0, 0) where it has none."""
+    """The first and last preset of an operation; (0, 0) if it has none."""
     outcome = run([command, "-v", PREFIX + key], ASK_TIMEOUT_S, dict(environment))
     if not outcome.succeeded:
         raise MissingError(f"{command} does not tell its presets: {outcome.reason}")

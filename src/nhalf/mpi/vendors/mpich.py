@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """MPICH: its mpiexec is Hydra's; an algorithm per operation by variables, or a tree as JSON.
 
-The variables' names and choices are asked of `mpivars`. The tree that the library decides by is
+`mpivars` lists the variables' names and choices. The library's decision tree is
 part of the library itself, as text; a file replaces all of it, and a call that finds no algorithm
-in it ends the program, so a written tree is the library's own with tests put before it.
+in it aborts the program, so a written tree is the library's own with tests put before it.
 
-On one node CH4 answers some operations by shared memory of its own before either is asked: for
-the operations that are decided here it is told not to, for the others it stays as it is.
+On one node CH4 performs some operations by its own shared memory before either applies: for the
+operations that are decided here this is disabled, for the others it stays unchanged.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ OPERATIONS = (
     *("reduce-scatter", "scan", "scatter"),
 )
 NOT_HERE = ("auto", "ccl", "smp")
-"""The library's own choice, what needs a library of another maker, and a division over hosts that
-the own choice makes where there are several and that is an error where there are not."""
+"""Choices that are not offered: the library's own choice, one that needs another vendor's library,
+and a division over hosts, which the own choice includes and which is an error on a single host."""
 NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
-"""Need an element for every rank, which even the library's own start does not give them."""
+"""Algorithms that need an element for every rank, even in calls of the library's own start-up."""
 POWER_OF_TWO = ("recursive_doubling", "recursive_halving", "scatter_recursive_doubling_allgather")
-"""Algorithms that some operations have for these numbers of ranks only."""
+"""Algorithms that some operations have for powers of two of ranks only."""
 ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
-"""Operations whose algorithms of these names take any number."""
+"""Operations whose algorithms of these names take any number of ranks."""
 STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}
-"""An algorithm that does not fit is an error, not another one silently."""
+"""Variables that make an unsuitable algorithm an error instead of a silent replacement."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 PMI = "MPIR_CVAR_PMI_VERSION"
 PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
-"""Its values by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of PMI-1
-as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
+"""Values of `PMI` by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of
+PMI-1 as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
 class Mpich(Hydra):
-    """MPICH, and what was made from it and does not say so."""
+    """MPICH, and derived libraries that do not identify themselves."""
 
     title: ClassVar[str] = "MPICH"
     turn: ClassVar[int] = 9
@@ -64,15 +64,15 @@ class Mpich(Hydra):
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
     def version_in(self, text: str) -> str:
-        """Hydra's version is MPICH's."""
-        found = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
-        return found[1].rstrip(".") if found else ""
+        """Parse Hydra's version, which is MPICH's."""
+        match = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
+        return match[1].rstrip(".") if match else ""
 
     def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
-        """Which process management counts, where variables of two may reach the ranks.
+        """The variable that selects a process management if those of two may reach the ranks.
 
-        MPICH 5 ends where it finds both PMI_SIZE and PMIX_NAMESPACE. Slurm gives PMIx's to what it
-        starts, such as the shell of a job or Hydra's proxies, and both hand them on.
+        MPICH 5 aborts if it finds both PMI_SIZE and PMIX_NAMESPACE. Slurm sets PMIx's variables in
+        the shell of a job and in Hydra's proxies, and both pass them on.
         """
         by_hand = os.environ.get(PMI) or pmi not in PMI_VERSIONS or (launcher and not pmi)
         marks = ["PMI_SIZE" if pmi == "pmix" else "PMIX_NAMESPACE"]
@@ -82,40 +82,42 @@ class Mpich(Hydra):
         return {PMI: PMI_VERSIONS[pmi]}
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
-        """The device CH4's algorithms."""
+        """The tuner of the device CH4."""
         return Ch4(library, form)
 
 
 class Ch4(Tuner):
     """MPICH with device CH4."""
 
-    what: ClassVar[str] = "MPICH: its tree of tests as JSON, or one algorithm for each operation"
+    description: ClassVar[str] = (
+        "MPICH: its tree of tests as JSON, or one algorithm for each operation"
+    )
     forms: ClassVar[dict[str, str]] = {"json": "mpich-tree.json", "variables": "mpich.env"}
 
     def algorithms(self, operation: str) -> list[str]:
-        """Names as mpivars has them."""
+        """The names of an operation's algorithms in mpivars."""
         if operation not in OPERATIONS:
             return []
         return _choices(self.library).get(_key(operation), [])
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
-        """Some are for powers of two only."""
+        """Whether an algorithm works with this many ranks: some need powers of two."""
         power = ranks & (ranks - 1) == 0
         return power or operation in ANY_RANKS or algorithm not in POWER_OF_TWO
 
     def writable(self, operation: str, algorithm: str) -> bool:
-        """The tree takes algorithms without parameters."""
+        """Whether the form can express an algorithm: the tree has those without parameters."""
         return self.form == "variables" or algorithm in PLAIN
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        """The variable of each operation, which the device must leave alone."""
-        named = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": chosen[name] for name in chosen}
+        """The variable of each operation, and those that disable the device for it."""
+        algorithms = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": chosen[name] for name in chosen}
         lenient = set(chosen.values()) & set(NEEDS_COUNT)
         fallback = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"} if lenient else {}
-        return {**named, **_device(chosen), **fallback}
+        return {**algorithms, **_device(chosen), **fallback}
 
     def text(self, rules: Sequence[Rule]) -> str:
-        """A tree; as variables the algorithm that most rules of an operation name."""
+        """The text of a tree, or variables with the most frequent algorithm of each operation."""
         if self.form == "json":
             return tree_text(own_tree(self.library.prefix), rules)
         chosen = {}
@@ -126,7 +128,7 @@ class Ch4(Tuner):
         return variables_text(self.force(chosen), "source this file before mpiexec")
 
     def text_with(self, path: Path, rule: Rule) -> str:
-        """The tree of a file with one more test before it; variables take the rule's algorithm."""
+        """The text of a tree with one more test first, or of variables with another algorithm."""
         if _is_tree(path):
             tree = check_tree(path, content(path), own_tree(self.library.prefix))
             return tree_text(tree, [rule])
@@ -134,7 +136,7 @@ class Ch4(Tuner):
         return variables_text(variables, "source this file before mpiexec")
 
     def read(self, path: Path) -> list[Rule]:
-        """Checks a file; the rules are those that variables stand for, none of a tree."""
+        """Check a file; returns the rules of variables, none of a tree."""
         if _is_tree(path):
             check_tree(path, content(path), own_tree(self.library.prefix))
             return []
@@ -147,14 +149,14 @@ class Ch4(Tuner):
         ]
 
     def operations_in(self, path: Path) -> list[str]:
-        """Those on which a tree says something else than the library's own."""
+        """The operations on which a tree differs from the library's own."""
         if not _is_tree(path):
             return super().operations_in(path)
         base = own_tree(self.library.prefix)
         return decided(check_tree(path, content(path), base), base, OPERATIONS)
 
     def activate(self, path: Path) -> dict[str, str]:
-        """The tree's variable and those that keep the device away, or the variables themselves."""
+        """The tree's variable and those that disable the device, or the file's variables."""
         if not _is_tree(path):
             return self._variables(path)
         base = own_tree(self.library.prefix)
@@ -168,15 +170,15 @@ class Ch4(Tuner):
         """The error in a variable, '' if it is valid."""
         for operation in OPERATIONS:
             if name == f"MPIR_CVAR_{_key(operation)}_INTRA_ALGORITHM":
-                known = [*self.algorithms(operation), "auto"]
-                return "" if value in known else f"{operation} has no algorithm {value!r}"
+                values = [*self.algorithms(operation), "auto"]
+                return "" if value in values else f"{operation} has no algorithm {value!r}"
             if name == f"MPIR_CVAR_{_key(operation)}_DEVICE_COLLECTIVE":
                 return "" if value in ("0", "1") else f"{name} is 0 or 1"
         return "" if name in STRICT else f"{name} is no variable that chooses an algorithm"
 
 
 def _device(operations: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
-    """The variables that keep the device away from these operations."""
+    """The variables that disable the device for these operations."""
     off = {f"MPIR_CVAR_{_key(name)}_DEVICE_COLLECTIVE": "0" for name in operations}
     return {**STRICT, **off}
 
@@ -191,30 +193,32 @@ def _key(operation: str) -> str:
 
 def _choices(library: Library) -> dict[str, list[str]]:
     command = library.prefix / "bin" / "mpivars"
-    return _asked(str(command), tuple(sorted(library.environment.items())))
+    return _choices_of_command(str(command), tuple(sorted(library.environment.items())))
 
 
 @functools.cache
-def _asked(command: str, environment: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
+def _choices_of_command(
+    command: str, environment: tuple[tuple[str, str], ...]
+) -> dict[str, list[str]]:
     outcome = run([command], ASK_TIMEOUT_S, dict(environment))
     if not outcome.succeeded:
         raise MissingError(f"{command} does not tell its algorithms: {outcome.reason}")
-    found = parse_choices(outcome.stdout)
-    if not found:
+    choices = parse_choices(outcome.stdout)
+    if not choices:
         raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
-    return found
+    return choices
 
 
 def parse_choices(text: str) -> dict[str, list[str]]:
-    """The algorithms of each operation, from what mpivars printed."""
-    found: dict[str, list[str]] = {}
-    own: list[str] | None = None
+    """The algorithms of each operation in the output of mpivars."""
+    choices: dict[str, list[str]] = {}
+    current: list[str] | None = None
     for line in text.splitlines():
         match = re.match(r"\s*MPIR_CVAR_(\w+)_INTRA_ALGORITHM\s*[=:]", line)
         if match:
-            own = found.setdefault(match[1], [])
+            current = choices.setdefault(match[1], [])
         elif line.lstrip().startswith("MPIR_CVAR_"):
-            own = None
-        elif own is not None and (choice := _CHOICE.match(line)) and choice[1] not in NOT_HERE:
-            own.append(choice[1])
-    return {name: names for name, names in found.items() if names}
+            current = None
+        elif current is not None and (choice := _CHOICE.match(line)) and choice[1] not in NOT_HERE:
+            current.append(choice[1])
+    return {name: names for name, names in choices.items() if names}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MVAPICH and MVAPICH2: MPICH for InfiniBand, whose mpiexec is Hydra and does not say more.
+"""MVAPICH and MVAPICH2: MPICH for InfiniBand, whose mpiexec identifies itself only as Hydra.
 
 Written from documents, and not tried: its own `mpiname -a` begins with 'MVAPICH2 2.3.7 …' or
 'MVAPICH 4.0 …', its `mpichversion` and MPI_Get_library_version with 'MVAPICH2 Version: 2.3.7'
@@ -20,10 +20,10 @@ class Mvapich(Hydra):
     """MVAPICH 2 to 4, whose programs have the handles of MPICH."""
 
     title: ClassVar[str] = "MVAPICH"
-    asked: ClassVar[tuple[str, ...]] = ("mpiname", "-a")
+    version_command: ClassVar[tuple[str, ...]] = ("mpiname", "-a")
     handles_of: ClassVar[str] = "mpich"
 
     def version_in(self, text: str) -> str:
-        """What mpiname says; Hydra's version is that of the MPICH that it was made from."""
+        """Parse the version of mpiname; Hydra's is that of the MPICH that it is derived from."""
         match = _SAYS.search(text)
         return match[1].rstrip(".") if match else ""

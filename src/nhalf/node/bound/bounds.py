@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of a loop: what the busiest unit of a processor takes for what is essential."""
+"""The bound of a loop: cycles of the busiest unit for its essential operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLOATING_POINT = ("add", "multiply", "fused_multiply_add", "divide", "square_roo
 
 @dataclass(frozen=True)
 class Bound:
-    """Cycles per iteration that each unit of a processor takes at least."""
+    """Fewest cycles per iteration of each unit of a processor."""
 
     counts: Counts
     floating_point_cycles: float
@@ -27,7 +27,7 @@ class Bound:
 
     @property
     def by_unit(self) -> dict[str, float]:
-        """The cycles of each unit by its short name, as JSON has it."""
+        """The cycles of each unit by its short name in JSON."""
         return {
             "fp": self.floating_point_cycles,
             "mem": self.memory_cycles,
@@ -38,12 +38,12 @@ class Bound:
 
     @property
     def cycles(self) -> float:
-        """What an iteration takes at least."""
+        """Fewest cycles of an iteration."""
         return max(self.by_unit.values())
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """The units that take longest: several where they take the same."""
+        """The units that take longest: several if they take equally long."""
         return tuple(
             name for name, cycles in self.by_unit.items() if cycles >= self.cycles * (1 - 1e-9)
         )
@@ -55,26 +55,26 @@ class Bound:
 
     @property
     def flops_per_s(self) -> float:
-        """The rate that it bounds."""
+        """The highest rate of floating-point operations."""
         return self.clock_hz * self.counts.flops / self.cycles if self.cycles else 0.0
 
 
 def bound(counts: Counts, processor: Processor, quad_word: bool | None = None) -> Bound:
     """The bound of a loop on a processor.
 
-    Products are fused with sums where the processor can. Where a program may do without, each
-    unit gets the smaller time of both ways. `quad_word` is by default the processor's.
+    Multiply-adds are fused if the processor can. Where a program may leave them unfused, the
+    faster way counts. `quad_word` is by default the processor's.
     """
-    quad = processor.quad_word if quad_word is None else quad_word
-    fused = _bound(counts, processor, True, quad)
+    is_quad_word = processor.quad_word if quad_word is None else quad_word
+    fused = _bound(counts, processor, True, is_quad_word)
     if processor.always_fuses:
         return fused
-    apart = _bound(counts, processor, False, quad)
-    return min(fused, apart, key=lambda one: one.cycles)
+    unfused = _bound(counts, processor, False, is_quad_word)
+    return min(fused, unfused, key=lambda candidate: candidate.cycles)
 
 
-def _bound(counts: Counts, processor: Processor, fuses: bool, quad_word: bool) -> Bound:
-    amounts = _amounts(counts, processor, fuses, quad_word)
+def _bound(counts: Counts, processor: Processor, is_fused: bool, quad_word: bool) -> Bound:
+    amounts = _amounts(counts, processor, is_fused, quad_word)
     times = {
         kind: max(
             (_unit_cycles(unit.cycles, amounts) for unit in processor.units if unit.kind == kind),
@@ -82,29 +82,35 @@ def _bound(counts: Counts, processor: Processor, fuses: bool, quad_word: bool) -
         )
         for kind in ("floating_point", "memory", "fixed_point")
     }
-    alone = {name: _alone_cycles(processor, name, amount) for name, amount in amounts.items()}
-    floating_point = max(times["floating_point"], *(alone.get(n, 0.0) for n in FLOATING_POINT))
-    memory = max(times["memory"], alone.get("load", 0.0), alone.get("store", 0.0))
+    single_cycles = {
+        name: _single_operation_cycles(processor, name, amount) for name, amount in amounts.items()
+    }
+    floating_point = max(
+        times["floating_point"], *(single_cycles.get(n, 0.0) for n in FLOATING_POINT)
+    )
+    memory = max(times["memory"], single_cycles.get("load", 0.0), single_cycles.get("store", 0.0))
     return Bound(
         counts,
         floating_point_cycles=floating_point,
         memory_cycles=_with_misses(counts, processor, memory),
         issue_cycles=_instructions(processor, amounts) / processor.issue_per_cycle,
-        dependence_cycles=counts.chain_cycles(processor, fuses),
+        dependence_cycles=counts.chain_cycles(processor, is_fused),
         fixed_point_cycles=times["fixed_point"],
         clock_hz=processor.clock_hz,
     )
 
 
 def _amounts(
-    counts: Counts, processor: Processor, fuses: bool, quad_word: bool
+    counts: Counts, processor: Processor, is_fused: bool, quad_word: bool
 ) -> dict[str, float]:
-    """Operations per iteration by name, as this processor does them."""
+    """Operations per iteration by name, as this processor executes them."""
     amounts = {name: float(counts.of(name)) for name in FLOATING_POINT}
-    if not fuses or not any(one.name == "fused_multiply_add" for one in processor.operations):
-        apart = amounts.pop("fused_multiply_add")
-        amounts["add"] += apart
-        amounts["multiply"] += apart
+    if not is_fused or not any(
+        operation.name == "fused_multiply_add" for operation in processor.operations
+    ):
+        pairs = amounts.pop("fused_multiply_add")
+        amounts["add"] += pairs
+        amounts["multiply"] += pairs
     for name, kind in (("load", "loads"), ("store", "stores")):
         amounts[name] = sum(
             getattr(stream, kind)
@@ -115,7 +121,7 @@ def _amounts(
 
 
 def _unit_cycles(shares: Mapping[str, float], amounts: Mapping[str, float]) -> float:
-    """What a unit takes for all that it does, each in the width that suits it best."""
+    """Cycles of a unit for all its operations, each at its best width."""
     best: dict[str, float] = {}
     for key, cycles in shares.items():
         name, _, lanes = key.partition(".")
@@ -123,27 +129,36 @@ def _unit_cycles(shares: Mapping[str, float], amounts: Mapping[str, float]) -> f
     return sum(amounts.get(name, 0.0) * cycles for name, cycles in best.items())
 
 
-def _alone_cycles(processor: Processor, name: str, amount: float) -> float:
-    rates = [one.most_per_cycle * one.lanes for one in processor.operations if one.name == name]
+def _single_operation_cycles(processor: Processor, name: str, amount: float) -> float:
+    rates = [
+        operation.most_per_cycle * operation.lanes
+        for operation in processor.operations
+        if operation.name == name
+    ]
     return amount / max(rates) if rates else 0.0
 
 
 def _instructions(processor: Processor, amounts: Mapping[str, float]) -> float:
     widest = {
-        name: max([one.lanes for one in processor.operations if one.name == name], default=1)
+        name: max(
+            [operation.lanes for operation in processor.operations if operation.name == name],
+            default=1,
+        )
         for name in amounts
     }
     return sum(amount / widest[name] for name, amount in amounts.items())
 
 
 def _with_misses(counts: Counts, processor: Processor, hits_cycles: float) -> float:
-    """The time of the memory unit: what misses add, where nothing overlaps them."""
-    first = processor.caches[0] if processor.caches else None
-    if not processor.in_order or first is None:
+    """Cycles of the memory unit, with those of misses on processors that do not overlap them."""
+    cache = processor.caches[0] if processor.caches else None
+    if not processor.in_order or cache is None:
         return hits_cycles
-    found = misses(counts.streams, counts.trips, first)
-    loads = found.loads_per_iteration * (first.load_miss_cycles or 0.0)
-    stores = found.stores_per_iteration * (first.store_miss_cycles or 0.0)
+    loop_misses = misses(counts.streams, counts.trips, cache)
+    loads = loop_misses.loads_per_iteration * (cache.load_miss_cycles or 0.0)
+    stores = loop_misses.stores_per_iteration * (cache.store_miss_cycles or 0.0)
     load, store = (processor.operation(name) for name in ("load", "store"))
-    longer = loads / (load.per_cycle if load else 1.0) + stores / (store.per_cycle if store else 1)
-    return max(loads + stores, hits_cycles + longer)
+    miss_cycles = loads / (load.per_cycle if load else 1.0) + stores / (
+        store.per_cycle if store else 1
+    )
+    return max(loads + stores, hits_cycles + miss_cycles)

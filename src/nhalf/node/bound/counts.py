@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop cannot do without: its essential operations, counted in the source.
+"""The essential operations of a loop, counted in the source.
 
 Rules of Abandah, Modeling the Communication and Computation Performance of the IBM SP2, 1995,
 after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
@@ -20,10 +20,10 @@ from nhalf.node.bound.sums import sums
 
 @dataclass(frozen=True)
 class Counts:
-    """Per iteration of one loop: operations by their name, and the streams that it walks along.
+    """Per iteration of one loop: operations by name, and the streams that it accesses.
 
-    `chain_cycles` is what an iteration waits for the one before it, on a processor and with or
-    without fused multiply-adds.
+    `chain_cycles` are the cycles that an iteration waits for the one before it, on a processor and
+    with or without fused multiply-adds.
     """
 
     function: str
@@ -34,46 +34,46 @@ class Counts:
     trips: int | None = None
 
     def of(self, name: str) -> int:
-        """How many operations of a name there are."""
+        """The count of operations of this name."""
         return self.operations[name]
 
     @property
     def loads(self) -> int:
-        """Distinct values that are read before they are written."""
+        """The count of distinct values that are read before they are written."""
         return sum(stream.loads for stream in self.streams)
 
     @property
     def stores(self) -> int:
-        """Distinct values that are written and not temporary."""
+        """The count of distinct values that are written and not temporary."""
         return sum(stream.stores for stream in self.streams)
 
     @property
     def flops(self) -> int:
-        """Operations as programs count them: a division or a square root is four."""
+        """Floating-point operations by convention: a division or a square root counts as four."""
         weights = {"fused_multiply_add": 2, "divide": 4, "square_root": 4}
         return sum(weights.get(name, 1) * count for name, count in self.operations.items())
 
 
 def count(iteration: Iteration) -> Counts:
-    """The essential operations of a loop; raises Refused if they cannot be counted."""
-    found = streams(iteration.accesses)
+    """Count the essential operations of a loop; raises Refused if they cannot be counted."""
+    loop_streams = streams(iteration.accesses)
     values = iteration.values
     operations = list(values.counted())
-    groups = sums(operations, values.uses())
+    sums_by_node = sums(operations, values.uses())
     counted: Counter[str] = Counter(
         node.kind for node in operations if node.kind not in {"add", "subtract"}
     )
-    fused = sum(group.fused for group in groups.values())
+    fused = sum(group.fused for group in sums_by_node.values())
     counted["fused_multiply_add"] += fused
     counted["multiply"] -= fused
-    counted["add"] += sum(group.additions for group in groups.values()) - fused
-    carried = {id(begin): (end, 1) for begin, end in iteration.carried} | sources(found)
+    counted["add"] += sum(group.additions for group in sums_by_node.values()) - fused
+    carried = {id(begin): (end, 1) for begin, end in iteration.carried} | sources(loop_streams)
 
     def chain(processor: Processor, fuses: bool) -> float:
-        return cycles_per_iteration(values, groups, carried, Latencies.of(processor, fuses))
+        return cycles_per_iteration(values, sums_by_node, carried, Latencies.of(processor, fuses))
 
     return Counts(
-        *(iteration.function, iteration.line, +Counter(dict(counted)), tuple(found)),
+        *(iteration.function, iteration.line, +Counter(dict(counted)), tuple(loop_streams)),
         chain_cycles=chain,
         trips=iteration.trips,
     )

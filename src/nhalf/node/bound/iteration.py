@@ -11,9 +11,9 @@ from pycparser import c_ast
 
 from nhalf.node.bound.endings import check_end
 from nhalf.node.bound.expressions import STEPS, Expressions
-from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, name
+from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, symbol
 from nhalf.node.bound.refusal import Refused, line_of
-from nhalf.node.bound.statements import carry_out
+from nhalf.node.bound.statements import execute
 from nhalf.node.bound.values import Access, Node, Place, Value, Values
 from nhalf.node.bound.variables import Variable
 
@@ -26,8 +26,8 @@ LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 class Iteration:
     """What one iteration computes, reads and writes.
 
-    `carried` are real variables that it takes from the one before: what it begins with and what
-    it leaves. `trips` is how often the loop runs, None if that is unknown.
+    `carried` are floating-point variables that it takes from the one before: their nodes at its
+    beginning and at its end. `trips` is the trip count of the loop, None if that is unknown.
     """
 
     function: str
@@ -41,46 +41,50 @@ class Iteration:
 
 @dataclass
 class Outside:
-    """What is known where a loop begins."""
+    """Variables, types and values where a loop begins."""
 
     function: str
     variables: Mapping[str, Variable]
     types: Mapping[str, Any]
-    known: dict[str, Value] = field(default_factory=dict)
+    variable_values: dict[str, Value] = field(default_factory=dict)
 
 
 def read_loop(loop: Loop, outside: Outside) -> Iteration:
-    """One iteration of a loop without loops in it; raises Refused if it cannot be read."""
-    changing = [one for one in changed_names(loop) if one in outside.variables]
+    """Read one iteration of an innermost loop; raises Refused if it cannot be read."""
+    changing = [name for name in changed_names(loop) if name in outside.variables]
     starts = _starts(loop, outside, changing)
     steps = _steps(loop, outside, starts)
-    known = {**outside.known, **_moving(starts, steps, outside.variables)}
-    first = _carried_out(loop, outside, known, frozenset())
-    written = frozenset(one.place.key for one in first.accesses if one.is_write)
-    made = _carried_out(loop, outside, known, written)
-    trips = _trips(loop, outside, known)
+    variable_values = {
+        **outside.variable_values,
+        **_moving_values(starts, steps, outside.variables),
+    }
+    first_reading = _evaluated(loop, outside, variable_values, frozenset())
+    written = frozenset(access.place.key for access in first_reading.accesses if access.is_write)
+    expressions = _evaluated(loop, outside, variable_values, written)
+    trips = _trips(loop, outside, variable_values)
     if trips == 0 and not isinstance(loop, c_ast.DoWhile):
         raise Refused("this loop never runs", line_of(loop))
     carried = [
         (begin, end)
-        for one in changing
-        if isinstance(begin := known.get(one), Node) and isinstance(end := made.known[one], Node)
+        for name in changing
+        if isinstance(begin := variable_values.get(name), Node)
+        and isinstance(end := expressions.variable_values[name], Node)
     ]
-    used = made.values.uses()
+    used = expressions.values.uses()
     carried = [pair for pair in carried if used.get(id(pair[0]))]
-    made.values.roots += [end for _, end in carried]
+    expressions.values.roots += [end for _, end in carried]
     return Iteration(
-        *(outside.function, line_of(loop), made.values, made.accesses, carried),
+        *(outside.function, line_of(loop), expressions.values, expressions.accesses, carried),
         variables=outside.variables,
         trips=trips,
     )
 
 
 class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]
-    """Names of variables that are assigned."""
+    """A visitor that collects the names of assigned variables."""
 
     def __init__(self) -> None:
-        self.found: dict[str, None] = {}
+        self.names: dict[str, None] = {}
 
     def visit_Assignment(self, node: c_ast.Assignment) -> None:
         self._target(node.lvalue)
@@ -93,124 +97,132 @@ class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]
 
     def visit_Decl(self, node: c_ast.Decl) -> None:
         if node.name:
-            self.found[node.name] = None
+            self.names[node.name] = None
         self.generic_visit(node)
 
     def _target(self, node: Any) -> None:
         if isinstance(node, c_ast.ID):
-            self.found[node.name] = None
+            self.names[node.name] = None
 
 
 def changed_names(node: Any) -> list[str]:
-    """The variables that a statement assigns."""
+    """The names of variables that a statement assigns."""
     changes = _Changes()
     changes.visit(node)
-    return list(changes.found)
+    return list(changes.names)
 
 
-def _expressions(outside: Outside, known: Mapping[str, Value]) -> Expressions:
-    return Expressions(outside.variables, outside.types, dict(known))
+def _expressions(outside: Outside, variable_values: Mapping[str, Value]) -> Expressions:
+    return Expressions(outside.variables, outside.types, dict(variable_values))
 
 
 def _starts(loop: Loop, outside: Outside, changing: list[str]) -> dict[str, Value]:
-    """What variables are when the loop begins."""
-    before = _expressions(outside, outside.known)
+    """The values of variables when the loop begins."""
+    expressions = _expressions(outside, outside.variable_values)
     if isinstance(loop, c_ast.For):
-        carry_out(before, loop.init)
-    return {one: before.known.get(one, before.initial(outside.variables[one])) for one in changing}
+        execute(expressions, loop.init)
+    return {
+        name: expressions.variable_values.get(name, expressions.initial(outside.variables[name]))
+        for name in changing
+    }
 
 
-def _whole_body(expressions: Expressions, loop: Loop) -> Value | None:
-    """One iteration in order; how far its condition is from its end."""
+def _evaluate_iteration(expressions: Expressions, loop: Loop) -> Value | None:
+    """Evaluate one iteration in order; returns the distance of its condition from its end."""
     if isinstance(loop, c_ast.DoWhile):
-        carry_out(expressions, loop.stmt)
-    left = None if loop.cond is None else expressions.left_over(loop.cond)
+        execute(expressions, loop.stmt)
+    distance = None if loop.cond is None else expressions.distance_to_end(loop.cond)
     if not isinstance(loop, c_ast.DoWhile):
-        carry_out(expressions, loop.stmt)
+        execute(expressions, loop.stmt)
     if isinstance(loop, c_ast.For):
-        carry_out(expressions, loop.next)
-    return left
+        execute(expressions, loop.next)
+    return distance
 
 
-def _at_start(called: str) -> Polynomial:
-    return name(f"{called}@start")
+def _at_start(name: str) -> Polynomial:
+    return symbol(f"{name}@start")
 
 
 def _steps(
     loop: Loop, outside: Outside, starts: Mapping[str, Value]
 ) -> dict[str, Polynomial | None]:
-    """By how much whole numbers and pointers grow in an iteration; None if that differs."""
-    begin: dict[str, Value] = dict(outside.known)
-    for one, start in starts.items():
+    """By how much integers and pointers grow per iteration; None if that varies."""
+    begin_values: dict[str, Value] = dict(outside.variable_values)
+    for name, start in starts.items():
         if isinstance(start, Place):
-            begin[one] = Place(start.base, (*start.subscripts[:-1], _at_start(one)))
+            begin_values[name] = Place(start.base, (*start.subscripts[:-1], _at_start(name)))
         elif isinstance(start, Polynomial):
-            begin[one] = _at_start(one)
+            begin_values[name] = _at_start(name)
         else:
-            begin[one] = Values().leaf("carried", one, True)
-    after = _expressions(outside, begin)
-    _whole_body(after, loop)
+            begin_values[name] = Values().leaf("carried", name, True)
+    expressions = _expressions(outside, begin_values)
+    _evaluate_iteration(expressions, loop)
     steps: dict[str, Polynomial | None] = {}
-    for one, start in starts.items():
-        first, last = begin[one], after.known[one]
+    for name, start in starts.items():
+        first, last = begin_values[name], expressions.variable_values[name]
         if isinstance(start, Place) and isinstance(first, Place) and isinstance(last, Place):
-            same = (first.base, first.subscripts[:-1]) == (last.base, last.subscripts[:-1])
-            step = last.subscripts[-1] - first.subscripts[-1] if same else None
-            steps[one] = step if step is not None and _is_fixed(step) else None
+            is_same_row = (first.base, first.subscripts[:-1]) == (last.base, last.subscripts[:-1])
+            step = last.subscripts[-1] - first.subscripts[-1] if is_same_row else None
+            steps[name] = step if step is not None and _is_fixed(step) else None
         elif isinstance(first, Polynomial) and isinstance(last, Polynomial):
-            steps[one] = last - first if _is_fixed(last - first) else None
+            steps[name] = last - first if _is_fixed(last - first) else None
     return steps
 
 
 def _is_fixed(step: Polynomial) -> bool:
-    return not any(one.startswith(VARYING) or one.endswith("@start") for one in step.names)
+    return not any(
+        symbol_name.startswith(VARYING) or symbol_name.endswith("@start")
+        for symbol_name in step.names
+    )
 
 
-def _moving(
+def _moving_values(
     starts: Mapping[str, Value],
     steps: Mapping[str, Polynomial | None],
     variables: Mapping[str, Variable],
 ) -> dict[str, Value]:
-    """What variables are in an iteration of any number."""
-    found: dict[str, Value] = {}
-    for one, start in starts.items():
-        step = steps.get(one)
-        grown = step * name(ITERATION) if step is not None else None
+    """The values of variables as functions of the number of the iteration."""
+    moving_values: dict[str, Value] = {}
+    for name, start in starts.items():
+        step = steps.get(name)
+        growth = step * symbol(ITERATION) if step is not None else None
         if isinstance(start, Node):
-            found[one] = Values().leaf("carried", one, True)
+            moving_values[name] = Values().leaf("carried", name, True)
         elif isinstance(start, Place):
-            unknown = Place(one, (name(f"{VARYING}{one}"),))
-            found[one] = start.moved(grown) if grown is not None else unknown
+            unknown = Place(name, (symbol(f"{VARYING}{name}"),))
+            moving_values[name] = start.moved(growth) if growth is not None else unknown
         else:
-            found[one] = start + grown if grown is not None else name(f"{VARYING}{one}")
-    return found
+            moving_values[name] = (
+                start + growth if growth is not None else symbol(f"{VARYING}{name}")
+            )
+    return moving_values
 
 
-def _carried_out(
-    loop: Loop, outside: Outside, known: Mapping[str, Value], written: frozenset[str]
+def _evaluated(
+    loop: Loop, outside: Outside, variable_values: Mapping[str, Value], written: frozenset[str]
 ) -> Expressions:
-    """One iteration in the middle; refused where it does not end with a count."""
-    made = _expressions(outside, known)
-    made.changed = written
-    made.values.take(one for one in known.values() if isinstance(one, Node))
-    left = _whole_body(made, loop)
-    distance = left.subscripts[-1] if isinstance(left, Place) else left
+    """Evaluate an iteration of any number; refused if the loop does not end by a count."""
+    expressions = _expressions(outside, variable_values)
+    expressions.changed = written
+    expressions.values.take(node for node in variable_values.values() if isinstance(node, Node))
+    value = _evaluate_iteration(expressions, loop)
+    distance = value.subscripts[-1] if isinstance(value, Place) else value
     if not isinstance(distance, Polynomial) or not distance.step().terms or distance.is_indirect:
-        what = "it has no condition" if left is None else "its condition counts no iterations"
-        raise Refused(f"how often this loop runs is unknown: {what}", line_of(loop))
+        reason = "it has no condition" if value is None else "its condition counts no iterations"
+        raise Refused(f"how often this loop runs is unknown: {reason}", line_of(loop))
     check_end(loop.cond, distance, outside.variables)
-    return made
+    return expressions
 
 
-def _trips(loop: Loop, outside: Outside, known: Mapping[str, Value]) -> int | None:
-    """How often a loop runs; None if a name is in it, or it ends otherwise than by < or >."""
+def _trips(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> int | None:
+    """The trip count of a loop; None if it depends on a name, or does not end by < or >."""
     condition = loop.cond
     if not isinstance(condition, c_ast.BinaryOp) or condition.op not in {"<", "<=", ">", ">="}:
         return None
-    left = _expressions(outside, known).left_over(condition)
-    if not isinstance(left, Polynomial):
+    distance = _expressions(outside, variable_values).distance_to_end(condition)
+    if not isinstance(distance, Polynomial):
         return None
-    start, step = left.start().constant, left.step().constant
+    start, step = distance.start().constant, distance.step().constant
     if start is None or not step:
         return None
     if (start < 0) != (step > 0) and start != 0:

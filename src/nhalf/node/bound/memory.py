@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What variables and elements of arrays are while an iteration is read, and who touched them."""
+"""Values of variables and elements of arrays while an iteration is read, and its accesses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from nhalf.node.bound.polynomial import VARYING, Polynomial, name
+from nhalf.node.bound.polynomial import VARYING, Polynomial, symbol
 from nhalf.node.bound.refusal import line_of, refused
 from nhalf.node.bound.values import Access, Node, Place, Value, Values
 from nhalf.node.bound.variables import Variable
@@ -16,15 +16,15 @@ from nhalf.node.bound.variables import Variable
 
 @dataclass
 class Memory:
-    """What is known when an expression is evaluated, and what it leaves behind.
+    """The state in which an expression is evaluated, and which it changes.
 
-    `known` are present values by name, `memory` what was written to a place by this iteration,
-    `changed` the keys of places that any iteration writes.
+    `variable_values` are the present values by name, `memory` the values that this iteration wrote
+    to places, `changed` the keys of places that any iteration writes.
     """
 
     variables: Mapping[str, Variable]
     types: Mapping[str, Any]
-    known: dict[str, Value] = field(default_factory=dict)
+    variable_values: dict[str, Value] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     values: Values = field(default_factory=Values)
     memory: dict[str, Value] = field(default_factory=dict)
@@ -34,90 +34,96 @@ class Memory:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """What not every iteration does."""
+        """Evaluate what only some iterations execute."""
         self.guards += 1
         yield
         self.guards -= 1
 
-    def as_real(self, found: Value, node: Any) -> Node:
-        """A value as a real number."""
-        if isinstance(found, Place):
+    def as_floating_point(self, value: Value, node: Any) -> Node:
+        """Convert a value to floating point."""
+        if isinstance(value, Place):
             raise refused(node, "a pointer is used as a number")
-        if isinstance(found, Polynomial):
-            return self.values.leaf("integer", found.key, found.varies)
-        return found
+        if isinstance(value, Polynomial):
+            return self.values.leaf("integer", value.key, value.varies)
+        return value
 
     def unknown(self, varies: bool = True) -> Polynomial:
-        """A whole number of which nothing is known."""
+        """An unknown integer."""
         self.unknowns += 1
-        return name(f"{VARYING if varies else ''}unknown({self.unknowns})")
+        return symbol(f"{VARYING if varies else ''}unknown({self.unknowns})")
 
-    def of(self, called: str, node: Any) -> Variable:
-        """The variable of a name."""
-        if called not in self.variables:
-            raise refused(node, f"{called} is not declared")
-        found = self.variables[called]
-        if not found.rank and not found.element.size_bytes:
-            raise refused(node, f"{called} is of type {found.element.says}")
-        return found
+    def declared(self, name: str, node: Any) -> Variable:
+        """The variable that is declared under a name."""
+        if name not in self.variables:
+            raise refused(node, f"{name} is not declared")
+        variable = self.variables[name]
+        if not variable.rank and not variable.element.size_bytes:
+            raise refused(node, f"{name} is of type {variable.element.type_name}")
+        return variable
 
-    def initial(self, of: Variable) -> Value:
-        """What stands for a variable of which nothing is known."""
-        if of.rank:
-            return Place(of.name, (Polynomial(),))
-        if of.element.is_real:
-            return self.values.leaf("invariant", of.name, False)
-        return name(of.name)
+    def initial(self, variable: Variable) -> Value:
+        """The symbolic value of a variable of which nothing is known."""
+        if variable.rank:
+            return Place(variable.name, (Polynomial(),))
+        if variable.element.is_floating_point:
+            return self.values.leaf("invariant", variable.name, False)
+        return symbol(variable.name)
 
     def read(self, place: Place, node: Any) -> Value:
-        """The element at a place; a row is where its first element is."""
-        of = self._array(place, node)
-        if len(place.subscripts) < of.rank:
+        """Read the element at a place; a row is the place of its first element."""
+        array = self._array(place, node)
+        if len(place.subscripts) < array.rank:
             return Place(place.base, (*place.subscripts, Polynomial()))
-        found = self.memory.get(place.key)
-        if found is None:
-            found = self._loaded(place, of)
-        kept = found if isinstance(found, Node) else None
-        self.accesses.append(Access(place, of, False, self.guards > 0, line_of(node), kept))
-        return found
+        value = self.memory.get(place.key)
+        if value is None:
+            value = self._loaded(place, array)
+        node_read = value if isinstance(value, Node) else None
+        self.accesses.append(Access(place, array, False, self.guards > 0, line_of(node), node_read))
+        return value
 
     def _array(self, place: Place, node: Any) -> Variable:
-        of = self.variables[place.base]
-        if of.levels > 1:
+        array = self.variables[place.base]
+        if array.levels > 1:
             raise refused(
                 node,
-                f"{of.name} is a pointer to pointers, and its rows may overlap",
+                f"{array.name} is a pointer to pointers, and its rows may overlap",
                 "declare it as an array of arrays",
             )
-        if not of.element.size_bytes:
-            raise refused(node, f"elements of {of.name} are of type {of.element.says}")
-        return of
+        if not array.element.size_bytes:
+            raise refused(node, f"elements of {array.name} are of type {array.element.type_name}")
+        return array
 
-    def _loaded(self, place: Place, of: Variable) -> Value:
-        varies = any(one.varies for one in place.subscripts) or place.key in self.changed
-        if of.element.is_real:
-            return self.values.leaf("load", place.key, varies)
-        return name(f"{VARYING if varies else ''}{place.key}")
-
-    def write(self, place: Place, given: Value, node: Any) -> None:
-        """An element gets a value."""
-        of = self._array(place, node)
-        if len(place.subscripts) < of.rank:
-            raise refused(node, f"a row of {of.name} is assigned")
-        value: Value = (
-            self.as_real(given, node) if of.element.is_real else self.as_whole(given, node)
+    def _loaded(self, place: Place, array: Variable) -> Value:
+        varies = (
+            any(subscript.varies for subscript in place.subscripts) or place.key in self.changed
         )
-        kept = value if isinstance(value, Node) else None
-        if kept is not None:
-            self.values.roots.append(kept)
-        self.memory[place.key] = value
-        self.accesses.append(Access(place, of, True, self.guards > 0, line_of(node), kept))
+        if array.element.is_floating_point:
+            return self.values.leaf("load", place.key, varies)
+        return symbol(f"{VARYING if varies else ''}{place.key}")
 
-    def as_whole(self, given: Value, node: Any) -> Polynomial:
-        """A value as a whole number."""
-        if isinstance(given, Place):
+    def write(self, place: Place, new_value: Value, node: Any) -> None:
+        """Write a value to an element."""
+        array = self._array(place, node)
+        if len(place.subscripts) < array.rank:
+            raise refused(node, f"a row of {array.name} is assigned")
+        value: Value = (
+            self.as_floating_point(new_value, node)
+            if array.element.is_floating_point
+            else self.as_integer(new_value, node)
+        )
+        node_written = value if isinstance(value, Node) else None
+        if node_written is not None:
+            self.values.roots.append(node_written)
+        self.memory[place.key] = value
+        self.accesses.append(
+            Access(place, array, True, self.guards > 0, line_of(node), node_written)
+        )
+
+    def as_integer(self, value: Value, node: Any) -> Polynomial:
+        """Convert a value to an integer."""
+        if isinstance(value, Place):
             raise refused(node, "a pointer is used as a number")
-        if isinstance(given, Node):
-            self.values.roots.append(given)
-            return name(f"{VARYING if given.varies else ''}whole({id(given)})")
-        return given
+        if isinstance(value, Node):
+            self.values.roots.append(value)
+            return symbol(f"{VARYING if value.varies else ''}integer({id(value)})")
+        return value

@@ -19,7 +19,7 @@ class Misses:
 
 
 def capacity_misses(blocks: int, cache: Cache, arrays: int) -> float:
-    """How many of the blocks of a working set miss when it is passed through again.
+    """The count of misses when a working set of `blocks` cache lines is read again.
 
     With C blocks in the cache, A ways and D arrays (1 to A): none below C, B (B − C) / (D C / A)
     up to C (1 + D / A), then all.
@@ -35,15 +35,15 @@ def capacity_misses(blocks: int, cache: Cache, arrays: int) -> float:
 
 
 def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) -> Misses:
-    """Misses of a loop that runs so often, again and again; none if its length is unknown."""
+    """Misses of a loop of `trips` iterations that is run repeatedly; none if `trips` is unknown."""
     moving = [stream for stream in streams if stream.loads or stream.stores]
     if trips is None or cache is None or not moving:
         return Misses()
-    lines = [_lines_per_iteration(stream, cache) for stream in moving]
-    blocks = round(sum(lines) * trips)
-    arrays = len({stream.of.name for stream in moving})
+    lines_per_iteration = [_lines_per_iteration(stream, cache) for stream in moving]
+    blocks = round(sum(lines_per_iteration) * trips)
+    arrays = len({stream.array.name for stream in moving})
     share = capacity_misses(blocks, cache, arrays) / blocks if blocks else 0.0
-    pairs = list(zip(moving, lines, strict=True))
+    pairs = list(zip(moving, lines_per_iteration, strict=True))
     # A line that is loaded and then stored to misses once: at its load.
     loads = sum(line for stream, line in pairs if stream.loads)
     stores = sum(line for stream, line in pairs if not stream.loads)
@@ -51,15 +51,15 @@ def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) ->
 
 
 def _lines_per_iteration(stream: Stream, cache: Cache) -> float:
-    """How many new lines an iteration comes to; 1 where the stride is unknown or is long."""
+    """New lines per iteration; 1 where the stride is unknown or long."""
     stride = stride_elements(stream)
     if stride is None:
         return 1.0
-    return min(1.0, abs(stride) * stream.of.element.size_bytes / cache.line_bytes)
+    return min(1.0, abs(stride) * stream.array.element.size_bytes / cache.line_bytes)
 
 
 def stride_elements(stream: Stream) -> int | None:
-    """How many elements an iteration goes on; None if that is unknown."""
+    """The stride of a stream, in elements per iteration; None if unknown."""
     if stream.is_indirect or any(step.terms for step in stream.steps[:-1]):
         return None
     return stream.steps[-1].constant

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer polynomials in names: what subscripts are, as far as the source says."""
+"""Integer polynomials in symbols: the values of subscripts, as far as the source says."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 ITERATION = "#"
 """The number of the iteration, 0 for the first."""
 VARYING = "~"
-"""What the name of an unknown begins with that differs between iterations."""
+"""Prefix of the names of unknowns that differ between iterations."""
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of products of names, with whole factors; `terms` has no factor of 0."""
+    """A sum of products of names with integer factors; `terms` has no factor of 0."""
 
     terms: tuple[tuple[tuple[str, ...], int], ...] = field(default=())
 
     @classmethod
     def of(cls, terms: Mapping[tuple[str, ...], int]) -> Polynomial:
-        """The sum of products: names in any order to their factor."""
+        """Build a polynomial from its terms: names, in any order, to their factor."""
         summed: dict[tuple[str, ...], int] = {}
         for names, factor in terms.items():
             key = tuple(sorted(names))
@@ -42,22 +42,22 @@ class Polynomial:
     def __mul__(self, other: Polynomial) -> Polynomial:
         product = Polynomial()
         for names, factor in self.terms:
-            for others, by in other.terms:
-                product += Polynomial.of({names + others: factor * by})
+            for other_names, other_factor in other.terms:
+                product += Polynomial.of({names + other_names: factor * other_factor})
         return product
 
     def __str__(self) -> str:
         words = []
         for names, factor in self.terms:
-            spelled = "*".join(name.split("@")[0] for name in names)
+            product = "*".join(name.split("@")[0] for name in names)
             sign = "-" if factor < 0 else "+"
-            amount = "*".join(filter(None, [str(abs(factor)) if abs(factor) > 1 else "", spelled]))
+            amount = "*".join(filter(None, [str(abs(factor)) if abs(factor) > 1 else "", product]))
             words.append(f"{sign} {amount or abs(factor)}")
         return " ".join(words).removeprefix("+ ").replace("- ", "-", 1) if words else "0"
 
     @property
     def key(self) -> str:
-        """What tells it from others, whatever it is called."""
+        """A text that is equal for equal polynomials only."""
         return "+".join(f"{factor}*{'*'.join(names)}" for names, factor in self.terms)
 
     @property
@@ -77,14 +77,14 @@ class Polynomial:
 
     @property
     def is_indirect(self) -> bool:
-        """Whether it differs between iterations in a way that the source does not tell."""
-        bends = any(names.count(ITERATION) > 1 for names, _ in self.terms)
-        return bends or any(name.startswith(VARYING) for name in self.names)
+        """Whether it differs between iterations in a way that the source does not determine."""
+        is_nonlinear = any(names.count(ITERATION) > 1 for names, _ in self.terms)
+        return is_nonlinear or any(name.startswith(VARYING) for name in self.names)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether it is in a variable that an iteration may leave as it is."""
-        return any(one.startswith(VARYING) and one[1:].isidentifier() for one in self.names)
+    def may_stay_unchanged(self) -> bool:
+        """Whether it is the value of a variable that an iteration may leave unchanged."""
+        return any(name.startswith(VARYING) and name[1:].isidentifier() for name in self.names)
 
     def step(self) -> Polynomial:
         """By how much it grows in an iteration."""
@@ -98,28 +98,28 @@ class Polynomial:
             tuple((names, factor) for names, factor in self.terms if ITERATION not in names)
         )
 
-    def multiple_of(self, other: Polynomial) -> int | None:
-        """How many times `other` it is, where that is a whole number for any values of names."""
-        if not other.terms:
+    def multiple_of(self, divisor: Polynomial) -> int | None:
+        """Its quotient by `divisor`, if that is the same integer for any values of its names."""
+        if not divisor.terms:
             return 0 if not self.terms else None
         if not self.terms:
             return 0
-        names, factor = other.terms[0]
-        times, rest = divmod(dict(self.terms).get(names, 0), factor)
-        return times if rest == 0 and whole(times) * other == self else None
+        names, factor = divisor.terms[0]
+        times, remainder = divmod(dict(self.terms).get(names, 0), factor)
+        return times if remainder == 0 and integer(times) * divisor == self else None
 
 
 def _without(names: tuple[str, ...]) -> tuple[str, ...]:
-    left = list(names)
-    left.remove(ITERATION)
-    return tuple(left)
+    remaining = list(names)
+    remaining.remove(ITERATION)
+    return tuple(remaining)
 
 
-def whole(value: int) -> Polynomial:
-    """A number."""
+def integer(value: int) -> Polynomial:
+    """A constant polynomial."""
     return Polynomial.of({(): value})
 
 
-def name(called: str) -> Polynomial:
-    """A name."""
-    return Polynomial.of({(called,): 1})
+def symbol(text: str) -> Polynomial:
+    """A polynomial that is one symbol."""
+    return Polynomial.of({(text,): 1})

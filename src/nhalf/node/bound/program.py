@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The innermost loops of a C file, in the order of its lines, each with what is known before it."""
+"""The innermost loops of a C file in order, each read with the values known before it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from nhalf.base.errors import unknown
 from nhalf.node.bound.counts import Counts, count
 from nhalf.node.bound.expressions import ALLOCATORS, Expressions
 from nhalf.node.bound.iteration import LOOPS, Loop, Outside, changed_names, read_loop
-from nhalf.node.bound.polynomial import name, whole
+from nhalf.node.bound.polynomial import integer, symbol
 from nhalf.node.bound.refusal import Refused, line_of
 from nhalf.node.bound.source import parsed
-from nhalf.node.bound.statements import NOTHING, carry_out
+from nhalf.node.bound.statements import NO_OPERATION, execute
 from nhalf.node.bound.values import Place, Value
 from nhalf.node.bound.variables import Types, Variable, type_of, variable
 
 
 @dataclass
 class Program:
-    """The loops of a file that were read, and why others were not."""
+    """The loops of a file that were read, and the refusals of those that were not."""
 
     loops: list[Counts] = field(default_factory=list)
     refusals: list[Refused] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read: of which function, with which numbers, and whether pointers overlap."""
+    """Options of reading a file: one function, values of names, and whether pointers overlap."""
 
     function: str = ""
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Reading:
 
 
 def read_program(path: Path, reading: Reading | None = None) -> Program:
-    """All innermost loops of a file; raises Refused if it cannot be read, or has no loop.
+    """Read all innermost loops of a file; raises Refused if it cannot be read, or has none.
 
     Raises InputError for a function that is not there.
     """
@@ -51,111 +51,127 @@ def read_program(path: Path, reading: Reading | None = None) -> Program:
         raise Refused("it is nested too deeply to be read") from None
 
 
-def _read(tree: c_ast.FileAST, asked: Reading) -> Program:
-    """All innermost loops of a syntax tree."""
-    functions = {one.decl.name: one for one in tree.ext if isinstance(one, c_ast.FuncDef)}
-    if asked.function and asked.function not in functions:
-        raise unknown("function", asked.function, functions)
-    types, variables, known = _globals(tree, asked)
+def _read(tree: c_ast.FileAST, reading: Reading) -> Program:
+    """Read all innermost loops of a syntax tree."""
+    functions = {
+        definition.decl.name: definition
+        for definition in tree.ext
+        if isinstance(definition, c_ast.FuncDef)
+    }
+    if reading.function and reading.function not in functions:
+        raise unknown("function", reading.function, functions)
+    types, variables, variable_values = _globals(tree, reading)
     program = Program()
-    for called, function in functions.items():
-        if asked.function in {"", called}:
-            walk = _Walk(called, types, dict(variables), dict(known), asked, program)
+    for name, function in functions.items():
+        if reading.function in {"", name}:
+            walk = _Walk(name, types, dict(variables), dict(variable_values), reading, program)
             walk.function(function)
     if not program.loops and not program.refusals:
-        what = f"{asked.function} has no loop" if asked.function else "there is no loop in it"
-        raise Refused(what, line_of(functions[asked.function]) if asked.function else 0)
+        reason = f"{reading.function} has no loop" if reading.function else "there is no loop in it"
+        raise Refused(reason, line_of(functions[reading.function]) if reading.function else 0)
     return program
 
 
 def _globals(
-    tree: c_ast.FileAST, asked: Reading
+    tree: c_ast.FileAST, reading: Reading
 ) -> tuple[Types, dict[str, Variable], dict[str, Value]]:
-    """Types, variables and constants that all functions know."""
+    """The types, variables and constants of the file scope."""
     types: Types = {}
     variables: dict[str, Variable] = {}
-    known: dict[str, Value] = {}
-    for one in tree.ext:
-        if isinstance(one, c_ast.Typedef):
-            types[one.name] = type_of(one, types)
-        elif isinstance(one, c_ast.Decl):
-            _enumerate(one.type, variables, known)
-            if one.name and not isinstance(one.type, c_ast.FuncDecl):
-                variables[one.name] = _declared(one, types, "global", asked)
-                if "const" in (one.quals or ()) and one.init is not None:
+    variable_values: dict[str, Value] = {}
+    for declaration in tree.ext:
+        if isinstance(declaration, c_ast.Typedef):
+            types[declaration.name] = type_of(declaration, types)
+        elif isinstance(declaration, c_ast.Decl):
+            _enumerate(declaration.type, variables, variable_values)
+            if declaration.name and not isinstance(declaration.type, c_ast.FuncDecl):
+                variables[declaration.name] = _declared(declaration, types, "global", reading)
+                if "const" in (declaration.quals or ()) and declaration.init is not None:
                     with suppress(Refused):
-                        known[one.name] = Expressions(variables, types, dict(known)).value(one.init)
-    numbers = {one: whole(value) for one, value in asked.numbers.items()}
-    return types, variables, {**known, **{n: v for n, v in numbers.items() if n in variables}}
+                        variable_values[declaration.name] = Expressions(
+                            variables, types, dict(variable_values)
+                        ).value(declaration.init)
+    numbers = {name: integer(value) for name, value in reading.numbers.items()}
+    return (
+        types,
+        variables,
+        {**variable_values, **{n: v for n, v in numbers.items() if n in variables}},
+    )
 
 
-def _enumerate(node: Any, variables: dict[str, Variable], known: dict[str, Value]) -> None:
-    """The names of an enumeration are numbers."""
+def _enumerate(
+    node: Any, variables: dict[str, Variable], variable_values: dict[str, Value]
+) -> None:
+    """Declare the names of an enumeration as integers."""
     if not isinstance(node, c_ast.Enum) or node.values is None:
         return
-    value = whole(0)
-    for one in node.values.enumerators:
-        if one.value is not None:
-            value = Expressions(variables, {}, dict(known)).integer(one.value)
-        known[one.name] = value
-        value = value + whole(1)
+    value = integer(0)
+    for enumerator in node.values.enumerators:
+        if enumerator.value is not None:
+            value = Expressions(variables, {}, dict(variable_values)).integer(enumerator.value)
+        variable_values[enumerator.name] = value
+        value = value + integer(1)
 
 
-def _declared(node: c_ast.Decl, types: Types, where: Any, asked: Reading) -> Variable:
-    found = variable(node, types, where)
-    return replace(found, is_restrict=True) if asked.no_alias else found
+def _declared(node: c_ast.Decl, types: Types, where: Any, reading: Reading) -> Variable:
+    declared = variable(node, types, where)
+    return replace(declared, is_restrict=True) if reading.no_alias else declared
 
 
 class _Walk:
-    """The statements of a function in their order; loops are read where they are reached."""
+    """Walks through the statements of a function in order, and reads loops when it reaches them."""
 
     def __init__(
         self,
-        called: str,
+        function: str,
         types: Types,
         variables: dict[str, Variable],
-        known: dict[str, Value],
-        asked: Reading,
+        variable_values: dict[str, Value],
+        reading: Reading,
         program: Program,
     ) -> None:
-        self.outside = Outside(called, variables, types, known)
+        self.outside = Outside(function, variables, types, variable_values)
         self.variables = variables
         self.types = types
-        self.asked = asked
+        self.reading = reading
         self.program = program
-        self.forgotten = 0
+        self.forgotten_count = 0
 
     def function(self, node: c_ast.FuncDef) -> None:
-        """The parameters, then the body."""
+        """Read the parameters, then the body."""
         parameters = node.decl.type.args
-        for one in parameters.params if parameters else ():
-            if isinstance(one, c_ast.Decl) and one.name:
-                self.variables[one.name] = _declared(one, self.types, "parameter", self.asked)
-                if one.name in self.asked.numbers:
-                    self.outside.known[one.name] = whole(self.asked.numbers[one.name])
+        for parameter in parameters.params if parameters else ():
+            if isinstance(parameter, c_ast.Decl) and parameter.name:
+                self.variables[parameter.name] = _declared(
+                    parameter, self.types, "parameter", self.reading
+                )
+                if parameter.name in self.reading.numbers:
+                    self.outside.variable_values[parameter.name] = integer(
+                        self.reading.numbers[parameter.name]
+                    )
         self.statement(node.body)
 
     def statement(self, node: Any) -> None:
-        """One statement, and those in it."""
-        if node is None or isinstance(node, NOTHING):
+        """Read a statement, and those inside it."""
+        if node is None or isinstance(node, NO_OPERATION):
             return
         if isinstance(node, LOOPS):
             self._loop(node)
         elif isinstance(node, c_ast.Compound):
-            for one in node.block_items or ():
-                self.statement(one)
+            for child in node.block_items or ():
+                self.statement(child)
         elif isinstance(node, c_ast.DeclList):
-            for one in node.decls:
-                self.statement(one)
+            for child in node.decls:
+                self.statement(child)
         elif isinstance(node, c_ast.Decl):
             self._declare(node)
-        elif any(isinstance(one, LOOPS) for one in _below(node)):
-            self._around(node)
+        elif any(isinstance(child, LOOPS) for child in _below(node)):
+            self._loops_inside(node)
         else:
             self._simple(node)
 
-    def _around(self, node: Any) -> None:
-        """Loops within a branch, or behind a label."""
+    def _loops_inside(self, node: Any) -> None:
+        """Read loops within a branch, or behind a label."""
         self._forget(changed_names(node))
         for _, child in node.children():
             self.statement(child)
@@ -163,7 +179,7 @@ class _Walk:
 
     def _loop(self, node: Loop) -> None:
         self._declare_all(node)
-        is_inner = not any(isinstance(one, LOOPS) for one in _below(node.stmt))
+        is_inner = not any(isinstance(child, LOOPS) for child in _below(node.stmt))
         if is_inner:
             try:
                 self.program.loops.append(count(read_loop(node, self.outside)))
@@ -178,53 +194,57 @@ class _Walk:
         self._forget(changed_names(node))
 
     def _declare_all(self, node: Any) -> None:
-        """Variables of the loop itself and of its body: names are taken to mean one thing."""
-        for one in _below(node):
-            if isinstance(one, c_ast.Decl) and one.name:
-                self.variables[one.name] = _declared(one, self.types, "local", self.asked)
+        """Declare the variables of a loop and of its body, in one scope."""
+        for declaration in _below(node):
+            if isinstance(declaration, c_ast.Decl) and declaration.name:
+                self.variables[declaration.name] = _declared(
+                    declaration, self.types, "local", self.reading
+                )
 
     def _declare(self, node: c_ast.Decl) -> None:
         if isinstance(node.type, c_ast.Enum):
-            _enumerate(node.type, self.variables, self.outside.known)
+            _enumerate(node.type, self.variables, self.outside.variable_values)
         if not node.name or isinstance(node.type, c_ast.FuncDecl):
             return
-        found = _declared(node, self.types, "local", self.asked)
-        self.variables[node.name] = replace(found, is_restrict=True) if _is_new(node) else found
+        declared = _declared(node, self.types, "local", self.reading)
+        self.variables[node.name] = (
+            replace(declared, is_restrict=True) if _is_new(node) else declared
+        )
         self._forget([node.name])
         self._simple(node)
 
     def _simple(self, node: Any) -> None:
-        """A statement without loops; what it leaves unknown is forgotten."""
-        expressions = Expressions(self.variables, self.types, dict(self.outside.known))
+        """Evaluate a statement without loops, and forget the values that it leaves unknown."""
+        expressions = Expressions(self.variables, self.types, dict(self.outside.variable_values))
         try:
-            carry_out(expressions, node)
-            self.outside.known = expressions.known
+            execute(expressions, node)
+            self.outside.variable_values = expressions.variable_values
         except Refused:
             self._forget(changed_names(node) if node is not None else [])
 
     def _forget(self, names: list[str]) -> None:
-        """Nothing more is known of these, but that they have some value."""
-        for one in names:
-            self.forgotten += 1
-            of = self.variables.get(one)
-            before = self.outside.known.pop(one, None)
-            if of is None:
+        """Forget the values of variables: each becomes a new symbol."""
+        for name in names:
+            self.forgotten_count += 1
+            variable = self.variables.get(name)
+            last_value = self.outside.variable_values.pop(name, None)
+            if variable is None:
                 continue
-            unknown_number = name(f"{one}@{self.forgotten}")
-            if isinstance(before, Place) and of.rank:
-                moved = (*before.subscripts[:-1], unknown_number)
-                self.outside.known[one] = Place(before.base, moved)
-            elif not of.rank and not of.element.is_real:
-                self.outside.known[one] = unknown_number
+            unknown_number = symbol(f"{name}@{self.forgotten_count}")
+            if isinstance(last_value, Place) and variable.rank:
+                moved = (*last_value.subscripts[:-1], unknown_number)
+                self.outside.variable_values[name] = Place(last_value.base, moved)
+            elif not variable.rank and not variable.element.is_floating_point:
+                self.outside.variable_values[name] = unknown_number
 
 
 def _is_new(node: c_ast.Decl) -> bool:
-    """Whether a pointer begins with memory that is nobody else's."""
-    made: Any = node.init
-    while isinstance(made, c_ast.Cast):
-        made = made.expr
-    is_call = isinstance(made, c_ast.FuncCall) and isinstance(made.name, c_ast.ID)
-    return is_call and made.name.name in ALLOCATORS
+    """Whether a pointer is initialised with newly allocated memory."""
+    initial_value: Any = node.init
+    while isinstance(initial_value, c_ast.Cast):
+        initial_value = initial_value.expr
+    is_call = isinstance(initial_value, c_ast.FuncCall) and isinstance(initial_value.name, c_ast.ID)
+    return is_call and initial_value.name.name in ALLOCATORS
 
 
 def _below(node: Any) -> Iterator[Any]:

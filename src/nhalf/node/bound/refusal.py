@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reader of C cannot decide: refused with its line and the reason, never guessed."""
+"""Refusals of C that the reader cannot decide, with the line and the reason."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Refused(InputError):
 
 
 def refused(node: Any, reason: str, remedy: str = "") -> Refused:
-    """The refusal of what stands at a node of the syntax tree."""
+    """A refusal at a node of the syntax tree."""
     return Refused(reason, line_of(node), remedy)
 
 
 def line_of(node: Any) -> int:
-    """The line of a node, or of the first below it that knows one."""
+    """The line of a node, or of the first node below it that has one; 0 for none."""
     coordinates = getattr(node, "coord", None)
     if coordinates is not None and coordinates.line:
         return int(coordinates.line)

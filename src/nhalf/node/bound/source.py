@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C file as a syntax tree: preprocessed with headers of ours, so that no C library is needed."""
+"""A C file as a syntax tree, preprocessed with own headers, so that no C library is needed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from nhalf.node.bound.refusal import Refused
 HEADERS = Path(__file__).parent / "headers"
 COMPILERS = ("gcc", "clang", "cc")
 TIMEOUT_S = 20.0
-PLAIN = (
+MACROS = (
     *("__attribute__(x)=", "__extension__=", "__restrict=restrict", "__restrict__=restrict"),
     *("__inline=inline", "__inline__=inline", "__const=const", "__volatile__=volatile"),
     *("__signed__=signed", "__alignof__=sizeof", "__builtin_expect(x,y)=(x)"),
 )
-"""What GNU C has beyond the standard, in words of the standard."""
+"""Extensions of GNU C, defined away or as words of the standard."""
 
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|__asm|asm)\b(?:\s*(?:volatile|inline|goto)\b)*\s*(?=\()")
@@ -40,33 +40,33 @@ def parsed(path: Path) -> c_ast.FileAST:
     try:
         return CParser().parse(_without_assembly(text), str(path))
     except ParseError as error:
-        raise _unparsable(str(error)) from None
+        raise _parser_refusal(str(error)) from None
     except RecursionError:
         raise Refused("it is nested too deeply to be read") from None
 
 
 def _without_assembly(text: str) -> str:
-    """Assembly as a call of what nobody knows; names that it gives to functions are left out."""
+    """Replace inline assembly by a call of an unknown function; drop assembly names."""
     text = _LABEL.sub(")", text)
-    while found := _ASSEMBLY.search(text):
-        end = _closed(text, found.end())
-        lines = "\n" * text.count("\n", found.start(), end)
-        text = f"{text[: found.start()]}inline_assembly(){lines}{text[end:]}"
+    while match := _ASSEMBLY.search(text):
+        end = _closed(text, match.end())
+        lines = "\n" * text.count("\n", match.start(), end)
+        text = f"{text[: match.start()]}inline_assembly(){lines}{text[end:]}"
     return text
 
 
 def _closed(text: str, begin: int) -> int:
-    """Where the parenthesis that opens at `begin` was closed; the end where it is not."""
+    """The position after the parenthesis that closes the one at `begin`; else the end of text."""
     depth = 0
-    for one in re.finditer(r'"(?:\\.|[^"\\])*"|[()]', text[begin:]):
-        depth += {"(": 1, ")": -1}.get(one[0], 0)
+    for token in re.finditer(r'"(?:\\.|[^"\\])*"|[()]', text[begin:]):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
         if not depth:
-            return begin + one.end()
+            return begin + token.end()
     return len(text)
 
 
 def preprocessed(path: Path) -> str:
-    """The text of a file after the preprocessor, with marks of its lines."""
+    """The preprocessed text of a file, with line markers."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -78,27 +78,29 @@ def preprocessed(path: Path) -> str:
         raise MissingError(
             "there is no compiler to preprocess C", f"install one of {', '.join(COMPILERS)}"
         )
-    defines = [f"-D{one}" for one in PLAIN]
+    defines = [f"-D{macro}" for macro in MACROS]
     command = [compiler, "-E", "-xc", "-nostdinc", "-isystem", str(HEADERS), *defines, str(path)]
     outcome = run(command, TIMEOUT_S)
     if not outcome.succeeded:
-        raise _unprocessable(outcome.stderr, outcome.reason)
+        raise _preprocessor_refusal(outcome.stderr, outcome.reason)
     return outcome.stdout
 
 
-def _unprocessable(said: str, reason: str) -> Refused:
-    """The preprocessor's first complaint."""
-    found = re.search(r":(\d+):\d+: (?:fatal )?error: (.*)", said)
-    if found is None:
+def _preprocessor_refusal(message: str, reason: str) -> Refused:
+    """A refusal with the first error of the preprocessor."""
+    match = re.search(r":(\d+):\d+: (?:fatal )?error: (.*)", message)
+    if match is None:
         return Refused(f"it cannot be preprocessed: {reason}")
-    return Refused(f"it cannot be preprocessed: {found[2]}", int(found[1]))
+    return Refused(f"it cannot be preprocessed: {match[2]}", int(match[1]))
 
 
-def _unparsable(said: str) -> Refused:
-    """The parser's complaint, which begins with its place."""
-    found = re.match(r"(?:.*?:)?(\d+)(?::\d+)?: (.*)", said)
-    what = re.sub(r"^before: (.*)", r"a syntax error before `\1`", found[2] if found else said)
-    if found is None:
+def _parser_refusal(message: str) -> Refused:
+    """A refusal with the error of the parser, which begins with its position."""
+    match = re.match(r"(?:.*?:)?(\d+)(?::\d+)?: (.*)", message)
+    complaint = re.sub(
+        r"^before: (.*)", r"a syntax error before `\1`", match[2] if match else message
+    )
+    if match is None:
         # Without a place it names the file.
-        what = what.rpartition(": ")[2].lower()
-    return Refused(f"this is not valid C: {what}", int(found[1]) if found else 0)
+        complaint = complaint.rpartition(": ")[2].lower()
+    return Refused(f"this is not valid C: {complaint}", int(match[1]) if match else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of the body of a loop, carried out once."""
+"""Symbolic execution of the statements of a loop's body."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ EXPRESSIONS = (
     *(c_ast.Assignment, c_ast.UnaryOp, c_ast.FuncCall, c_ast.ExprList, c_ast.BinaryOp),
     *(c_ast.TernaryOp, c_ast.Cast, c_ast.ID, c_ast.Constant, c_ast.ArrayRef),
 )
-NOTHING = (c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef)
-LEAVES = {
+NO_OPERATION = (c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef)
+REFUSALS = {
     c_ast.Break: "break ends the loop at an unknown iteration",
     c_ast.Continue: "continue skips an unknown part of iterations",
     c_ast.Return: "return ends the loop at an unknown iteration",
@@ -27,16 +27,16 @@ LEAVES = {
 }
 
 
-def carry_out(expressions: Expressions, node: Any) -> None:
-    """What a statement does; raises Refused for what cannot be read."""
-    if node is None or isinstance(node, NOTHING):
+def execute(expressions: Expressions, node: Any) -> None:
+    """Execute a statement; raises Refused if it cannot be read."""
+    if node is None or isinstance(node, NO_OPERATION):
         return
     if isinstance(node, c_ast.Compound):
-        for one in node.block_items or ():
-            carry_out(expressions, one)
+        for child in node.block_items or ():
+            execute(expressions, child)
     elif isinstance(node, c_ast.DeclList):
-        for one in node.decls:
-            carry_out(expressions, one)
+        for child in node.decls:
+            execute(expressions, child)
     elif isinstance(node, c_ast.Decl):
         declare(expressions, node)
     elif isinstance(node, c_ast.If):
@@ -44,33 +44,38 @@ def carry_out(expressions: Expressions, node: Any) -> None:
     elif isinstance(node, EXPRESSIONS):
         expressions.value(node)
     else:
-        why = LEAVES.get(type(node), f"{type(node).__name__} is not read here")
-        raise refused(node, why)
+        reason = REFUSALS.get(type(node), f"{type(node).__name__} is not read here")
+        raise refused(node, reason)
 
 
 def declare(expressions: Expressions, node: c_ast.Decl) -> None:
-    """A variable begins; without a value nothing is known of it."""
-    of = expressions.variables.get(node.name)
-    if of is None:
+    """Declare a variable; without an initial value it is unknown."""
+    variable = expressions.variables.get(node.name)
+    if variable is None:
         return
     if node.init is None or isinstance(node.init, c_ast.InitList):
-        expressions.known.pop(node.name, None)
+        expressions.variable_values.pop(node.name, None)
         return
     expressions.assign(c_ast.ID(node.name, node.coord), expressions.value(node.init), node)
 
 
 def _branch(expressions: Expressions, node: c_ast.If) -> None:
-    """Both ways, neither of which every iteration takes; what they leave is either's."""
-    expressions.decided(node.cond)
-    before = dict(expressions.known), dict(expressions.memory)
+    """Execute both branches as guarded, and merge their values."""
+    expressions.condition(node.cond)
+    state_before = dict(expressions.variable_values), dict(expressions.memory)
     with expressions.guarded():
-        carry_out(expressions, node.iftrue)
-        one = expressions.known, expressions.memory
-        expressions.known, expressions.memory = dict(before[0]), dict(before[1])
-        carry_out(expressions, node.iffalse)
-    other = expressions.known, expressions.memory
-    expressions.known = _merged(expressions, one[0], other[0], node, _initial(expressions))
-    expressions.memory = _merged(expressions, one[1], other[1], node, {})
+        execute(expressions, node.iftrue)
+        after_true = expressions.variable_values, expressions.memory
+        expressions.variable_values, expressions.memory = (
+            dict(state_before[0]),
+            dict(state_before[1]),
+        )
+        execute(expressions, node.iffalse)
+    after_false = expressions.variable_values, expressions.memory
+    expressions.variable_values = _merged(
+        expressions, after_true[0], after_false[0], node, _initial(expressions)
+    )
+    expressions.memory = _merged(expressions, after_true[1], after_false[1], node, {})
 
 
 def _initial(expressions: Expressions) -> dict[str, Value]:
@@ -79,23 +84,26 @@ def _initial(expressions: Expressions) -> dict[str, Value]:
 
 def _merged(
     expressions: Expressions,
-    one: dict[str, Value],
-    other: dict[str, Value],
+    first: dict[str, Value],
+    second: dict[str, Value],
     node: Any,
     initial: dict[str, Value],
 ) -> dict[str, Value]:
-    """What is known after either way."""
+    """Merge the values after two branches."""
     merged: dict[str, Value] = {}
-    for key in {**one, **other}:
-        a, b = one.get(key, initial.get(key)), other.get(key, initial.get(key))
-        if a is not None and b is not None:
-            merged[key] = expressions.either(a, b, node)
+    for key in {**first, **second}:
+        first_value, second_value = (
+            first.get(key, initial.get(key)),
+            second.get(key, initial.get(key)),
+        )
+        if first_value is not None and second_value is not None:
+            merged[key] = expressions.either(first_value, second_value, node)
         else:
-            known = a if a is not None else b
-            is_whole = isinstance(known, Polynomial)
+            value = first_value if first_value is not None else second_value
+            is_integer = isinstance(value, Polynomial)
             merged[key] = (
                 expressions.unknown()
-                if is_whole
+                if is_integer
                 else expressions.values.leaf("select", f"memory {key}", True)
             )
     return merged

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of several terms, in any order and with any brackets: what can be fused with products.
+"""Sums of several terms in any order and association, to count fusible multiply-adds.
 
-A sum within a sum is part of it where nothing else uses it, so that a product finds an addition
-wherever there is one. Fortran lets compilers do so.
+A sum within a sum is part of it where nothing else uses it, so that each product is fused with an
+addition wherever there is one. Fortran allows compilers to reorder sums in this way.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ ADDITIONS = {"add", "subtract"}
 
 @dataclass(frozen=True)
 class Sum:
-    """A sum by its last addition: products that nothing else uses, and other terms.
+    """A sum, by its last addition: products that nothing else uses, and other terms.
 
-    Terms that no iteration changes are one.
+    All loop-invariant terms count as one.
     """
 
     root: Node
     products: tuple[Node, ...]
-    others: tuple[Node, ...]
+    other_terms: tuple[Node, ...]
 
     @property
     def additions(self) -> int:
-        """How many numbers are added, less one."""
-        return len(self.products) + len(self.others) - 1
+        """The count of additions: one less than the terms."""
+        return len(self.products) + len(self.other_terms) - 1
 
     @property
     def fused(self) -> int:
-        """How many products can be added in one instruction with their making."""
+        """The count of products that can be fused with an addition."""
         return min(len(self.products), self.additions)
 
 
@@ -49,21 +49,21 @@ def sums(counted: Iterable[Node], uses: Mapping[int, int]) -> dict[int, Sum]:
 
 def _sum(root: Node, uses: Mapping[int, int]) -> Sum:
     products: list[Node] = []
-    others: list[Node] = []
-    fixed: list[Node] = []
-    ahead = list(root.arguments)
-    while ahead:
-        signed = ahead.pop(0)
+    other_terms: list[Node] = []
+    invariant_terms: list[Node] = []
+    pending = list(root.arguments)
+    while pending:
+        signed = pending.pop(0)
         term = _bare(signed)
         if _is_inner(term, uses):
-            ahead = [*term.arguments, *ahead]
+            pending = [*term.arguments, *pending]
         elif not term.varies:
-            fixed.append(term)
+            invariant_terms.append(term)
         elif term.kind == "multiply" and term.counted and uses.get(id(term), 0) == 1:
             products.append(term)
         else:
-            others.append(term)
-    return Sum(root, tuple(products), (*others, *fixed[:1]))
+            other_terms.append(term)
+    return Sum(root, tuple(products), (*other_terms, *invariant_terms[:1]))
 
 
 def _bare(node: Node) -> Node:

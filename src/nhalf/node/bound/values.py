@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that one iteration of a loop computes, each made once: what equals is one node."""
+"""Values that one iteration of a loop computes; equal values are one node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal[
     "load",
     "integer",
     "select",
-    "same",
+    "absolute",
     "negate",
     "add",
     "subtract",
@@ -30,8 +30,8 @@ ARITHMETIC = {"add", "subtract", "multiply", "divide", "square_root", "fused_mul
 
 @dataclass(eq=False)
 class Node:
-    """A real value: what it is made of, whether it differs between iterations, and if every
-    iteration computes it (`counted`).
+    """A floating-point value: its operation and arguments, whether it varies between iterations,
+    and whether every iteration computes it (`counted`).
     """
 
     kind: Kind
@@ -43,19 +43,19 @@ class Node:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a pointer points: into the array `base`, at an element or at a row of it."""
+    """The target of a pointer: an element, or a row, of the array `base`."""
 
     base: str
     subscripts: tuple[Polynomial, ...]
 
     def moved(self, by: Polynomial) -> Place:
-        """Further on."""
+        """The place `by` elements further on."""
         return Place(self.base, (*self.subscripts[:-1], self.subscripts[-1] + by))
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
-        return f"{self.base}[{']['.join(one.key for one in self.subscripts)}]"
+        """A text that is equal for equal places only."""
+        return f"{self.base}[{']['.join(subscript.key for subscript in self.subscripts)}]"
 
 
 Value = Node | Polynomial | Place
@@ -65,11 +65,11 @@ Value = Node | Polynomial | Place
 class Access:
     """An element that an iteration reads or writes; `node` is what was read or written.
 
-    `guarded` are those that not every iteration makes.
+    `guarded` accesses are made by some iterations only.
     """
 
     place: Place
-    of: Variable
+    array: Variable
     is_write: bool
     guarded: bool
     line: int
@@ -78,43 +78,43 @@ class Access:
 
 @dataclass
 class Values:
-    """The nodes of an iteration by what they are, and `roots`: what is kept or decided of them."""
+    """The nodes of an iteration by content; `roots` are those that are stored or compared."""
 
     nodes: dict[tuple[object, ...], Node] = field(default_factory=dict)
     roots: list[Node] = field(default_factory=list)
 
     def take(self, leaves: Iterable[Node]) -> None:
-        """Leaves that were made elsewhere."""
+        """Add leaves of another reading."""
         self.nodes |= {(node.kind, node.name): node for node in leaves if not node.arguments}
 
     def leaf(self, kind: Kind, name: str, varies: bool) -> Node:
-        """A value that is not computed here."""
-        return self._made(kind, name, (), varies)
+        """A value that the iteration does not compute."""
+        return self._node(kind, name, (), varies)
 
     def operation(self, kind: Kind, arguments: Sequence[Node], counted: bool) -> Node:
-        """What an operation makes; of values that never change it is computed before the loop."""
-        varies = any(one.varies for one in arguments)
+        """The result of an operation; that of invariant values is computed before the loop."""
+        varies = any(argument.varies for argument in arguments)
         if not varies:
-            return self._made("invariant", kind, tuple(arguments), False)
-        node = self._made(kind, "", tuple(arguments), True)
+            return self._node("invariant", kind, tuple(arguments), False)
+        node = self._node(kind, "", tuple(arguments), True)
         node.counted = node.counted or counted
         return node
 
-    def _made(self, kind: Kind, name: str, arguments: tuple[Node, ...], varies: bool) -> Node:
+    def _node(self, kind: Kind, name: str, arguments: tuple[Node, ...], varies: bool) -> Node:
         key = (kind, name, *map(id, arguments))
         if key not in self.nodes:
             self.nodes[key] = Node(kind, name, arguments, varies)
         return self.nodes[key]
 
     def counted(self) -> Iterator[Node]:
-        """The operations that every iteration makes."""
+        """The operations that every iteration executes."""
         return (node for node in self.nodes.values() if node.counted and node.kind in ARITHMETIC)
 
     def uses(self) -> dict[int, int]:
-        """How often each node is used, by its id."""
-        found: dict[int, int] = {}
+        """The count of uses of each node, by its id."""
+        uses: dict[int, int] = {}
         varying = [node for node in self.nodes.values() if node.varies]
         used = [argument for node in varying for argument in node.arguments]
         for node in (*used, *self.roots):
-            found[id(node)] = found.get(id(node), 0) + 1
-        return found
+            uses[id(node)] = uses.get(id(node), 0) + 1
+        return uses

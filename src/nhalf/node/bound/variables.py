@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What declarations say: which names are numbers, arrays and pointers, and of what type."""
+"""Variables and types from declarations: numbers, arrays and pointers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any, Literal
 from pycparser import c_ast
 
 SIZES_BYTES = {"char": 1, "_Bool": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8}
-REALS = {"float", "double"}
+FLOATING_POINT = {"float", "double"}
 Where = Literal["global", "parameter", "local"]
 
 
 @dataclass(frozen=True)
 class Element:
-    """The type of one number; `size_bytes` is 0 for what is not a number, such as a structure."""
+    """The type of an element; `size_bytes` is 0 if it is not a number, such as a structure."""
 
-    is_real: bool
+    is_floating_point: bool
     size_bytes: int
-    says: str = ""
+    type_name: str = ""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A name: `rank` subscripts lead to a number, and `extents` are the lengths of its arrays.
+    """A variable: `rank` subscripts lead to a number; `extents` are the lengths of its arrays.
 
-    With `is_pointer` it was declared with a `*`, so that it may overlap others, unless it is
-    `is_restrict`; an array that is a parameter counts as one of its own.
+    With `is_pointer` it was declared with a `*`, so that it may overlap other arrays, unless
+    `is_restrict` is set; an array that is a parameter overlaps nothing.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Variable:
 
     @property
     def rank(self) -> int:
-        """How many subscripts it takes."""
+        """The number of its subscripts."""
         return len(self.extents) + self.levels
 
     @property
@@ -55,7 +55,7 @@ Types = dict[str, tuple[Element, tuple[Any, ...], int]]
 
 
 def variable(declaration: c_ast.Decl, types: Mapping[str, Any], where: Where) -> Variable:
-    """The variable of a declaration."""
+    """The variable that a declaration declares."""
     element, extents, levels = _shape(declaration.type, types)
     inner, is_restrict = declaration.type, False
     while isinstance(inner, c_ast.PtrDecl | c_ast.ArrayDecl):
@@ -68,14 +68,14 @@ def variable(declaration: c_ast.Decl, types: Mapping[str, Any], where: Where) ->
 
 
 def literal(text: str) -> int:
-    """A whole number as C writes it."""
+    """Parse an integer literal of C."""
     digits = text.rstrip("uUlL")
     is_octal = digits.startswith("0") and digits.isdigit()
     return int(digits, 8) if is_octal else int(digits, 0)
 
 
 def type_of(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...], int]:
-    """What a type name or a typedef stands for."""
+    """The element, extents and levels of a type name or a typedef."""
     return _shape(node.type, types)
 
 
@@ -97,16 +97,16 @@ def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...
     if is_volatile:
         return Element(False, 0, " ".join(["volatile", *node.names])), tuple(extents), levels
     if len(node.names) == 1 and node.names[0] in types:
-        element, more, deeper = types[node.names[0]]
-        return element, (*extents, *more), levels + deeper
+        element, more_extents, more_levels = types[node.names[0]]
+        return element, (*extents, *more_extents), levels + more_levels
     return _element(node.names), tuple(extents), levels
 
 
 def _element(names: list[str]) -> Element:
-    says = " ".join(names)
-    known = [name for name in names if name in SIZES_BYTES]
+    type_name = " ".join(names)
+    sized = [name for name in names if name in SIZES_BYTES]
     signed = {"signed", "unsigned"} & set(names)
-    if "_Complex" in names or says == "long double" or not (known or signed):
-        return Element(False, 0, says)
-    size_bytes = max([SIZES_BYTES[name] for name in known if name != "int"] or [4])
-    return Element(bool(REALS & set(names)), size_bytes, says)
+    if "_Complex" in names or type_name == "long double" or not (sized or signed):
+        return Element(False, 0, type_name)
+    size_bytes = max([SIZES_BYTES[name] for name in sized if name != "int"] or [4])
+    return Element(bool(FLOATING_POINT & set(names)), size_bytes, type_name)

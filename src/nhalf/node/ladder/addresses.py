@@ -1,121 +1,131 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whole numbers are in registers and in memory while a loop runs, as far as that is plain."""
+"""Integers in registers and in memory while a loop runs, as polynomials where they are known."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
-from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, name, whole
+from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, integer, symbol
 from nhalf.node.ladder.listing import EmittedLoop, Instruction
 from nhalf.node.ladder.micro import WITHOUT_RESULT, is_memory
 
-_OLD = {"a": "ax", "b": "bx", "c": "cx", "d": "dx"}
+_LEGACY_REGISTERS = {"a": "ax", "b": "bx", "c": "cx", "d": "dx"}
 _ADDRESS = re.compile(r"^([^()]*)\(([^()]*)\)$")
 _VECTOR = re.compile(r"[xyz]mm(\d+)")
 
 
 def register(operand: str) -> str:
-    """A register by the name of its widest form; '' for what is none."""
+    """A register by the name of its widest form; '' for any other operand."""
     if not operand.startswith("%"):
         return ""
-    called = operand[1:].split("{", maxsplit=1)[0]
-    vector = _VECTOR.match(called)
+    text = operand[1:].split("{", maxsplit=1)[0]
+    vector = _VECTOR.match(text)
     if vector:
         return f"v{vector[1]}"
-    if re.fullmatch(r"r\d+[dwb]?", called):
-        return called.rstrip("dwb")
-    core = called.removeprefix("r").removeprefix("e")
-    core = _OLD.get(core[:-1], core) if core[-1:] in {"l", "h"} else core
-    return f"r{core.removesuffix('l') if len(core) == 3 else core}"
+    if re.fullmatch(r"r\d+[dwb]?", text):
+        return text.rstrip("dwb")
+    letters = text.removeprefix("r").removeprefix("e")
+    letters = (
+        _LEGACY_REGISTERS.get(letters[:-1], letters) if letters[-1:] in {"l", "h"} else letters
+    )
+    return f"r{letters.removesuffix('l') if len(letters) == 3 else letters}"
 
 
 def registers_in(operand: str) -> list[str]:
     """The registers of an operand: itself, or those of an address."""
-    return [register(one) for one in re.findall(r"%\w+", operand) if register(one) != "rrip"]
+    return [register(text) for text in re.findall(r"%\w+", operand) if register(text) != "rrip"]
 
 
 @dataclass
-class Numbers:
-    """Whole numbers by register, and by place of memory; `steps` are those of loop counters."""
+class IntegerValues:
+    """Integers by register and by address; `unknowns` counts values that could not be computed."""
 
-    known: dict[str, Polynomial] = field(default_factory=dict)
+    values: dict[str, Polynomial] = field(default_factory=dict)
     unknowns: int = 0
 
-    def of(self, key: str) -> Polynomial:
-        """What stands there, a name where it is what stood there first."""
-        return self.known.setdefault(key, name(f"{key}@start"))
+    def at(self, key: str) -> Polynomial:
+        """The integer in a register or at an address; a symbol if it is the initial one."""
+        return self.values.setdefault(key, symbol(f"{key}@start"))
 
     def address(self, operand: str) -> Polynomial:
-        """The address that an operand is."""
-        found = _ADDRESS.match(operand.lstrip("*"))
-        if found is None:
-            return name(operand)
-        base, index, scale = ([*found[2].split(","), "", ""])[:3]
-        sum_ = _displacement(found[1])
+        """The address that an operand names."""
+        match = _ADDRESS.match(operand.lstrip("*"))
+        if match is None:
+            return symbol(operand)
+        base, index, scale = ([*match[2].split(","), "", ""])[:3]
+        address = _displacement(match[1])
         if base.strip() and "rip" not in base:
-            sum_ += self.of(register(base.strip()))
+            address += self.at(register(base.strip()))
         if index.strip():
-            sum_ += self.of(register(index.strip())) * whole(int(scale.strip() or 1))
-        return sum_
+            address += self.at(register(index.strip())) * integer(int(scale.strip() or 1))
+        return address
 
     def value(self, operand: str) -> Polynomial:
-        """The number that an operand is."""
+        """The integer that an operand holds."""
         if operand.startswith("$"):
             return _displacement(operand[1:])
         if is_memory(operand):
-            return self.of(f"[{self.address(operand).key}]")
-        return self.of(register(operand))
+            return self.at(f"[{self.address(operand).key}]")
+        return self.at(register(operand))
 
-    def step(self, one: Instruction, may_be_skipped: bool = False) -> None:
-        """What an instruction changes."""
-        if not one.operands or one.is_jump or one.name.startswith(WITHOUT_RESULT):
+    def step(self, instruction: Instruction, may_be_skipped: bool = False) -> None:
+        """Apply an instruction: update the register or the address that it writes."""
+        if (
+            not instruction.operands
+            or instruction.is_jump
+            or instruction.name.startswith(WITHOUT_RESULT)
+        ):
             return
-        target = one.operands[-1]
-        key = f"[{self.address(target).key}]" if is_memory(target) else register(target)
-        self.known[key] = self._unknown() if may_be_skipped else self._result(one)
+        operand = instruction.operands[-1]
+        key = f"[{self.address(operand).key}]" if is_memory(operand) else register(operand)
+        self.values[key] = self._unknown() if may_be_skipped else self._result(instruction)
 
     def _unknown(self) -> Polynomial:
         self.unknowns += 1
-        return name(f"{VARYING}{self.unknowns}")
+        return symbol(f"{VARYING}{self.unknowns}")
 
-    def _result(self, one: Instruction) -> Polynomial:
-        first, target = one.operands[0], one.operands[-1]
-        core = re.sub(r"[bwlq]$", "", one.name)
-        if core == "lea":
+    def _result(self, instruction: Instruction) -> Polynomial:
+        first, target = instruction.operands[0], instruction.operands[-1]
+        mnemonic = re.sub(r"[bwlq]$", "", instruction.name)
+        if mnemonic == "lea":
             return self.address(first)
-        if core in {"mov", "movabs", "movsl", "movslq"} and not register(target).startswith("v"):
+        if mnemonic in {"mov", "movabs", "movsl", "movslq"} and not register(target).startswith(
+            "v"
+        ):
             return self.value(first)
-        if core in {"add", "sub"}:
+        if mnemonic in {"add", "sub"}:
             change = self.value(first)
-            return self.value(target) + (change if core == "add" else -change)
-        if core in {"inc", "dec"}:
-            return self.value(target) + whole(1 if core == "inc" else -1)
-        if core in {"sal", "shl"} and first.startswith("$"):
-            return self.value(target) * whole(2 ** (int(first[1:], 0) % 64))
+            return self.value(target) + (change if mnemonic == "add" else -change)
+        if mnemonic in {"inc", "dec"}:
+            return self.value(target) + integer(1 if mnemonic == "inc" else -1)
+        if mnemonic in {"sal", "shl"} and first.startswith("$"):
+            return self.value(target) * integer(2 ** (int(first[1:], 0) % 64))
         return self._unknown()
 
 
 def _displacement(text: str) -> Polynomial:
-    """A number, a symbol, or both."""
+    """The displacement of an address: a number, a symbol, or both."""
     total = Polynomial()
     for sign, word in re.findall(r"([+-]?)([\w.$@]+)", text):
-        amount = whole(int(word, 0)) if re.fullmatch(r"\d\w*", word) else name(word)
+        amount = integer(int(word, 0)) if re.fullmatch(r"\d\w*", word) else symbol(word)
         total += -amount if sign == "-" else amount
     return total
 
 
-def in_any_iteration(loop: EmittedLoop) -> Numbers:
-    """What numbers are when an iteration begins, counters by its number."""
-    once = Numbers()
-    for at, one in enumerate(loop.instructions):
-        once.step(one, at in loop.skipped)
-    begin: dict[str, Polynomial] = {}
-    for key, after in once.known.items():
-        start = name(f"{key}@start")
-        grown = after - start
-        if not any(one.startswith(VARYING) or one.endswith("@start") for one in grown.names):
-            begin[key] = start + grown * name(ITERATION)
-        elif start.terms[0][0][0] not in after.names or grown.terms:
-            begin[key] = name(f"{VARYING}{key}")
-    return Numbers(begin, 1000)
+def in_any_iteration(loop: EmittedLoop) -> IntegerValues:
+    """Integers at the start of an iteration: counters as functions of its number."""
+    first_pass = IntegerValues()
+    for position, instruction in enumerate(loop.instructions):
+        first_pass.step(instruction, position in loop.skipped)
+    start_values: dict[str, Polynomial] = {}
+    for key, after in first_pass.values.items():
+        start = symbol(f"{key}@start")
+        growth = after - start
+        if not any(
+            symbol.startswith(VARYING) or symbol.endswith("@start") for symbol in growth.names
+        ):
+            start_values[key] = start + growth * symbol(ITERATION)
+        elif start.terms[0][0][0] not in after.names or growth.terms:
+            start_values[key] = symbol(f"{VARYING}{key}")
+    return IntegerValues(start_values, 1000)

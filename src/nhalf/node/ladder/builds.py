@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How loops are compiled here: each compiler at each level of optimisation."""
+"""Builds of loops: each compiler at each level of optimisation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = (("-O0",), ("-O2",), ("-O3", "-march=native"))
 
 @dataclass(frozen=True)
 class Build:
-    """How loops are compiled; `is_tuned` says that the source was transformed before."""
+    """A compiler and its options; `is_tuned` says that the source was transformed before."""
 
     compiler: str
     level: tuple[str, ...]
@@ -22,7 +22,7 @@ class Build:
 
     @property
     def title(self) -> str:
-        """As a table calls it."""
+        """Its name in tables."""
         tuned = " tuned" if self.is_tuned else ""
         return f"{self.compiler} {' '.join(self.level)}{tuned}"
 
@@ -33,13 +33,18 @@ class Build:
 
 
 def builds() -> list[Build]:
-    """What can be compiled here; raises MissingError if there is no compiler."""
-    found = [Build(one, level) for one in COMPILERS if shutil.which(one) for level in LEVELS]
-    if not found:
+    """All builds that can be made here; raises MissingError if there is no compiler."""
+    possible = [
+        Build(compiler, level)
+        for compiler in COMPILERS
+        if shutil.which(compiler)
+        for level in LEVELS
+    ]
+    if not possible:
         raise MissingError("there is no C compiler", f"install one of {', '.join(COMPILERS)}")
-    return found
+    return possible
 
 
 def tuned_builds() -> list[Build]:
     """The last level of each compiler, for sources that were transformed."""
-    return [replace(one, is_tuned=True) for one in builds() if one.level == LEVELS[-1]]
+    return [replace(build, is_tuned=True) for build in builds() if build.level == LEVELS[-1]]

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Self
 
 GAP_RATIO = 1.2
-"""A gap is explained where a rung takes so much longer than the one above it."""
+"""A gap is explained where a rung takes at least this many times as long as the one above it."""
 
 
 class Gap(NamedTuple):
-    """Between two rungs: by which factor it takes longer, why, and what helps."""
+    """A gap between two rungs: by which factor time grows, why, and what helps."""
 
     rungs: str
     ratio: float
@@ -31,8 +31,8 @@ class Climb:
     """Cycles per iteration on each rung; None if one is unknown.
 
     `loads_ratio` are loads that were emitted for each essential one; `spills_per_iteration` are
-    accesses to the stack. `is_fused` says that no product was left beside a sum that it could have
-    been part of; `is_in_cache` that all data stays in the nearest caches.
+    accesses to the stack. `is_fused` says that fused multiply-adds were emitted wherever they are
+    possible; `is_in_cache` that all data stays in the nearest caches.
     """
 
     essential_cycles: float | None = None
@@ -47,32 +47,38 @@ class Climb:
     spills_per_iteration: float = 0.0
 
     def as_values(self) -> dict[str, float | None]:
-        """By name, as a store has them."""
+        """The fields by name, as a store has them."""
         return {name: None if x is None else float(x) for name, x in asdict(self).items()}
 
     @classmethod
     def of_values(cls, values: Mapping[str, float | None]) -> Self:
-        """The same, read again; what an older store lacks is as usual."""
-        names = {one.name for one in fields(cls)}
-        known = {name: value for name, value in values.items() if name in names}
+        """Read the fields of a store; those that an older store lacks have their defaults."""
+        names = {field.name for field in fields(cls)}
+        present = {name: value for name, value in values.items() if name in names}
         typed: dict[str, Any] = {
-            name: bool(value) if name.startswith("is_") else value for name, value in known.items()
+            name: bool(value) if name.startswith("is_") else value
+            for name, value in present.items()
         }
         return cls(**typed)
 
     @property
     def share(self) -> float | None:
-        """How much of the bounding rate is reached, 1 at the bound; None if one is unknown."""
+        """The share of the bounding rate that is reached, 1 at the bound; None if unknown."""
         if not self.essential_cycles or not self.measured_cycles:
             return None
         return self.essential_cycles / self.measured_cycles
 
     def gaps(self) -> list[Gap]:
-        """Every step that is too high, with its cause, from the top."""
+        """Every gap that is too large, with its cause, from the top."""
         steps = (
-            ("MA to MAC", self.essential_cycles, self.emitted_cycles, self._emitted_more),
-            ("MAC to MACS", self.emitted_cycles, self.scheduled_cycles, self._waits),
-            ("MACS to measured", self.scheduled_cycles, self.measured_cycles, self._rest),
+            ("MA to MAC", self.essential_cycles, self.emitted_cycles, self._emission_cause),
+            ("MAC to MACS", self.emitted_cycles, self.scheduled_cycles, self._wait_cause),
+            (
+                "MACS to measured",
+                self.scheduled_cycles,
+                self.measured_cycles,
+                self._remaining_cause,
+            ),
         )
         return [
             Gap(rungs, below / above, *why())
@@ -80,8 +86,8 @@ class Climb:
             if above and below and below > GAP_RATIO * above
         ]
 
-    def _emitted_more(self) -> tuple[str, str]:
-        """Why more was emitted than is essential."""
+    def _emission_cause(self) -> tuple[str, str]:
+        """The cause of operations beyond the essential ones, and a remedy."""
         if not self.is_optimised:
             return "values are kept in memory and not in registers", "compile with -O2"
         if self.spills_per_iteration:
@@ -95,11 +101,11 @@ class Climb:
         if self.loads_ratio > GAP_RATIO:
             return "redundant loads", "unroll or block, and keep elements in registers"
         if not self.is_fused:
-            return "products are not fused with sums", "-march=native -ffp-contract=fast"
+            return "multiply-adds are not fused", "-march=native -ffp-contract=fast"
         return "vectors narrower than the widest, or instructions around them", "unroll"
 
-    def _waits(self) -> tuple[str, str]:
-        """What iterations wait for."""
+    def _wait_cause(self) -> tuple[str, str]:
+        """The cause of waits between iterations, and a remedy."""
         if not self.is_optimised:
             return "each iteration waits for a value that goes through memory", "compile with -O2"
         return (
@@ -108,8 +114,8 @@ class Climb:
             "with a loop that does not wait",
         )
 
-    def _rest(self) -> tuple[str, str]:
-        """What neither units nor chains explain."""
+    def _remaining_cause(self) -> tuple[str, str]:
+        """The cause of time that neither units nor dependency chains explain, and a remedy."""
         if not self.is_in_cache:
             return "misses", "block, interchange or merge loops; prefetch where none is possible"
         return (

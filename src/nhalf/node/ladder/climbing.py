@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rungs of loops put together: bounds from the source, listings, and a time."""
+"""All rungs of a climb: bounds from the source, emitted loops, and a measured time."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ def climb(
     measured_cycles: float | None,
     followed_cycles: float | None = None,
 ) -> Climb:
-    """All rungs of loops that run as often: those of one iteration of each.
+    """Sum the rungs of loops with equal trip counts, for one iteration of each.
 
-    Without `loops`, what was emitted is unknown; without `bounds`, what is essential. Where
-    instructions were followed, that is MACS, and not the chain that the listing shows.
+    Without `loops`, emitted operations are unknown; without `bounds`, essential ones. Where
+    instructions were followed, their time is MACS, not the dependency chain in the listing.
     """
-    scheduled = sum(one.scheduled_cycles for one in loops) if loops else None
-    essential = sum(one.counts.loads for one in bounds)
+    scheduled_cycles = sum(rungs.scheduled_cycles for rungs in loops) if loops else None
+    essential_loads = sum(bound.counts.loads for bound in bounds)
     return Climb(
-        essential_cycles=sum(one.cycles for one in bounds) if bounds else None,
-        emitted_cycles=sum(one.emitted_cycles for one in loops) if loops else None,
-        scheduled_cycles=scheduled if followed_cycles is None else followed_cycles,
+        essential_cycles=sum(bound.cycles for bound in bounds) if bounds else None,
+        emitted_cycles=sum(rungs.emitted_cycles for rungs in loops) if loops else None,
+        scheduled_cycles=scheduled_cycles if followed_cycles is None else followed_cycles,
         measured_cycles=measured_cycles,
         is_optimised=build.is_optimised,
-        is_vector=any(one.is_vector for one in loops),
+        is_vector=any(rungs.is_vector for rungs in loops),
         is_fused=_is_fused(bounds, loops),
-        loads_ratio=sum(one.loads for one in loops) / essential if essential else 1.0,
-        spills_per_iteration=sum(one.spills_per_iteration for one in loops),
+        loads_ratio=sum(rungs.loads for rungs in loops) / essential_loads
+        if essential_loads
+        else 1.0,
+        spills_per_iteration=sum(rungs.spills_per_iteration for rungs in loops),
     )
 
 
 def _is_fused(bounds: Sequence[Bound], loops: Sequence[Rungs]) -> bool:
-    """Whether something is fused, or nothing could be."""
-    could = sum(one.counts.of("fused_multiply_add") for one in bounds)
-    return not could or any(one.amount("fused_multiply_add") for one in loops)
+    """Whether multiply-adds are fused, or the loop has none."""
+    fusible_pairs = sum(bound.counts.of("fused_multiply_add") for bound in bounds)
+    return not fusible_pairs or any(rungs.amount("fused_multiply_add") for rungs in loops)

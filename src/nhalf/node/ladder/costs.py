@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions of the C library take here, since no listing of a loop shows their instructions.
+"""Cycles of functions of the C library, whose instructions no listing of a loop shows.
 
 native/node/livermore/costs.c times calls that do not wait for each other.
 """
@@ -16,41 +16,41 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.node.ladder.builds import COMPILERS
 from nhalf.node.ladder.listing import Instruction
-from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
+from nhalf.node.ladder.samples import SAMPLES, SECONDS, loop_time
 
 RUN_TIMEOUT_S = 30.0
 _CALLED = re.compile(r"\*?([A-Za-z_]\w*)(?:@\w+(?:\(%rip\))?)?$")
-_known: dict[str, float] = {}
+_cycles_by_function: dict[str, float] = {}
 """Cycles of a call by its name, 0 for functions that are not timed; measured once in a process."""
 
 
-def called(instructions: Iterable[Instruction]) -> set[str]:
+def called_functions(instructions: Iterable[Instruction]) -> set[str]:
     """The functions that a listing calls by name."""
-    targets = (one.operands[0] for one in instructions if _is_call(one))
-    return {found[1] for target in targets if (found := _CALLED.match(target))}
+    targets = (call.operands[0] for call in instructions if _is_call(call))
+    return {match[1] for target in targets if (match := _CALLED.match(target))}
 
 
-def cycles_of_call(one: Instruction, costs: Mapping[str, float]) -> float:
-    """What an instruction takes that is a call of one of these; 0 for every other."""
-    if not _is_call(one):
+def cycles_of_call(instruction: Instruction, costs: Mapping[str, float]) -> float:
+    """Cycles of an instruction that calls one of these functions; 0 for every other."""
+    if not _is_call(instruction):
         return 0.0
-    return max((costs.get(name, 0.0) for name in called([one])), default=0.0)
+    return max((costs.get(name, 0.0) for name in called_functions([instruction])), default=0.0)
 
 
-def _is_call(one: Instruction) -> bool:
-    return one.name.startswith("call") and bool(one.operands)
+def _is_call(instruction: Instruction) -> bool:
+    return instruction.name.startswith("call") and bool(instruction.operands)
 
 
 def call_costs(names: Collection[str]) -> dict[str, float]:
-    """Cycles of a call that waits for no other, by name, for those that can be timed here."""
-    missing = sorted(set(names) - _known.keys())
-    if missing:
-        _known.update(dict.fromkeys(missing, 0.0) | _measured(missing))
-    return {name: _known[name] for name in names if _known[name]}
+    """Cycles by name of independent calls, for functions that can be timed here."""
+    unmeasured = sorted(set(names) - _cycles_by_function.keys())
+    if unmeasured:
+        _cycles_by_function.update(dict.fromkeys(unmeasured, 0.0) | _measured(unmeasured))
+    return {name: _cycles_by_function[name] for name in names if _cycles_by_function[name]}
 
 
 def _measured(names: Collection[str]) -> dict[str, float]:
-    """The functions that the program of costs knows; none if it cannot be made or run."""
+    """Measured cycles by function; empty if the program cannot be compiled or run."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         return {}
@@ -66,5 +66,8 @@ def _measured(names: Collection[str]) -> dict[str, float]:
         outcome = run([str(compiled(program)), str(SAMPLES), str(SECONDS), *names], RUN_TIMEOUT_S)
     except NhalfError:
         return {}
-    said = [json.loads(line) for line in outcome.stdout.splitlines() if outcome.succeeded]
-    return {one["name"]: taken(one, one["iterations"]).cycles_per_iteration for one in said}
+    printed = [json.loads(line) for line in outcome.stdout.splitlines() if outcome.succeeded]
+    return {
+        samples["name"]: loop_time(samples, samples["iterations"]).cycles_per_iteration
+        for samples in printed
+    }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions as a core sees them: what they wait for, what they keep busy, and for how long."""
+"""Instructions as a core sees them: operands, results, busy units and latencies."""
 
 from __future__ import annotations
 
@@ -18,45 +18,47 @@ from nhalf.node.ladder.micro import (
     is_move,
     operations,
     reads_memory,
+    uses_vector_registers,
     width,
     writes_memory,
 )
 from nhalf.node.ladder.operands import inputs, is_copy, is_zero, results
 
-LOADS = re.compile(r"mov[lq]?$")
+PLAIN_LOAD = re.compile(r"mov[lq]?$")
 ACCESSES = ("load", "store")
-JOINED = ("cmp", "test", "add", "sub", "dec", "inc", "and")
-"""With the conditional jump after it, such an instruction is one."""
+FUSES_WITH_JUMP = ("cmp", "test", "add", "sub", "dec", "inc", "and")
+"""Instructions that are fused with a conditional jump after them."""
 
 
 @dataclass(frozen=True)
 class Decoded:
     """One instruction.
 
-    `slots` are its places in the front end, and `call_cycles` those for which a function of the C
-    library that it calls keeps the front end. `busy_cycles` are units by name with the time that
-    each is kept busy, and `again_cycles` those of an access that goes on in another line;
-    `latency_cycles` are those from its operands, or from what it loads, to its result, and
-    `to_others_cycles` how much later others than sums have that of a sum. `is_copy` says that it
-    gives a register another name, and `waits` that it takes room among those that wait for
-    operands.
+    `issue_slots` are its slots in the front end, and `call_cycles` those for which a function of
+    the C library that it calls keeps the front end busy. `busy_cycles` are units by name with the
+    cycles that each is kept busy, and `line_split_cycles` those of the second access where one
+    crosses a line. `latency_cycles` are from its operands, or from what it loads, to its result,
+    and `non_add_delay_cycles` how much later other operations than additions can use the result of
+    an addition. `load_address` and `store_address` are operands, '' for none. `is_copy` says that
+    it only gives a register another name, and `uses_scheduler` that it waits for its operands in
+    the scheduler.
     """
 
-    slots: int
+    issue_slots: int
     call_cycles: float
     address_registers: tuple[str, ...]
     value_registers: tuple[str, ...]
     results: tuple[str, ...]
-    loads: str
-    stores: str
+    load_address: str
+    store_address: str
     busy_cycles: tuple[tuple[str, float], ...]
-    again_cycles: tuple[tuple[str, float], ...]
+    line_split_cycles: tuple[tuple[str, float], ...]
     latency_cycles: float
-    to_others_cycles: float
-    is_sum: bool
+    non_add_delay_cycles: float
+    is_add: bool
     is_copy: bool
-    waits: bool
-    is_whole: bool
+    uses_scheduler: bool
+    is_integer: bool
     is_jump: bool
     size_bytes: int
 
@@ -66,111 +68,124 @@ def decoded(
     processor: Processor,
     costs: Mapping[str, float] | None = None,
 ) -> list[Decoded]:
-    """Every instruction of a listing on a processor; `costs` are cycles of functions it calls."""
-    found = []
-    before: Instruction | None = None
-    for one in instructions:
-        is_joined = (
-            before is not None
-            and one.is_jump
-            and not one.name.startswith("jmp")
-            and before.name.startswith(JOINED)
+    """Decode a listing for a processor; `costs` are cycles of the functions that it calls."""
+    result = []
+    previous: Instruction | None = None
+    for instruction in instructions:
+        is_fused_jump = (
+            previous is not None
+            and instruction.is_jump
+            and not instruction.name.startswith("jmp")
+            and previous.name.startswith(FUSES_WITH_JUMP)
         )
-        is_pair = before is not None and _pair(before, one) in processor.joined_pairs
-        slots = 0 if is_joined or is_pair else 1
-        found.append(_decoded(one, processor, slots, cycles_of_call(one, costs or {})))
-        before = one
-    return found
+        pair = _fused_pair(previous, instruction) if previous is not None else ""
+        issue_slots = 0 if is_fused_jump or pair in processor.fused_pairs else 1
+        call_cycles = cycles_of_call(instruction, costs or {})
+        result.append(_decoded(instruction, processor, issue_slots, call_cycles))
+        previous = instruction
+    return result
 
 
-def _pair(move: Instruction, one: Instruction) -> str:
-    """The kind of pair that a move makes with arithmetic on its result, '' where it is none."""
-    if not move.operands or len(one.operands) < 2 or one.is_jump:
+def _fused_pair(move: Instruction, instruction: Instruction) -> str:
+    """The kind of fused pair that a move and arithmetic on its result make; '' for none."""
+    if not move.operands or len(instruction.operands) < 2 or instruction.is_jump:
         return ""
-    target, is_real = move.operands[-1], "mm" in one.operands[-1]
-    plain = not any(map(is_memory, one.operands)) and not one.name.startswith(("v", "cmp", "test"))
-    if not plain or one.operands[-1] != target or arithmetic(one) is None:
+    target = instruction.operands[-1]
+    reads = any(map(is_memory, instruction.operands))
+    if reads or instruction.name.startswith(("v", "cmp", "test")):
         return ""
+    if target != move.operands[-1] or arithmetic(instruction) is None:
+        return ""
+    is_integer = "mm" not in target
     if is_copy(move):
-        return "move" if is_real else "whole_move"
-    return "whole_load" if LOADS.match(move.name) and not is_real and reads_memory(move) else ""
+        return "integer_move" if is_integer else "move"
+    is_load = PLAIN_LOAD.match(move.name) is not None and bool(reads_memory(move))
+    return "integer_load" if is_load and is_integer else ""
 
 
-def _decoded(one: Instruction, processor: Processor, slots: int, call_cycles: float) -> Decoded:
-    loads, stores = reads_memory(one), writes_memory(one)
+def _decoded(
+    instruction: Instruction, processor: Processor, issue_slots: int, call_cycles: float
+) -> Decoded:
+    load_address, store_address = reads_memory(instruction), writes_memory(instruction)
     return Decoded(
-        slots,
+        issue_slots,
         call_cycles,
-        tuple(registers_in(loads or stores)),
-        tuple(inputs(one)),
-        tuple(results(one)),
-        loads,
-        stores,
-        tuple(_busy([] if is_zero(one) else operations(one), processor)),
-        tuple(_busy(_again(one, processor), processor)),
-        latency_cycles(one, processor),
-        _to_others_cycles(one, processor),
-        is_sum=_is_sum(one),
-        is_copy=is_copy(one),
-        waits=arithmetic(one) is not None and not is_zero(one) and not one.name.startswith("nop"),
-        is_whole=not any("mm" in word for word in one.operands),
-        is_jump=one.is_jump,
-        size_bytes=8 * width(one),
+        tuple(registers_in(load_address or store_address)),
+        tuple(inputs(instruction)),
+        tuple(results(instruction)),
+        load_address,
+        store_address,
+        tuple(_busy_cycles([] if is_zero(instruction) else operations(instruction), processor)),
+        tuple(_busy_cycles(_line_split(instruction, processor), processor)),
+        latency_cycles(instruction, processor),
+        _non_add_delay_cycles(instruction, processor),
+        is_add=_is_add(instruction),
+        is_copy=is_copy(instruction),
+        uses_scheduler=_uses_scheduler(instruction),
+        is_integer=not uses_vector_registers(instruction),
+        is_jump=instruction.is_jump,
+        size_bytes=8 * width(instruction),
     )
 
 
-def latency_cycles(one: Instruction, processor: Processor) -> float:
-    """From the operands of an instruction to its result, without loads; 0 for a move."""
-    computed = arithmetic(one)
-    if computed is None or is_zero(one):
+def _uses_scheduler(instruction: Instruction) -> bool:
+    is_computed = arithmetic(instruction) is not None and not is_zero(instruction)
+    return is_computed and not instruction.name.startswith("nop")
+
+
+def latency_cycles(instruction: Instruction, processor: Processor) -> float:
+    """Cycles from the operands of an instruction to its result, without loads; 0 for a move."""
+    operation = arithmetic(instruction)
+    if operation is None or is_zero(instruction):
         return 0.0
-    for lanes in (computed.lanes, 1):
-        known = processor.operation(computed.name, lanes)
-        if known is not None and known.least_cycles is not None:
-            return known.least_cycles
-    return 0.0 if is_move(one) else 1.0
+    for lanes in (operation.lanes, 1):
+        described = processor.operation(operation.name, lanes)
+        if described is not None and described.least_cycles is not None:
+            return described.least_cycles
+    return 0.0 if is_move(instruction) else 1.0
 
 
-def _is_sum(one: Instruction) -> bool:
-    computed = arithmetic(one)
-    return computed is not None and computed.name == "add"
+def _is_add(instruction: Instruction) -> bool:
+    operation = arithmetic(instruction)
+    return operation is not None and operation.name == "add"
 
 
-def _to_others_cycles(one: Instruction, processor: Processor) -> float:
-    """By how much later others than sums have the result of a sum."""
-    if not _is_sum(one):
+def _non_add_delay_cycles(instruction: Instruction, processor: Processor) -> float:
+    """How much later other operations than additions can use the result of an addition."""
+    if not _is_add(instruction):
         return 0.0
-    computed = arithmetic(one)
-    known = processor.operation("add", computed.lanes if computed else 1)
-    known = known or processor.operation("add")
-    if known is None or known.latency_to_others_cycles is None:
+    operation = arithmetic(instruction)
+    described = processor.operation("add", operation.lanes if operation else 1)
+    described = described or processor.operation("add")
+    if described is None or described.latency_to_others_cycles is None:
         return 0.0
-    return max(0.0, known.latency_to_others_cycles - (known.least_cycles or 0.0))
+    return max(0.0, described.latency_to_others_cycles - (described.least_cycles or 0.0))
 
 
-def _busy(asked: Sequence[Operation], processor: Processor) -> list[tuple[str, float]]:
-    """Units by name with the cycles that they are kept busy for."""
-    found: dict[str, float] = {}
-    for one in asked:
-        cycles = processor.busy_cycles(one.name, one.lanes)
+def _busy_cycles(demands: Sequence[Operation], processor: Processor) -> list[tuple[str, float]]:
+    """Units by name with the cycles that operations keep them busy."""
+    total_cycles: dict[str, float] = {}
+    for operation in demands:
+        cycles = processor.busy_cycles(operation.name, operation.lanes)
         if cycles:
-            found[one.name] = found.get(one.name, 0.0) + cycles
+            total_cycles[operation.name] = total_cycles.get(operation.name, 0.0) + cycles
         for unit in processor.units:
-            if one.key in unit.cycles:
-                found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[one.key]
-    return list(found.items())
+            if operation.key in unit.cycles:
+                shared_cycles = unit.cycles[operation.key]
+                total_cycles[unit.name] = total_cycles.get(unit.name, 0.0) + shared_cycles
+    return list(total_cycles.items())
 
 
-def _again(one: Instruction, processor: Processor) -> list[Operation]:
-    """The second access where one goes on in another line: of the half that does, if a processor
-    takes vectors of this width in halves.
+def _line_split(instruction: Instruction, processor: Processor) -> list[Operation]:
+    """The second access where one crosses a line: that of half the width if the processor splits
+    vectors of this width into halves.
     """
-    found = []
-    for access in operations(one):
+    second_accesses = []
+    for access in operations(instruction):
         if not access.name.endswith(ACCESSES):
             continue
         half = max(1, access.lanes // 2)
-        both_cycles = 2 * processor.busy_cycles(access.name, half)
-        is_halved = both_cycles <= processor.busy_cycles(access.name, access.lanes)
-        found.append(Operation(access.name, half) if is_halved else access)
-    return found
+        two_halves_cycles = 2 * processor.busy_cycles(access.name, half)
+        is_halved = two_halves_cycles <= processor.busy_cycles(access.name, access.lanes)
+        second_accesses.append(Operation(access.name, half) if is_halved else access)
+    return second_accesses

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the functions of a user's file: with data of our own, each loop counted, then timed."""
+"""Run the functions of a user's file on generated data: count each loop, then time it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nhalf.node.ladder.builds import Build
 from nhalf.node.ladder.driver_text import counting_text, following_text, functions_of, timing_text
 from nhalf.node.ladder.following import assembled, followed
 from nhalf.node.ladder.rungs import listing
-from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
+from nhalf.node.ladder.samples import SAMPLES, SECONDS, loop_time
 
 COMPILE_TIMEOUT_S = 60.0
 RUN_TIMEOUT_S = 20.0
@@ -28,7 +28,7 @@ RUN_TIMEOUT_S = 20.0
 class Execution:
     """A file whose functions are run, with `numbers` for what they take.
 
-    `iterations` are counted once: how often each loop runs in a call, by its line.
+    `iterations` are count_record once: how often each loop runs in a call, by its line.
     """
 
     path: Path
@@ -39,62 +39,62 @@ class Execution:
 def cycles_of(execution: Execution, build: Build, loops: Sequence[Counts]) -> dict[int, float]:
     """Cycles of an iteration by the line of its loop.
 
-    Of a function with several innermost loops none, since its time is that of all. Raises
-    FailedError where something cannot be compiled or run, with the reason.
+    Raises FailedError, with the reason, where something cannot be compiled or run, or a function
+    has several innermost loops, since its time is that of all.
     """
-    found = {}
-    for one in loops:
-        _check_alone(one, loops)
-        iterations = _iterations(execution, build, one)
-        said = json.loads(_said(build, timing_text(execution.path, one, execution.numbers)))
-        found[one.line] = taken(said, iterations).cycles_per_iteration
-    return found
+    cycles_by_line = {}
+    for loop in loops:
+        _check_alone(loop, loops)
+        iterations = _iterations(execution, build, loop)
+        printed = json.loads(_output(build, timing_text(execution.path, loop, execution.numbers)))
+        cycles_by_line[loop.line] = loop_time(printed, iterations).cycles_per_iteration
+    return cycles_by_line
 
 
 def followed_cycles(
     execution: Execution, build: Build, processor: Processor, loops: Sequence[Counts]
 ) -> dict[int, float]:
-    """Cycles of an iteration at least, by the line of its loop, as its instructions are executed.
+    """Fewest cycles of an iteration by the line of its loop, from its executed instructions.
 
-    Raises FailedError as `cycles_of` does, and if there are too many instructions.
+    Raises FailedError if `cycles_of` would, or if there are too many instructions.
     """
-    found = {}
+    cycles_by_line = {}
     include = native_files.include_folder()
     functions = functions_of(execution.path)
-    for one in loops:
-        _check_alone(one, loops)
-        iterations = _iterations(execution, build, one)
+    for loop in loops:
+        _check_alone(loop, loops)
+        iterations = _iterations(execution, build, loop)
         with tempfile.TemporaryDirectory(prefix="nhalf-") as name:
             folder = Path(name)
             source = folder / "driver.c"
-            source.write_text(following_text(execution.path, one, execution.numbers), "utf-8")
+            source.write_text(following_text(execution.path, loop, execution.numbers), "utf-8")
             flags = [*build.level, "-w", "-std=gnu11", f"-I{include}"]
             text = listing(build.compiler, flags, source)
             program = assembled(build, {"listing": text}, folder, functions=functions)
             cycles = followed([str(program)], text, processor, folder).pass_cycles
-            found[one.line] = cycles / iterations
-    return found
+            cycles_by_line[loop.line] = cycles / iterations
+    return cycles_by_line
 
 
 def _check_alone(loop: Counts, loops: Sequence[Counts]) -> None:
     """Raise FailedError for a function whose time is that of several loops."""
-    if sum(other.function == loop.function for other in loops) > 1:
+    if sum(candidate.function == loop.function for candidate in loops) > 1:
         raise FailedError(f"{loop.function} has several loops: give each its own function")
 
 
 def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
-    """How often a loop runs in a call."""
+    """How many iterations a loop runs in a call."""
     if loop.line not in execution.iterations:
         text = counting_text(execution.path, loop, execution.numbers)
-        counted = json.loads(_said(Build(build.compiler, ("-O1",)), text))
-        execution.iterations[loop.line] = counted["iterations"]
+        count_record = json.loads(_output(Build(build.compiler, ("-O1",)), text))
+        execution.iterations[loop.line] = count_record["iterations"]
     if not execution.iterations[loop.line]:
         raise FailedError(f"the loop of {loop.function} never runs: --set its length")
     return execution.iterations[loop.line]
 
 
-def _said(build: Build, text: str) -> str:
-    """What a program says; raises FailedError if it cannot be compiled, or fails."""
+def _output(build: Build, text: str) -> str:
+    """The last line that a program prints; raises FailedError if it cannot be compiled or fails."""
     include = native_files.include_folder()
     with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
         source, program = Path(folder, "driver.c"), Path(folder, "driver")

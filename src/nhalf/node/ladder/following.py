@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program takes as it is executed: its instructions one by one on a described core."""
+"""Cycles of a program from its executed instructions, one by one on a described core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.machines.processor import Processor
 from nhalf.node.ladder.builds import Build
-from nhalf.node.ladder.costs import call_costs, called
+from nhalf.node.ladder.costs import call_costs, called_functions
 from nhalf.node.ladder.decoded import decoded
 from nhalf.node.ladder.listing import instructions_of
 from nhalf.node.ladder.scheduled import trace_cycles
@@ -25,9 +25,9 @@ RUN_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True)
 class Followed:
-    """What a program said of itself, and the cycles that each of its passes takes at least."""
+    """The report that a program printed, and the fewest cycles of each of its passes."""
 
-    said: Mapping[str, Any]
+    report: Mapping[str, Any]
     pass_cycles: float
 
 
@@ -35,20 +35,20 @@ def assembled(
     build: Build,
     listings: Mapping[str, str],
     folder: Path,
-    words: Sequence[str] = (),
+    arguments: Sequence[str] = (),
     functions: Collection[str] | None = None,
 ) -> Path:
-    """A program of listings, by file name, that record their instructions, and of other sources.
+    """Build a program of listings, by file name, whose functions record their instructions.
 
-    Of each listing only these functions record, by default all. `words` are further ones of the
-    compiler. Raises FailedError if it cannot be assembled.
+    Only `functions` record, by default all. `arguments` are further ones for the compiler, such as
+    other sources. Raises FailedError if it cannot be assembled.
     """
     files = []
     for name, text in listings.items():
         files.append(folder / f"{name}.s")
         files[-1].write_text(recording(text, functions), "utf-8")
     program = folder / "followed"
-    command = [build.compiler, "-O1", "-std=gnu11", *words, *map(str, files), "-lm"]
+    command = [build.compiler, "-O1", "-std=gnu11", *arguments, *map(str, files), "-lm"]
     outcome = run([*command, "-o", str(program)], ASSEMBLE_TIMEOUT_S)
     if not outcome.succeeded:
         raise FailedError(f"the listings ({build.title}) cannot be assembled: {outcome.reason}")
@@ -64,9 +64,11 @@ def followed(command: Sequence[str], text: str, processor: Processor, folder: Pa
     outcome = run([*command, str(records)], RUN_TIMEOUT_S)
     if not outcome.succeeded:
         raise FailedError(outcome.reason)
-    said = json.loads(outcome.stdout.splitlines()[-1])
+    report = json.loads(outcome.stdout.splitlines()[-1])
     trace = list(executed(records.read_bytes()))
     instructions = instructions_of(text)
-    what = decoded(instructions, processor, call_costs(called(instructions)))
-    cycles = trace_cycles(trace, what, processor)
-    return Followed(said, cycles / said["passes"])
+    decoded_instructions = decoded(
+        instructions, processor, call_costs(called_functions(instructions))
+    )
+    cycles = trace_cycles(trace, decoded_instructions, processor)
+    return Followed(report, cycles / report["passes"])

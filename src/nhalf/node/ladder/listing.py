@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _LABEL = re.compile(r"([.\w$]+):")
-_PLACE = re.compile(r"\.loc\s+\d+\s+(\d+)")
+_SOURCE_LINE = re.compile(r"\.loc\s+\d+\s+(\d+)")
 _OPERAND = re.compile(r"(?:[^,(]|\([^)]*\))+")
 
 
@@ -23,15 +23,20 @@ class Instruction:
 
     @property
     def is_jump(self) -> bool:
-        """Whether it goes elsewhere."""
+        """Whether it is a jump."""
         return self.name.startswith("j")
+
+    @property
+    def jump_label(self) -> str:
+        """The label that it jumps to; '' if it does not jump."""
+        return self.operands[0] if self.is_jump and self.operands else ""
 
 
 @dataclass(frozen=True)
 class EmittedLoop:
-    """The instructions of a loop without a loop in it, and the line that most come from.
+    """The instructions of an innermost loop; `lines` counts them by their line of the source.
 
-    `skipped` are the places of those that some passes jump over.
+    `skipped` are the positions of those that some passes jump over.
     """
 
     instructions: tuple[Instruction, ...]
@@ -40,21 +45,28 @@ class EmittedLoop:
 
     @property
     def always(self) -> list[Instruction]:
-        """The instructions that every pass comes to."""
-        return [one for at, one in enumerate(self.instructions) if at not in self.skipped]
+        """The instructions that every pass executes."""
+        return [
+            instruction
+            for position, instruction in enumerate(self.instructions)
+            if position not in self.skipped
+        ]
 
 
 def emitted_loops(listing: str) -> list[EmittedLoop]:
-    """The innermost loops of a listing, in its order."""
+    """The innermost loops of a listing, in order."""
     instructions, labels = _read(listing)
     ends: dict[int, int] = {}
-    for at, one in enumerate(instructions):
-        if one.is_jump and one.operands and labels.get(one.operands[0], at + 1) <= at:
+    for position, instruction in enumerate(instructions):
+        target = labels.get(instruction.jump_label, position + 1)
+        if target <= position:
             # A loop may begin its next pass from several places.
-            ends[labels[one.operands[0]]] = at
+            ends[target] = position
     spans = sorted(ends.items())
-    inner = [one for one in spans if not any(_within(other, one) for other in spans)]
-    return [_loop(instructions, labels, begin, end) for begin, end in inner]
+    innermost = [
+        span for span in spans if not any(_within(inner_span, span) for inner_span in spans)
+    ]
+    return [_loop(instructions, labels, begin, end) for begin, end in innermost]
 
 
 def _loop(
@@ -62,28 +74,30 @@ def _loop(
 ) -> EmittedLoop:
     within = instructions[begin : end + 1]
     skipped: set[int] = set()
-    for at, one in enumerate(within):
-        target = labels.get(one.operands[0], -1) - begin if one.is_jump and one.operands else -1
-        if at < target < len(within):
-            skipped |= set(range(at + 1, target))
+    for position, instruction in enumerate(within):
+        target = labels.get(instruction.jump_label, -1) - begin
+        if position < target < len(within):
+            skipped |= set(range(position + 1, target))
         elif target == 0:  # the next pass may begin here
-            skipped |= set(range(at + 1, len(within)))
-    return EmittedLoop(tuple(within), Counter(one.line for one in within), frozenset(skipped))
+            skipped |= set(range(position + 1, len(within)))
+    return EmittedLoop(
+        tuple(within), Counter(instruction.line for instruction in within), frozenset(skipped)
+    )
 
 
-def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one != other and other[0] <= one[0] and one[1] <= other[1]
+def _within(span: tuple[int, int], outer_span: tuple[int, int]) -> bool:
+    return span != outer_span and outer_span[0] <= span[0] and span[1] <= outer_span[1]
 
 
 def _read(listing: str) -> tuple[list[Instruction], dict[str, int]]:
-    """Instructions, and at which of them labels stand."""
+    """The instructions of a listing, and the positions of its labels."""
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
     line = 0
     for text in map(str.strip, listing.splitlines()):
-        place, label = _PLACE.match(text), _LABEL.match(text)
-        if place:
-            line = int(place[1])
+        source_line, label = _SOURCE_LINE.match(text), _LABEL.match(text)
+        if source_line:
+            line = int(source_line[1])
         elif label:
             labels[label[1]] = len(instructions)
         elif is_instruction(text):
@@ -97,23 +111,23 @@ def is_instruction(text: str) -> bool:
 
 
 def instruction(text: str, line: int = 0) -> Instruction:
-    """The instruction that a line of a listing is; `line` is that of the source."""
-    name, _, rest = text.split("#", maxsplit=1)[0].strip().partition("\t")
-    name, _, more = name.partition(" ")
-    words = [one.strip() for one in _OPERAND.findall(more + rest)]
-    return Instruction(name, tuple(words), line)
+    """Parse the instruction in a line of a listing; `line` is that of the source."""
+    name, _, arguments = text.split("#", maxsplit=1)[0].strip().partition("\t")
+    name, _, suffix = name.partition(" ")
+    operands = [operand.strip() for operand in _OPERAND.findall(suffix + arguments)]
+    return Instruction(name, tuple(operands), line)
 
 
 def instructions_of(listing: str) -> list[Instruction]:
-    """All instructions of a listing in its order."""
+    """All instructions of a listing, in order."""
     return _read(listing)[0]
 
 
-def loops_of_lines(found: Iterable[EmittedLoop], first: int, last: int) -> list[EmittedLoop]:
+def loops_of_lines(loops: Iterable[EmittedLoop], first: int, last: int) -> list[EmittedLoop]:
     """The loops of which most instructions come from these lines of the source."""
     return [
-        one
-        for one in found
-        if 2 * sum(count for line, count in one.lines.items() if first <= line <= last)
-        > sum(one.lines.values())
+        loop
+        for loop in loops
+        if 2 * sum(count for line, count in loop.lines.items() if first <= line <= last)
+        > sum(loop.lines.values())
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which instructions of a trace reach for lines that the nearest cache does not hold."""
+"""Misses of the nearest cache, instruction by instruction in a trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nhalf.node.ladder.tracing import Executed
 
 
 class NearCache:
-    """The lines of one cache; of each set the one that was used least recently leaves."""
+    """A set-associative cache that evicts the least recently used line."""
 
     def __init__(self, cache: Cache) -> None:
         self.ways = cache.ways or cache.size_bytes // cache.line_bytes
@@ -20,32 +20,32 @@ class NearCache:
         ]
 
     def holds(self, line: int) -> bool:
-        """Whether a line was there; from now on it is."""
+        """Whether the cache holds a line; afterwards it does."""
         lines = self.sets[line % len(self.sets)]
-        found = line in lines
-        if found:
+        is_held = line in lines
+        if is_held:
             del lines[line]
         elif len(lines) >= self.ways:
             del lines[next(iter(lines))]
         lines[line] = None
-        return found
+        return is_held
 
 
 def with_misses(
-    trace: Sequence[Executed], what: Sequence[Decoded], processor: Processor
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
 ) -> list[Executed]:
-    """The trace of one pass among others, with the lines that each instruction has to wait for."""
+    """The trace of one of many passes, with the lines that each instruction misses."""
     if not processor.caches:
         return list(trace)
     line_bytes = processor.caches[0].line_bytes
-    near = NearCache(processor.caches[0])
-    found = list(trace)
+    cache = NearCache(processor.caches[0])
+    marked = list(trace)
     for _ in range(2):
-        for at, one in enumerate(found):
-            if one.address:
-                last = one.address + what[one.number].size_bytes - 1
-                lines = range(one.address // line_bytes, last // line_bytes + 1)
-                missed = sum(not near.holds(line) for line in lines)
-                if missed != one.missed:
-                    found[at] = one._replace(missed=missed)
-    return found
+        for position, executed in enumerate(marked):
+            if executed.address:
+                last = executed.address + instructions[executed.number].size_bytes - 1
+                lines = range(executed.address // line_bytes, last // line_bytes + 1)
+                missed = sum(not cache.holds(line) for line in lines)
+                if missed != executed.missed:
+                    marked[position] = executed._replace(missed=missed)
+    return marked

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers and flags that an instruction of x86-64 waits for, and what it changes."""
+"""Registers and flags that an instruction of x86-64 reads and writes."""
 
 from __future__ import annotations
 
@@ -15,55 +15,58 @@ WRITES_FLAGS = ("add", "sub", "and", "or", "xor", "inc", "dec", "neg", "sal", "s
 READS_FLAGS = ("cmov", "set", "adc", "sbb", "j")
 REPLACES = ("set", "pop")
 MERGES = ("movhp", "movlp", "vpermt2", "vpermi2")
-"""Of moves and vector operations, those that keep a part of where the result goes."""
+"""Moves and vector operations that keep a part of their destination."""
 COPY = re.compile(r"v?mov[ad](?:p[sd]|q[au](?:32|64)?)$|mov[lq]?$")
-"""Moves that replace all of a register."""
+"""Moves that replace a whole register."""
 PAIR = ("idiv", "div", "mul", "imul", "cqto", "cltq", "cqo")
-"""With one operand or none, these work on two fixed registers."""
+"""Instructions that work on two fixed registers if they have at most one operand."""
 
 
-def is_zero(one: Instruction) -> bool:
+def is_zero(instruction: Instruction) -> bool:
     """Whether the result is 0 whatever the registers hold."""
-    plain = [word for word in one.operands if not is_memory(word)]
-    return "xor" in one.name and len(one.operands) == len(plain) > 1 and len(set(plain)) == 1
-
-
-def is_copy(one: Instruction) -> bool:
-    """Whether it only gives a whole register another name: processors do so when they rename."""
-    return COPY.match(one.name) is not None and all(map(register, one.operands))
-
-
-def inputs(one: Instruction) -> list[str]:
-    """The registers that an instruction computes with, those of addresses apart, and flags."""
-    flags = [FLAGS] if one.name.startswith(READS_FLAGS) and one.name != "jmp" else []
-    if is_zero(one):
-        return flags
-    if one.name.startswith(PAIR) and len(one.operands) < 2:
-        return ["rax", "rdx", *filter(None, map(register, one.operands))]
-    plain = [word for word in one.operands if not is_memory(word)]
-    is_lea = one.name.startswith("lea")
-    inside = registers_in(one.operands[0]) if is_lea and one.operands else []
-    used = plain if _reads_last(one) or writes_memory(one) else plain[:-1]
-    return [*inside, *filter(None, map(register, used)), *flags]
-
-
-def _reads_last(one: Instruction) -> bool:
-    """Whether the last operand is read, be it written or not."""
-    if one.name.startswith((*COMPARES, *MERGES, "push")):
-        return True
-    if one.name.startswith(("lea", *REPLACES)) or is_move(one):
+    registers = [operand for operand in instruction.operands if not is_memory(operand)]
+    if "xor" not in instruction.name or len(registers) != len(instruction.operands):
         return False
-    return not one.name.startswith("v") or one.name.startswith("vf")
+    return len(registers) > 1 and len(set(registers)) == 1
 
 
-def results(one: Instruction) -> list[str]:
+def is_copy(instruction: Instruction) -> bool:
+    """Whether it only copies a whole register: processors eliminate it by renaming."""
+    return COPY.match(instruction.name) is not None and all(map(register, instruction.operands))
+
+
+def inputs(instruction: Instruction) -> list[str]:
+    """The registers that an instruction computes with, except those of addresses, and flags."""
+    name = instruction.name
+    flags = [FLAGS] if name.startswith(READS_FLAGS) and name != "jmp" else []
+    if is_zero(instruction):
+        return flags
+    if instruction.name.startswith(PAIR) and len(instruction.operands) < 2:
+        return ["rax", "rdx", *filter(None, map(register, instruction.operands))]
+    direct = [operand for operand in instruction.operands if not is_memory(operand)]
+    is_lea = name.startswith("lea") and bool(instruction.operands)
+    address_registers = registers_in(instruction.operands[0]) if is_lea else []
+    used = direct if _reads_last(instruction) or writes_memory(instruction) else direct[:-1]
+    return [*address_registers, *filter(None, map(register, used)), *flags]
+
+
+def _reads_last(instruction: Instruction) -> bool:
+    """Whether the last operand is read, whether or not it is written."""
+    if instruction.name.startswith((*COMPARES, *MERGES, "push")):
+        return True
+    if instruction.name.startswith(("lea", *REPLACES)) or is_move(instruction):
+        return False
+    return not instruction.name.startswith("v") or instruction.name.startswith("vf")
+
+
+def results(instruction: Instruction) -> list[str]:
     """The registers that an instruction writes, and flags."""
-    if one.name.startswith(PAIR) and len(one.operands) < 2:
+    if instruction.name.startswith(PAIR) and len(instruction.operands) < 2:
         return ["rax", "rdx"]
-    if one.name.startswith(COMPARES):
+    if instruction.name.startswith(COMPARES):
         return [FLAGS]
-    found = [FLAGS] if one.name.startswith(WRITES_FLAGS) else []
-    if not one.operands or one.name.startswith((*WITHOUT_RESULT, "push", "call")):
-        return found
-    last = register(one.operands[-1])
-    return [*found, last] if last else found
+    written = [FLAGS] if instruction.name.startswith(WRITES_FLAGS) else []
+    if not instruction.operands or instruction.name.startswith((*WITHOUT_RESULT, "push", "call")):
+        return written
+    last = register(instruction.operands[-1])
+    return [*written, last] if last else written

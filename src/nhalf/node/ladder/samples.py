@@ -11,13 +11,13 @@ from typing import Any
 SAMPLES = 40
 SECONDS = 0.0005
 STEADY_SHARE = 0.98
-ALONE_SHARE = 0.8
+EXCLUSIVE_SHARE = 0.8
 COUNTED_MIN = 4
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The time of an iteration; the clock before and after, and how long it took to issue."""
+    """The time of an iteration, the clock before and after it, and the time of an issue test."""
 
     time_s: float
     before_hz: float
@@ -26,7 +26,7 @@ class Sample:
 
     @property
     def clock_hz(self) -> float:
-        """Another program only makes a look at the clock slower, and seldom both."""
+        """The clock: other programs only lower a reading of it, and seldom both readings."""
         return max(self.before_hz, self.after_hz)
 
     @property
@@ -36,44 +36,48 @@ class Sample:
 
     @property
     def issue_cycles(self) -> float:
-        """What this many instructions that need no unit took."""
+        """Cycles of the issue test: a fixed number of instructions that need no unit."""
         return self.issue_s * self.clock_hz
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What samples say together: the lower quartile of those that count."""
+class LoopTime:
+    """The time of a loop: the lower quartile of the samples that count."""
 
     cycles_per_iteration: float
     clock_hz: float
     samples_s: tuple[float, ...]
 
 
-def taken(said: Mapping[str, Any], iterations: float) -> Taken:
-    """Of the samples that a driver printed, for passes of this many iterations."""
+def loop_time(printed: Mapping[str, Any], iterations: float) -> LoopTime:
+    """Summarise the samples that a driver printed, for passes of this many iterations."""
     names = ("time_s", "clock_hz", "clock_after_hz", "issue_s")
-    looks = zip(*(said[name] for name in names), strict=True)
-    samples = [Sample(time_s / iterations, *others) for time_s, *others in looks]
+    rows = zip(*(printed[name] for name in names), strict=True)
+    samples = [Sample(time_s / iterations, *clocks_and_issue) for time_s, *clocks_and_issue in rows]
     counted = undisturbed(samples)
-    cycles = sorted(one.cycles for one in counted)
-    return Taken(
+    cycles = sorted(sample.cycles for sample in counted)
+    return LoopTime(
         cycles[len(cycles) // 4],
-        median(one.clock_hz for one in counted),
-        tuple(one.time_s for one in samples),
+        median(sample.clock_hz for sample in counted),
+        tuple(sample.time_s for sample in samples),
     )
 
 
 def undisturbed(samples: Sequence[Sample]) -> list[Sample]:
-    """Samples during which the core was alone and its clock did not change; else the best of both.
+    """Samples of an exclusive core at a steady clock; fewer conditions if too few meet both.
 
-    Where another thread has the same core, instructions are issued half as fast: where several
-    looks were faster, the core was not alone.
+    A thread on the same core halves the rate of issue, so the samples with the fastest issue test
+    tell which others shared the core.
     """
     steady = [
-        one for one in samples if min(one.before_hz, one.after_hz) > STEADY_SHARE * one.clock_hz
+        sample
+        for sample in samples
+        if min(sample.before_hz, sample.after_hz) > STEADY_SHARE * sample.clock_hz
     ]
     if len(steady) < COUNTED_MIN:
         steady = list(samples)
-    quickest = sorted(one.issue_cycles for one in steady)[len(steady) // 20]
-    alone = [one for one in steady if one.issue_cycles < quickest / ALONE_SHARE]
-    return alone if len(alone) >= COUNTED_MIN else steady
+    fastest_issue_cycles = sorted(sample.issue_cycles for sample in steady)[len(steady) // 20]
+    exclusive = [
+        sample for sample in steady if sample.issue_cycles < fastest_issue_cycles / EXCLUSIVE_SHARE
+    ]
+    return exclusive if len(exclusive) >= COUNTED_MIN else steady

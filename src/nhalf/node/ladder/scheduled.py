@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace of executed instructions takes at least on a processor."""
+"""Fewest cycles of a trace of executed instructions on a processor."""
 
 from __future__ import annotations
 
@@ -13,51 +13,63 @@ from nhalf.node.ladder.decoded import Decoded
 from nhalf.node.ladder.near import with_misses
 from nhalf.node.ladder.tracing import Executed
 
-WHOLE = 16_000
-"""Instructions up to which all are followed; of more, pieces from all over the trace."""
+WHOLE_TRACE_MAX = 16_000
+"""Up to this many instructions all are executed; of longer traces, pieces from all over it."""
 PIECES = 8
-PIECE = 3_000
-BEFORE = 1_000
-"""Instructions before each piece, so that the core is as busy as it is in between."""
+PIECE_INSTRUCTIONS = 3_000
+WARM_UP_INSTRUCTIONS = 1_000
+"""Instructions executed before each piece, so that the core is in its steady state."""
 
 
-def trace_cycles(trace: Sequence[Executed], what: Sequence[Decoded], processor: Processor) -> float:
-    """Cycles of a trace after another one of the same kind."""
-    trace = with_misses(trace, what, processor)
-    least = _busiest_cycles(trace, what, processor)
-    if len(trace) <= WHOLE:
-        return max(least, _cycles(trace, trace, what, processor))
-    begins = [
-        BEFORE + place * (len(trace) - BEFORE - PIECE) // (PIECES - 1) for place in range(PIECES)
+def trace_cycles(
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
+) -> float:
+    """Fewest cycles of a trace that follows another one of the same kind."""
+    trace = with_misses(trace, instructions, processor)
+    busiest_cycles = _busiest_cycles(trace, instructions, processor)
+    if len(trace) <= WHOLE_TRACE_MAX:
+        return max(busiest_cycles, _cycles(trace, trace, instructions, processor))
+    starts = [
+        WARM_UP_INSTRUCTIONS
+        + place * (len(trace) - WARM_UP_INSTRUCTIONS - PIECE_INSTRUCTIONS) // (PIECES - 1)
+        for place in range(PIECES)
     ]
     pieces = [
-        _cycles(trace[at - BEFORE : at], trace[at : at + PIECE], what, processor) for at in begins
+        _cycles(
+            trace[start - WARM_UP_INSTRUCTIONS : start],
+            trace[start : start + PIECE_INSTRUCTIONS],
+            instructions,
+            processor,
+        )
+        for start in starts
     ]
-    return max(least, fmean(pieces) / PIECE * len(trace))
+    return max(busiest_cycles, fmean(pieces) / PIECE_INSTRUCTIONS * len(trace))
 
 
 def _busiest_cycles(
-    trace: Sequence[Executed], what: Sequence[Decoded], processor: Processor
+    trace: Sequence[Executed], instructions: Sequence[Decoded], processor: Processor
 ) -> float:
-    """What the busiest unit, or the front end, takes for a trace: no overlap makes it less."""
+    """Cycles of the busiest unit, or of the front end: a lower bound whatever overlaps."""
     busy: dict[str, float] = {}
-    front_cycles = 0.0
-    for number, count in Counter(one.number for one in trace).items():
-        one = what[number]
-        front_cycles += count * (one.slots / processor.issue_per_cycle + one.call_cycles)
-        for name, cycles in one.busy_cycles:
+    issue_cycles = 0.0
+    for number, count in Counter(executed.number for executed in trace).items():
+        instruction = instructions[number]
+        issue_cycles += count * (
+            instruction.issue_slots / processor.issue_per_cycle + instruction.call_cycles
+        )
+        for name, cycles in instruction.busy_cycles:
             busy[name] = busy.get(name, 0.0) + count * cycles
-    return max([front_cycles, *busy.values()])
+    return max([issue_cycles, *busy.values()])
 
 
 def _cycles(
     before: Sequence[Executed],
     trace: Sequence[Executed],
-    what: Sequence[Decoded],
+    instructions: Sequence[Decoded],
     processor: Processor,
 ) -> float:
     core = Core(processor)
-    core.run(before, what)
-    began = core.ended
-    core.run(trace, what)
-    return core.ended - began
+    core.run(before, instructions)
+    start_cycle = core.retired_cycle
+    core.run(trace, instructions)
+    return core.retired_cycle - start_cycle

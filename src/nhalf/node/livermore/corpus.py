@@ -24,9 +24,9 @@ FOLDER = "node/livermore"
 
 @dataclass(frozen=True)
 class KernelBound:
-    """The bounds of a kernel's innermost loops, which all run as often; `reason` is why none is.
+    """The bounds of a kernel's innermost loops, which all run equally often.
 
-    With several loops, an iteration is one of each.
+    With several loops, an iteration is one of each. `reason` is why there is no bound.
     """
 
     number: int
@@ -35,37 +35,37 @@ class KernelBound:
 
     @property
     def title(self) -> str:
-        """What it computes."""
+        """The computation of the kernel."""
         return TITLES[self.number - 1]
 
     @property
     def cycles(self) -> float | None:
-        """Per iteration; None if a loop could not be read."""
-        return sum(one.cycles for one in self.loops) if self.loops else None
+        """Cycles per iteration; None if a loop could not be read."""
+        return sum(loop.cycles for loop in self.loops) if self.loops else None
 
     @property
     def flops(self) -> int:
         """Floating-point operations per iteration."""
-        return sum(one.counts.flops for one in self.loops)
+        return sum(loop.counts.flops for loop in self.loops)
 
     @property
     def limits(self) -> tuple[str, ...]:
         """The units that limit the loop that takes longest."""
-        longest = max(self.loops, key=lambda one: one.cycles, default=None)
+        longest = max(self.loops, key=lambda loop: loop.cycles, default=None)
         return longest.limits if longest else ()
 
 
 def sources() -> list[Path]:
     """The C files of all kernels, by number; raises MissingError if they are not installed."""
     folder = native_files.include_folder() / FOLDER
-    found = sorted(folder.glob("kernel_*.c"))
-    if len(found) != len(TITLES):
+    paths = sorted(folder.glob("kernel_*.c"))
+    if len(paths) != len(TITLES):
         raise MissingError(f"the Livermore kernels are not at {folder}", native_files.REMEDY)
-    return found
+    return paths
 
 
 def sources_of(build: Build) -> dict[int, Path]:
-    """The C file of each kernel in a build: where it is tuned, those that were transformed."""
+    """The C file of each kernel in a build; a tuned build has the transformed ones."""
     plain = dict(enumerate(sources(), 1))
     if not build.is_tuned:
         return plain
@@ -73,7 +73,7 @@ def sources_of(build: Build) -> dict[int, Path]:
 
 
 def kernel_bounds(processor: Processor | None) -> list[KernelBound]:
-    """The bound of each kernel on a processor, or that none is known."""
+    """The bound of each kernel on a processor, or the reason why there is none."""
     if processor is None:
         reason = "the processor here was not measured: run `nhalf node`"
         return [KernelBound(number, (), reason) for number in range(1, len(TITLES) + 1)]
@@ -85,4 +85,4 @@ def _bounded(number: int, path: Path, processor: Processor) -> KernelBound:
     if program.refusals:
         refusal = program.refusals[0]
         return KernelBound(number, (), f"line {refusal.line}: {refusal.message}")
-    return KernelBound(number, tuple(bound(one, processor) for one in program.loops))
+    return KernelBound(number, tuple(bound(loop, processor) for loop in program.loops))

@@ -19,7 +19,7 @@ from nhalf.store.run import Run
 
 
 def keep(run: Run, table: Sequence[Row]) -> Outcome:
-    """Put all points into a run and finish it."""
+    """Store all points in a run and finish it."""
     with run.journal() as journal:
         pairs = [(row, timing) for row in table for timing in row.timings]
         for position, (row, timing) in enumerate(pairs):
@@ -56,7 +56,7 @@ def _record(position: int, row: Row, timing: Timing) -> Record:
 
 
 def axes(number: int, build: Build) -> dict[str, str]:
-    """What tells points apart: 'O3-native' is -O3 -march=native."""
+    """The axes that distinguish points: level 'O3-native' is -O3 -march=native."""
     level = "-".join(word.removeprefix("-").removeprefix("march=") for word in build.level)
     tuned = {"tuned": "yes"} if build.is_tuned else {}
     return {"compiler": build.compiler, "kernel": f"{number:02d}", "level": level, **tuned}

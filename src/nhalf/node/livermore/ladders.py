@@ -21,10 +21,10 @@ from nhalf.node.livermore.tuned import TUNED
 
 @dataclass(frozen=True)
 class Ladder:
-    """What was emitted for a kernel in one build, by its innermost loops.
+    """The code emitted for a kernel in one build, by its innermost loops.
 
-    `executed_cycles` are those of an iteration as the kernel's instructions follow each other; None
-    where they could not be followed.
+    `executed_cycles` are those of an iteration from a trace of the kernel's instructions; None if
+    it could not be traced.
     """
 
     number: int
@@ -54,13 +54,13 @@ def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
 def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:
     """The rungs of all innermost loops; none if one of them cannot be read or found.
 
-    Loops that were transformed are not those of the source that the bound is about.
+    Transformed loops differ from those of the source that the bound is about.
     """
     if build.is_tuned:
         return ()
     program = read_program(source)
     if program.refusals:
         return ()
-    found = rungs(text, program.loops, processor, build.is_optimised)
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(program.loops) else ()
+    loops = rungs(text, program.loops, processor, build.is_optimised)
+    readable = tuple(loop_rungs for loop_rungs in loops if loop_rungs is not None)
+    return readable if len(readable) == len(program.loops) else ()

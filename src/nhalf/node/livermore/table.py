@@ -24,14 +24,14 @@ ADVICE = {
     "or solve several systems at once",
     "fixed": "keep addresses in registers: unroll",
 }
-"""What helps where a unit is the limit, and the compiler has come close to it."""
+"""Remedies by limiting unit, if the compiled code comes close to its limit."""
 CLOSE_RATIO = 0.8
 UNKNOWN = "the compiler loses most: see its vectoriser's report"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A kernel: what bounds it, and what each build takes."""
+    """A kernel: its bound, and the times of each build."""
 
     bound: KernelBound
     timings: tuple[Timing, ...]
@@ -39,59 +39,59 @@ class Row:
 
     def climb(self, timing: Timing) -> Climb:
         """All rungs from the bound to a time."""
-        ladder = next((one for one in self.ladders if one.build == timing.build), None)
+        ladder = next((ladder for ladder in self.ladders if ladder.build == timing.build), None)
         loops = ladder.loops if ladder else ()
         followed_cycles = ladder.executed_cycles if ladder else None
         measured_cycles = timing.cycles_per_iteration
         return climb(self.bound.loops, loops, timing.build, measured_cycles, followed_cycles)
 
     def share(self, timing: Timing) -> float | None:
-        """How much of the bounding rate is reached, 1 at the bound; None without a bound."""
+        """The share of the bounding rate that is reached, 1 at the bound; None without a bound."""
         return self.climb(timing).share
 
     @property
     def plain(self) -> tuple[Timing, ...]:
         """The builds of the source as it was defined."""
-        return tuple(one for one in self.timings if not one.build.is_tuned)
+        return tuple(timing for timing in self.timings if not timing.build.is_tuned)
 
     @property
     def fastest(self) -> Timing:
-        """The quickest of these."""
-        return min(self.plain, key=lambda one: one.cycles_per_iteration)
+        """The fastest build of the source as it was defined."""
+        return min(self.plain, key=lambda timing: timing.cycles_per_iteration)
 
     @property
     def tuned(self) -> Timing | None:
-        """The quickest build of the transformed source; None if there is none."""
-        found = [one for one in self.timings if one.build.is_tuned]
-        return min(found, key=lambda one: one.cycles_per_iteration, default=None)
+        """The fastest build of the transformed source; None if there is none."""
+        tuned = [timing for timing in self.timings if timing.build.is_tuned]
+        return min(tuned, key=lambda timing: timing.cycles_per_iteration, default=None)
 
     @property
     def advice(self) -> str:
         """What to try next with the fastest build."""
-        shares = [share for one in self.plain if (share := self.share(one)) is not None]
+        shares = [share for timing in self.plain if (share := self.share(timing)) is not None]
         if not shares:
             return self.bound.reason
         if max(shares) >= CLOSE_RATIO:
             return ADVICE[self.bound.limits[0]]
         gaps = self.climb(self.fastest).gaps()
-        return str(max(gaps, key=lambda one: one.ratio)) if gaps else UNKNOWN
+        return str(max(gaps, key=lambda gap: gap.ratio)) if gaps else UNKNOWN
 
 
 def measured(processor: Processor | None, progress: Callable[[str], None]) -> list[Row]:
-    """Run all kernels in all builds that can be made here, and put them beside their bounds.
+    """Run all kernels in all builds that can be made here, and compare them with their bounds.
 
-    `progress` is called with what comes next. Raises FailedError if check sums differ, and
-    MissingError where nothing can be compiled.
+    `progress` is called with the title of the next build. Raises FailedError if check sums differ,
+    and MissingError if nothing can be compiled.
     """
     bounds = kernel_bounds(processor)
-    found: list[Timing] = []
+    timed: list[Timing] = []
     emitted: list[Ladder] = []
     for build in (*builds(), *tuned_builds()):
         progress(build.title)
-        found += timings(build)
+        timed += timings(build)
         emitted += ladders(build, processor) if processor else ()
-    check_sums(found)
-    return rows(bounds, found, emitted)
+    check_sums(timed)
+    return rows(bounds, timed, emitted)
 
 
 def rows(
@@ -101,17 +101,19 @@ def rows(
     return [
         Row(
             bound,
-            tuple(one for one in timed if one.number == bound.number),
-            tuple(one for one in emitted if one.number == bound.number),
+            tuple(timing for timing in timed if timing.number == bound.number),
+            tuple(ladder for ladder in emitted if ladder.number == bound.number),
         )
         for bound in bounds
     ]
 
 
 def remedies(bound: KernelBound, climbs: Iterable[Climb]) -> list[str]:
-    """All that may help: against the unit that limits the loop, and against each gap."""
+    """All remedies: against the unit that limits the loop, and against each gap."""
     against = [ADVICE[unit] for unit in bound.limits]
-    return list(dict.fromkeys([*against, *(gap.remedy for one in climbs for gap in one.gaps())]))
+    return list(
+        dict.fromkeys([*against, *(gap.remedy for climb in climbs for gap in climb.gaps())])
+    )
 
 
 def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
@@ -124,7 +126,7 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
             "limit": next(iter(row.bound.limits), None),
             "reason": row.bound.reason,
             "advice": row.advice,
-            "remedies": remedies(row.bound, [row.climb(one) for one in row.plain]),
+            "remedies": remedies(row.bound, [row.climb(timing) for timing in row.plain]),
             "transformations": list(TUNED.get(row.bound.number, ())),
             "measured": [_timing_json(row, timing) for timing in row.timings],
         }
@@ -133,16 +135,16 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
-    found = row.climb(timing)
+    climb = row.climb(timing)
     seconds = timing.cycles_per_iteration / timing.clock_hz
     return {
         "compiler": timing.build.compiler,
         "tuned": timing.build.is_tuned,
         "level": " ".join(timing.build.level),
-        "mac_cycles": found.emitted_cycles,
-        "macs_cycles": found.scheduled_cycles,
+        "mac_cycles": climb.emitted_cycles,
+        "macs_cycles": climb.scheduled_cycles,
         "cycles": timing.cycles_per_iteration,
-        "gaps": [str(one) for one in found.gaps()],
+        "gaps": [str(gap) for gap in climb.gaps()],
         "mflops": row.bound.flops / seconds / 1e6,
         "share": row.share(timing),
         "sum": timing.value,

@@ -15,14 +15,14 @@ from nhalf.base.compiled import Program, compiled
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.node.ladder.builds import Build
-from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
+from nhalf.node.ladder.samples import SAMPLES, SECONDS, loop_time
 from nhalf.node.livermore.corpus import FOLDER, sources_of
 from nhalf.node.livermore.titles import TITLES
 from nhalf.node.livermore.tuned import TUNED
 
 RUN_TIMEOUT_S = 120.0
 SUM_ERROR_MAX = 1e-6
-"""Compilers may fuse products with sums, which rounds once instead of twice."""
+"""Compilers may fuse multiplications with additions, which rounds once instead of twice."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def timings(build: Build) -> Iterator[Timing]:
 
 
 def _timings(build: Build, number: int) -> Iterator[Timing]:
-    """One kernel, 0: all."""
+    """Run one kernel of a build; number 0 is all."""
     command = [str(program(build)), str(number), "0", str(SAMPLES), str(SECONDS)]
     outcome = run(command, RUN_TIMEOUT_S)
     if not outcome.succeeded:
@@ -79,18 +79,18 @@ def _timings(build: Build, number: int) -> Iterator[Timing]:
             yield _timing(build, json.loads(line))
 
 
-def _timing(build: Build, said: dict[str, Any]) -> Timing:
-    """Of a line of the driver."""
-    count = said["iterations"]
-    found = taken(said, count)
-    cycles, clock_hz = found.cycles_per_iteration, found.clock_hz
-    return Timing(said["kernel"], build, cycles, count, said["sum"], clock_hz, found.samples_s)
+def _timing(build: Build, result: dict[str, Any]) -> Timing:
+    """The timing in a line that the driver printed."""
+    count = result["iterations"]
+    sample = loop_time(result, count)
+    cycles, clock_hz = sample.cycles_per_iteration, sample.clock_hz
+    return Timing(result["kernel"], build, cycles, count, result["sum"], clock_hz, sample.samples_s)
 
 
 def check_sums(timed: Sequence[Timing]) -> None:
     """Raise FailedError for kernels whose check sums differ between builds."""
     for number in range(1, len(TITLES) + 1):
-        sums = {one.build.title: one.value for one in timed if one.number == number}
+        sums = {timing.build.title: timing.value for timing in timed if timing.number == number}
         reference = next(iter(sums.values()), 0.0)
         for title, value in sums.items():
             if not math.isclose(value, reference, rel_tol=SUM_ERROR_MAX):

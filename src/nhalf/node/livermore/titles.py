@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Livermore kernels are called, in a report and in a store."""
+"""The names of the Livermore kernels in reports and in the store."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each kernel takes as it is executed: its instructions one by one on a described core."""
+"""Cycles of each kernel as executed: a trace of its instructions on a model of the core."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ from nhalf.node.livermore.corpus import FOLDER
 def executed_cycles(
     build: Build, listings: Mapping[int, str], processor: Processor, numbers: Iterable[int]
 ) -> Iterator[tuple[int, float]]:
-    """Some kernels by number, and cycles of an iteration of their innermost loops.
+    """Cycles of an iteration of the innermost loops of some kernels, with their numbers.
 
     `listings` are those of all kernels. Raises FailedError if they cannot be assembled or run.
     """
     driver = native_files.include_folder() / FOLDER / "driver.c"
     with tempfile.TemporaryDirectory(prefix="nhalf-") as name:
         folder = Path(name)
-        named = {f"kernel_{number:02d}": text for number, text in sorted(listings.items())}
-        program = assembled(build, named, folder, ["-DNHALF_TRACE", str(driver)])
+        listings_by_name = {
+            f"kernel_{number:02d}": text for number, text in sorted(listings.items())
+        }
+        program = assembled(build, listings_by_name, folder, ["-DNHALF_TRACE", str(driver)])
         for number in numbers:
             text = listings[number]
             try:
                 command = [str(program), str(number), "0", "1", "0"]
-                found = followed(command, text, processor, folder)
+                trace = followed(command, text, processor, folder)
             except FailedError as error:
                 reason = f"kernel {number} cannot be followed: {error.message}"
                 raise FailedError(reason) from None
-            yield number, found.pass_cycles / found.said["iterations"]
+            yield number, trace.pass_cycles / trace.report["iterations"]

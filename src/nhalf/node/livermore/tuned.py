@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that are shipped a second time, transformed as the advice for the plain ones says."""
+"""Kernels that also exist in a tuned version, transformed as the remedies of the plain ones say."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ TUNED: dict[int, tuple[Transformation, ...]] = {
     23: ("substitute one iteration into the next",),
     24: ("vectorise",),
 }
-"""What was done to a kernel, by its number: native/node/livermore/tuned_*.c."""
+"""Transformations of a kernel, by its number: native/node/livermore/tuned_*.c."""

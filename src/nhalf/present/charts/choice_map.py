@@ -17,17 +17,17 @@ from nhalf.present.charts import common
 CELL_HEIGHT = 26
 HEIGHT_MAX = 620
 COLOURS = 7
-"""As many as can be told apart; what wins least often shares the last."""
+"""This many colours can be told apart; what wins least often shares the last."""
 OTHERS = "others"
 CLEAR = 1.05
 """From this factor between the fastest and the second on, a cell is drawn in full colour."""
 
 
-def choice_map(found: Prediction) -> alt.Chart:
+def choice_map(prediction: Prediction) -> alt.Chart:
     """The map of a prediction with several ways: a cell per number of ranks and size."""
-    rows, order = _rows(found)
-    ranks = [str(p) for p in reversed(found.ranks)]
-    sizes = [format_size(n) for n in found.size_bytes]
+    rows, order = _rows(prediction)
+    ranks = [str(p) for p in reversed(prediction.ranks)]
+    sizes = [format_size(n) for n in prediction.size_bytes]
     height = min(HEIGHT_MAX, CELL_HEIGHT * len(ranks))
     picked = alt.selection_point(fields=["shown"], bind="legend")
     legend = alt.Legend(columns=4, symbolOpacity=1)
@@ -66,16 +66,16 @@ def choice_map(found: Prediction) -> alt.Chart:
     return chart
 
 
-def _rows(found: Prediction) -> tuple[list[Row], list[str]]:
+def _rows(prediction: Prediction) -> tuple[list[Row], list[str]]:
     """Rows of the chart, and the names in its legend, the most frequent first."""
-    best = found.best()
+    best = prediction.best()
     ranking = [name for name, _ in Counter(name for row in best for name in row).most_common()]
     shown = ranking if len(ranking) <= COLOURS else [*ranking[: COLOURS - 1], OTHERS]
-    names = [way.algorithm for way in found.ways]
+    names = [way.algorithm for way in prediction.ways]
     rows: list[Row] = []
-    for i, p in enumerate(found.ranks):
-        for j, n in enumerate(found.size_bytes):
-            times = found.time_s[:, i, j]
+    for i, p in enumerate(prediction.ranks):
+        for j, n in enumerate(prediction.size_bytes):
+            times = prediction.time_s[:, i, j]
             second, factor = _second(times, names)
             rows.append(
                 {

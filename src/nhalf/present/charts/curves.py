@@ -51,10 +51,10 @@ def curves(
     names = names_with_overlay(facts)
     patterns = sorted({row["pattern"] for row in rows})
     behind = overlay_rows(facts, patterns, value, column)
-    here = {row["series"] for row in [*rows, *behind]}
-    color = common.color(names, shown=[name for name in names if name in here])
+    series = {row["series"] for row in [*rows, *behind]}
+    color = common.color(names, shown=[name for name in names if name in series])
     picked = common.highlight()
-    shade = 0.22 if len(here) <= common.BANDS_MAX else 0.0
+    shade = 0.22 if len(series) <= common.BANDS_MAX else 0.0
     low, high = ends
     base = (
         alt.Chart()

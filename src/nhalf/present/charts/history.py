@@ -19,11 +19,11 @@ TIMES = {
 """How moments are written on the axis: with 24 hours, and days by their month."""
 
 
-def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
+def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
     """One curve at a time, by name; the values are relative to its first run."""
     rows: list[Row] = []
-    for name, curve in zip(names, found.curves, strict=True):
-        rows += _rows(name, curve, found)
+    for name, curve in zip(names, history.curves, strict=True):
+        rows += _rows(name, curve, history)
     base = alt.Chart().transform_filter("datum.curve === shown")
     x = alt.X("at:T", title="measured", axis=alt.Axis(format=TIMES, labelOverlap="greedy"))
     ratio = alt.Y("ratio:Q", title="times the first run", scale=alt.Scale(zero=False))
@@ -48,7 +48,7 @@ def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
     )
 
 
-def _rows(name: str, curve: CurveHistory, found: History) -> list[Row]:
+def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
     levels = curve.levels
     changes = {
         shift.at: f"{(shift.ratio - 1) * 100:+.1f} %, first in {shift.at}" for shift in curve.shifts
@@ -56,8 +56,8 @@ def _rows(name: str, curve: CurveHistory, found: History) -> list[Row]:
     return [
         {
             **{"curve": name, "run": run, "library": levels.libraries[i]},
-            "at": datetime.fromtimestamp(found.started_s[run]).isoformat(),
-            "when": moment(found.started_s[run]),
+            "at": datetime.fromtimestamp(history.started_s[run]).isoformat(),
+            "when": moment(history.started_s[run]),
             "ratio": common.digits(float(levels.ratio[i])),
             "low": common.digits(float(levels.low[i])),
             "high": common.digits(float(levels.high[i])),

@@ -24,10 +24,10 @@ def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
 
 
 def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = False) -> alt.X:
-    """An axis of whole numbers; `doubling` for those that grow by factors."""
+    """An axis of integers; `doubling` for those that grow by factors."""
     ordered = sorted(set(values))
     scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
-    if len(ordered) == 1:  # alone it stands in the middle: it would stretch no axis
+    if len(ordered) == 1:  # alone it stands at the centre: it would stretch no axis
         scale = alt.Scale(domain=[ordered[0] - 1, ordered[0] + 1], nice=False)
     ticks = ordered if len(ordered) <= 12 else ordered[:: len(ordered) // 6]
     axis = alt.Axis(values=ticks, format="d", labelOverlap=True, grid=False)
@@ -59,7 +59,7 @@ def lines(
     """
     x, y = axes
     field, order = facets
-    here = {row[field] for row in rows}
+    facet_values = {row[field] for row in rows}
     kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
     # Legends of colour and shape are one where their domains are the same and given.
     kind_shapes = alt.Undefined if every_kind else None
@@ -90,7 +90,9 @@ def lines(
         alt.layer(*behind, base.mark_line(strokeWidth=2), marks, data=common.data_of(list(rows)))
         .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
         .facet(
-            alt.Facet(f"{field}:N", title=None, sort=[name for name in order if name in here]),
+            alt.Facet(
+                f"{field}:N", title=None, sort=[name for name in order if name in facet_values]
+            ),
             columns=2,
         )
         .transform_filter(chosen)  # not within the facets: those of other choices would be empty

@@ -14,18 +14,18 @@ from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
 
 DATA = "overlay"
-"""What the data of these curves are called in a specification."""
+"""The name of these curves' data in a specification."""
 
 
 def names_with_overlay(facts: Facts) -> list[str]:
-    """Every series that may be drawn, those of the overlay alone last."""
+    """List every series that may be drawn, those of the overlay alone last."""
     if facts.overlay is None:
         return facts.series_names
     return list(dict.fromkeys([*facts.series_names, *facts.overlay.points["series"].to_list()]))
 
 
 def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:
-    """The rows of these patterns; `column` of the overlay is what will be drawn as `value`."""
+    """Select the rows of these patterns; `column` of the overlay is drawn as `value`."""
     if facts.overlay is None:
         return []
     field = str(value.to_dict()["field"])  # type: ignore[call-overload]
@@ -36,7 +36,7 @@ def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: 
 
 
 def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
-    """The dashed curves; none if there are no rows."""
+    """Draw the dashed curves; none if there are no rows."""
     if not rows:
         return []
     line: alt.Chart = (

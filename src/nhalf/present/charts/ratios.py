@@ -30,19 +30,19 @@ def ratio_row(point: Row, kind: str) -> Row:
 def ratio_chart(
     rows: Sequence[Row],
     names: Iterable[str],
-    what: str,
+    kind_title: str,
     standard: str,
-    of: str = "library",
+    series_title: str = "library",
     order: Sequence[str] = (),
     outliers: bool = True,
 ) -> alt.TopLevelMixin:
     """The chart of `rows` made by `ratio_row`, facets in the order of `names`.
 
-    `what` names the kinds in tooltips, `of` the series, `standard` what they are multiples of;
+    `kind_title` and `series_title` head the tooltips; ratios are multiples of `standard`;
     kinds are in `order`, by default sorted. Without `outliers` the axis shows every ratio. Rows
     with `pattern` are shown one pattern at a time, with a choice.
     """
-    here = {row["series"] for row in rows}
+    series = {row["series"] for row in rows}
     kinds = list(order) or sorted({row["kind"] for row in rows})
     patterns = sorted({row["pattern"] for row in rows if "pattern" in row})
     kind_color = alt.Color(
@@ -54,7 +54,7 @@ def ratio_chart(
     domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
     ratio = ratio_axis(domain, standard)
     base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
-    one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
+    unity_line = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
     shade = 0.14 if len(kinds) <= common.BANDS_MAX else 0.0
     band = base.mark_area(opacity=shade).encode(
         y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
@@ -64,18 +64,18 @@ def ratio_chart(
         y=ratio,
         shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds)),
         tooltip=[
-            alt.Tooltip("series:N", title=of),
-            alt.Tooltip("kind:N", title=what),
+            alt.Tooltip("series:N", title=series_title),
+            alt.Tooltip("kind:N", title=kind_title),
             alt.Tooltip("size:N", title="size"),
             alt.Tooltip("ratio:Q", title=f"times {standard}", format=".3~r"),
             alt.Tooltip("interval:N", title="95 % interval"),
         ],
     )
     chart = (
-        alt.layer(band, one, line, marks, data=common.data_of(list(rows)))
+        alt.layer(band, unity_line, line, marks, data=common.data_of(list(rows)))
         .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
         .facet(
-            alt.Facet("series:N", title=None, sort=[name for name in names if name in here]),
+            alt.Facet("series:N", title=None, sort=[name for name in names if name in series]),
             columns=2,
         )
     )
@@ -100,7 +100,7 @@ def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
 
 
 def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:
-    """What the axis shows: 1 and most ratios; the few beyond, `one_in` many, lie at its edges."""
+    """Choose the ends of the axis: it shows 1 and all but one in `one_in` ratios at either end."""
     ordered = sorted(ratios)
     low, high = ordered[len(ordered) // one_in], ordered[-1 - len(ordered) // one_in]
     return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]

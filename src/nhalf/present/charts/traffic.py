@@ -24,7 +24,7 @@ TOOLTIP = [
 
 
 def traffic_rows(facts: Facts) -> list[Row]:
-    """What is drawn of each series, setting, rule and load: rates are per rank that sends."""
+    """Make a row for each series, setting, rule and load; rates are per sending rank."""
     return [_row(row) for row in facts.traffic.iter_rows(named=True)]
 
 

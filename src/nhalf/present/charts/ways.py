@@ -23,7 +23,7 @@ def ways_chart(
 ) -> alt.TopLevelMixin | None:
     """The chart of `against_standard`; None if there is nothing.
 
-    `name` says how a way is called, from its axes; `words` what the standard is.
+    `name` makes the name of a way from its axes; `words` name the standard.
     """
     ratios = against_standard(facts, patterns, standard)
     if ratios.is_empty():
@@ -36,4 +36,6 @@ def ways_chart(
         way = name({axis: row[axis] for axis in standard})
         choice = {"pattern": row["pattern"]} if len(shown) > 1 else {}
         rows.append(ratio_row(row, way) | choice)
-    return ratio_chart(rows, sorted({row["series"] for row in rows}), what="way", standard=words)
+    return ratio_chart(
+        rows, sorted({row["series"] for row in rows}), kind_title="way", standard=words
+    )

@@ -6,12 +6,13 @@ neighbour or a change of clock frequency disturbs both. A finding is made only i
 lies beyond a stated threshold, and a remedy is given only if it was measured or if the warning
 itself says what would remove it.
 
-To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
+To add a finding, put a file into the folder of its subject, or into this one: `NAME.py` with one
+class that derives from `Finder`.
 It then appears in the report, in `report --json` and at the end of `nhalf run`; no other file
 changes. Facts (nhalf.facts) compute; a finder decides which of them to report and phrases them
 with the wording and weights of present/wording.py.
 
-    class Example(Finder):
+    class Example(Finder[Facts]):
         def find(self, facts):
             slowest_s = facts.summary["median_s"].max()
             if slowest_s is not None and slowest_s > 1:
@@ -29,13 +30,21 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nhalf.base.plugins import load
 from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
+
+if TYPE_CHECKING:
+    from nhalf.facts.program.program import Program
+    from nhalf.statistics.intervals import Interval
+
+BY_SUBJECT = True
+RUN_FINDERS = "nhalf.present.findings"
+TRACE_FINDERS = "nhalf.present.program.findings"
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class Finding:
     `importance` come first: 100 invalidates results, 40 to 90 are facts about the libraries, below
     40 are warnings about the measurement. The report shows `label` as a heading and `figure` large
     beside the text; if it is empty, `value` as a ratio or, without an interval, as a count.
+
+    `interval` sets `value` and its ends.
     """
 
     text: str
@@ -61,23 +72,36 @@ class Finding:
     size_bytes: int | None = None
     label: str = "How sure"
     figure: str = ""
+    interval: InitVar[Interval | None] = None
+
+    def __post_init__(self, interval: Interval | None) -> None:
+        if interval is not None:
+            numbers = {"value": interval.median, "low": interval.low, "high": interval.high}
+            for name, number in numbers.items():
+                object.__setattr__(self, name, number)
 
 
-class Finder(ABC):
-    """Looks for one kind of finding."""
+Known = TypeVar("Known")
+
+
+class Finder(ABC, Generic[Known]):
+    """Looks for one kind of finding.
+
+    It reads what is known of runs (`Finder[Facts]`) or of a traced program (`Finder[Program]`).
+    """
 
     @abstractmethod
-    def find(self, facts: Facts) -> Iterator[Finding]:
+    def find(self, known: Known, /) -> Iterator[Finding]:
         """The findings of this kind; none if the data has no basis for one."""
 
 
 @once
-def findings(facts: Facts) -> list[Finding]:
-    """All findings about the data, the most important first."""
-    found: list[Finding] = []
-    for kind in load("nhalf.present.findings", Finder).values():
-        found += kind().find(facts)
-    return sorted(found, key=lambda finding: -finding.importance)
+def findings(known: Facts | Program) -> list[Finding]:
+    """All findings about runs or a traced program, the most important first."""
+    package = RUN_FINDERS if isinstance(known, Facts) else TRACE_FINDERS
+    finders = load(package, Finder).values()
+    every_finding = [finding for finder in finders for finding in finder().find(known)]
+    return sorted(every_finding, key=lambda finding: -finding.importance)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

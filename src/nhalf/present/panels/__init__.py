@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: one file per chart or table of the report."""
+"""Panels: one file per chart or table of the report, in folders by subject."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import altair as alt
 
-from nhalf.facts.facts import Facts
+BY_SUBJECT = True
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,14 @@ class Table:
     rows: list[list[str]]
 
 
-class Panel(ABC):
-    """One picture or table, shown in `order`, hidden where there is no data for it."""
+Known = TypeVar("Known")
+
+
+class Panel(ABC, Generic[Known]):
+    """One picture or table, shown in `order`, hidden where there is no data for it.
+
+    It reads what is known of runs (`Panel[Facts]`) or of a traced program (`Panel[Program]`).
+    """
 
     title: ClassVar[str]
     how_to_read: ClassVar[str]
@@ -32,5 +38,5 @@ class Panel(ABC):
     """Its subject, for the caption, if its rows do not name patterns themselves."""
 
     @abstractmethod
-    def render(self, facts: Facts) -> alt.TopLevelMixin | Table | None:
+    def render(self, known: Known, /) -> alt.TopLevelMixin | Table | None:
         """The chart or table; None when the data holds nothing for it."""

@@ -12,11 +12,11 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, spread
 from nhalf.facts.program.sizes import histogram, median_bytes
 from nhalf.present.findings import as_json as finding_json
-from nhalf.present.program.findings import program_findings
+from nhalf.present.findings import findings
 
 
 def program_json(program: Program) -> dict[str, Any]:
-    """All that is known of a traced program as one object: seconds, bytes, ranks of the world."""
+    """Describe a traced program as one object: seconds, bytes, ranks of the world."""
     return {
         "run": str(program.path),
         "command": program.trace.command,
@@ -39,7 +39,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "late_messages": program.late_messages.to_dicts(),
         "arrivals": program.arrivals.to_dicts(),
         "placement": _placement(program),
-        "findings": [finding_json(finding) for finding in program_findings(program)],
+        "findings": [finding_json(finding) for finding in findings(program)],
     }
 
 
@@ -70,13 +70,13 @@ def _sends(program: Program) -> dict[str, Any]:
 
 
 def _sizes(program: Program) -> dict[str, Any]:
-    found = program.sizes
-    messages, total = int(found["messages"].sum()), int(found["bytes"].sum())
+    sizes = program.sizes
+    messages, total = int(sizes["messages"].sum()), int(sizes["bytes"].sum())
     return {
         "mean_bytes": total / messages if messages else None,
-        "median_bytes": median_bytes(found),
-        "distribution": found.to_dicts(),
-        "histogram": histogram(found).to_dicts(),
+        "median_bytes": median_bytes(sizes),
+        "distribution": sizes.to_dicts(),
+        "histogram": histogram(sizes).to_dicts(),
     }
 
 
@@ -92,12 +92,12 @@ def _shape(program: Program) -> dict[str, Any]:
 
 
 def _placement(program: Program) -> dict[str, Any] | None:
-    found = program.placement
-    if found is None:
+    placement = program.placement
+    if placement is None:
         return None
     hosts = list(dict.fromkeys(program.hosts))
     return {
-        "host_of_rank": [hosts[group] for group in found.groups],
-        "between_hosts_bytes": found.before_bytes,
-        "saved_bytes": found.saved_bytes,
+        "host_of_rank": [hosts[group] for group in placement.groups],
+        "between_hosts_bytes": placement.before_bytes,
+        "saved_bytes": placement.saved_bytes,
     }

@@ -14,34 +14,36 @@ HOW = {
 }
 
 
-def prediction_lines(found: ProgramPrediction) -> list[str]:
-    """A line each."""
-    parts = ", ".join(f"{name} {percent(share)}" for name, share in found.time_share.items())
-    where = found.traced_on or "the machine it was traced on, with the trace's own calls"
-    how = HOW[found.method]
-    traced = f"{format_time(found.measured_s)}{_launches(found)}"
+def prediction_lines(prediction: ProgramPrediction) -> list[str]:
+    """Describe a prediction in lines: time, composition, error and caveats."""
+    parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
+    where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
+    how = HOW[prediction.method]
+    traced = f"{format_time(prediction.measured_s)}{_launches(prediction)}"
     lines = [
-        f"{found.program} on {found.machine}: {format_time(found.time_s)} "
-        f"({format_time(found.low_s)} to {format_time(found.high_s)}); traced: {traced}",
-        f"  {parts}: {found.dominated_by} dominates",
-        f"  error {found.error * 100:+.1f} % on {where} ({how})",
+        f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)} "
+        f"({format_time(prediction.low_s)} to {format_time(prediction.high_s)}); traced: {traced}",
+        f"  {parts}: {prediction.dominated_by} dominates",
+        f"  error {prediction.error * 100:+.1f} % on {where} ({how})",
     ]
-    if len(found.computing_ratio) > 1:
-        each = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.computing_ratio.items())
-        lines.append(f"  computing time there relative to here, by the cores: {each}")
-    if found.launches == 1:
+    if len(prediction.computing_ratio) > 1:
+        ratios = ", ".join(
+            f"{name} {ratio:.2f}" for name, ratio in prediction.computing_ratio.items()
+        )
+        lines.append(f"  computing time there relative to here, by the cores: {ratios}")
+    if prediction.launches == 1:
         lines.append(
             "  how much launches differ is not in the interval: trace the program again, name all"
         )
-    if found.method == COUNTS:
+    if prediction.method == COUNTS:
         lines.append("  more exact with nhalf trace --detail timeline")
-    if found.forced:
+    if prediction.forced:
         lines.append(
-            f"  {count(found.forced, 'send')} larger than the machine's rendezvous threshold "
+            f"  {count(prediction.forced, 'send')} larger than the machine's rendezvous threshold "
             "would deadlock there: buffers are assumed"
         )
     return lines
 
 
-def _launches(found: ProgramPrediction) -> str:
-    return f", the median of {found.launches} launches" if found.launches > 1 else ""
+def _launches(prediction: ProgramPrediction) -> str:
+    return f", the median of {prediction.launches} launches" if prediction.launches > 1 else ""

@@ -9,7 +9,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import spread
 from nhalf.facts.program.sizes import histogram
-from nhalf.present.program.findings import program_findings
+from nhalf.present.findings import findings
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import percent
@@ -18,10 +18,10 @@ ROWS_MAX = 12
 
 
 def show_program(program: Program) -> None:
-    """Everything that fits on a screen or two; --json and the report have the rest."""
+    """Print what fits on a screen or two; --json and the report have the rest."""
     console = stdout_console()
     console.print(_headline(program), markup=False, soft_wrap=True)
-    for finding in program_findings(program):
+    for finding in findings(program):
         console.print(f"• {finding.text}", markup=False)
         if finding.remedy:
             console.print(f"  {finding.remedy}", markup=False, style="dim")
@@ -47,7 +47,7 @@ Table = tuple[str, tuple[str, ...], list[list[str]]]
 
 
 def _sends(program: Program) -> Table:
-    """Per process: the least, the mean and the most."""
+    """Tabulate minimum, mean and maximum over processes."""
     columns = ("per process", "min", "mean", "max")
     if program.messages.is_empty():
         return "", columns, []
@@ -58,9 +58,9 @@ def _sends(program: Program) -> Table:
         ("mean_bytes", "mean message"),
         ("destinations", "destinations"),
     ):
-        found = spread(program.sends[name].drop_nulls())
+        distribution = spread(program.sends[name].drop_nulls())
         is_size = name.endswith("bytes")
-        cells = [format_size(v) if is_size else f"{v:.10g}" for v in found.values()]
+        cells = [format_size(v) if is_size else f"{v:.10g}" for v in distribution.values()]
         rows.append([title, *cells])
     return "Messages", columns, rows
 
@@ -108,10 +108,10 @@ def _collectives(program: Program) -> Table:
 
 
 def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Calls by the time of all ranks."""
+    """Tabulate calls by the time of all ranks."""
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    found = program.time_by_call.group_by("call").agg(sums)
-    found = found.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
+    calls = program.time_by_call.group_by("call").agg(sums)
+    calls = calls.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
     whole_s = program.elapsed_s * program.ranks
     rows = [
         [
@@ -122,6 +122,6 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
             percent(row["time_s"] / whole_s) if whole_s else "–",
             format_time(row["waiting_s"] / program.ranks),
         ]
-        for row in found.iter_rows(named=True)
+        for row in calls.iter_rows(named=True)
     ]
     return ("call", "calls", "bytes", "time per rank", "of the run", "waiting per rank"), rows

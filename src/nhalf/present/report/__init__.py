@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
+    from nhalf.facts.program.program import Program
 
 
-def write_report(facts: Facts, out: Path) -> Path:
-    """Write the report of some facts as one self-contained HTML file and return its path.
+def write_report(known: Facts | Program, out: Path) -> Path:
+    """Write the report on runs or a traced program as one HTML file and return its path.
 
     Raises MissingError if the file cannot be written; an existing file is replaced only by a
     whole new one.
@@ -19,4 +20,4 @@ def write_report(facts: Facts, out: Path) -> Path:
     from nhalf.base.files import write_text
     from nhalf.present.report.page import page
 
-    return write_text(out, page(facts))
+    return write_text(out, page(known))

@@ -40,7 +40,7 @@ def _made() -> str:
 
 
 def _kept() -> Path:
-    """Where the converter's script is kept: another release or entry makes another one.
+    """Path of the cached script, by release of the converter and entry.
 
     Raises MissingError if somebody else could have written there.
     """

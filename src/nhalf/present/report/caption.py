@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a chart shows, in words that stay with it wherever it is taken.
+"""Captions of charts: what a chart shows, in words that stay with it when it is copied.
 
 A chart that shows one pattern, map or message at a time has a caption for each.
 """
@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import copy
 import json
-import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
-from nhalf.base.listing import few
 from nhalf.base.rows import Row
-from nhalf.facts.facts import Facts
-from nhalf.present.charts.overlay import DATA
 
-NAMES_MAX = 4
-LINE_LENGTH = 95
 ORDER = "ordered"
 """The parameter that arranges what is shown and does not choose it."""
 
 Spec = dict[str, Any]
+Caption = tuple[str, list[str]]
+"""What is shown, and further lines below it."""
 
 
 @dataclass(frozen=True)
@@ -37,40 +31,41 @@ class Choice:
     first: str
     field: str
     label: str = ""
-    """What its options are, in words."""
+    """The noun for its options."""
 
     def in_words(self, option: str) -> str:
-        """An option as it is said; a number says of what."""
+        """Put an option in words; a number gets its label."""
         return f"{option} {self.label.lower()}" if option.isdigit() else option
 
 
+CaptionOf = Callable[[Choice | None, str], Caption]
+"""The caption of a chart, or of an option of its choice."""
+
+
 def choice_of(spec: Spec) -> Choice | None:
-    """What can be picked in a chart; None if all of it is shown at once."""
+    """Find the parameter that picks what a chart shows; None if all is shown at once."""
     rows = rows_of(spec)
     for parameter in spec.get("params", []):
         bound = parameter.get("bind")
         options = tuple(bound.get("options", ())) if isinstance(bound, dict) else ()
         if options and parameter["name"] != ORDER:
-            wanted = set(options)
-            names = (name for name in rows[0] if wanted <= {str(row.get(name)) for row in rows})
+            expected = set(options)
+            names = (name for name in rows[0] if expected <= {str(row.get(name)) for row in rows})
             field = next(names, "")
             label = str(bound.get("name", "")).strip()
             return Choice(parameter["name"], options, str(parameter["value"]), field, label)
     return None
 
 
-def with_caption(spec: Spec, facts: Facts, patterns: Collection[str]) -> Spec:
-    """The chart with its caption, which follows what is picked.
-
-    `patterns` are those that the panel is about, where its rows do not name them.
-    """
+def with_caption(spec: Spec, caption: CaptionOf) -> Spec:
+    """Add a caption to a chart, which follows what is picked."""
     choice = choice_of(spec)
     if choice is None:
-        return captioned(spec, *caption(spec, facts, patterns))
-    said = {option: caption(spec, facts, patterns, choice, option) for option in choice.options}
+        return captioned(spec, *caption(None, ""))
+    captions = {option: caption(choice, option) for option in choice.options}
     first, further = (
         {
-            "expr": f"({json.dumps({option: lines[i] for option, lines in said.items()})})"
+            "expr": f"({json.dumps({option: lines[i] for option, lines in captions.items()})})"
             f"[{choice.parameter}]"
         }
         for i in (0, 1)
@@ -78,8 +73,8 @@ def with_caption(spec: Spec, facts: Facts, patterns: Collection[str]) -> Spec:
     return captioned(spec, first, further)
 
 
-def each_choice(spec: Spec, facts: Facts, patterns: Collection[str]) -> Iterator[tuple[str, Spec]]:
-    """Every way to show a chart, with nothing left to pick: '' is the one that it opens with."""
+def each_choice(spec: Spec, caption: CaptionOf) -> Iterator[tuple[str, Spec]]:
+    """Yield the chart with each option picked; '' is the one that it opens with."""
     choice = choice_of(spec)
     if choice is None:
         yield "", spec
@@ -89,69 +84,11 @@ def each_choice(spec: Spec, facts: Facts, patterns: Collection[str]) -> Iterator
         for parameter in fixed["params"]:
             if parameter["name"] == choice.parameter:
                 parameter["value"] = option
-        said = caption(spec, facts, patterns, choice, option)
-        yield "" if option == choice.first else option, captioned(fixed, *said)
-
-
-def caption(
-    spec: Spec,
-    facts: Facts,
-    patterns: Collection[str],
-    choice: Choice | None = None,
-    option: str = "",
-) -> tuple[str, list[str]]:
-    """What is shown (patterns, ranks, placement, host), and the lines that say whose it is."""
-    rows = rows_of(spec)
-    if choice is not None:
-        rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
-    points = _points(facts, patterns or {str(row["pattern"]) for row in rows if "pattern" in row})
-    shown = sorted(points["pattern"].unique())
-    picked = "" if option in shown or choice is None else choice.in_words(option)
-    ranks, placements = _setting(points)
-    setting = ["" if "ranks" in picked else ranks, placements]
-    parts = [picked, few(shown, NAMES_MAX), *setting, few(facts.extent.hosts, 2)]
-    series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
-    known = [name for name in facts.series_names if name in series] or sorted(series)
-    lines = textwrap.wrap(", ".join(known), LINE_LENGTH)
-    if facts.overlay is not None and _has_overlay(spec):
-        lines.append(f"dashed: {facts.overlay.name}, for comparison")
-    return " · ".join(filter(None, parts)), lines
-
-
-def _has_overlay(spec: Spec) -> bool:
-    """Whether the curves of an overlay are drawn behind others."""
-    return any(layer.get("data", {}).get("name") == DATA for layer in spec.get("layer", []))
-
-
-def _names_series(part: Any) -> bool:
-    """Whether a chart says by itself whose each curve is: in its legend, or above its facets."""
-    if isinstance(part, list):
-        return any(map(_names_series, part))
-    if not isinstance(part, dict):
-        return False
-    color = part.get("encoding", {}).get("color", {})
-    in_legend = color.get("field") == "series" and color.get("legend", {}) is not None
-    above = part.get("facet", {}).get("field") == "series"
-    parts = (part.get(name) for name in ("layer", "spec"))
-    return in_legend or above or any(map(_names_series, parts))
-
-
-def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
-    """The points of these patterns; all where a panel has none of its own."""
-    if not patterns:
-        return facts.summary
-    return facts.summary.filter(pl.col("pattern").is_in(list(patterns)))
-
-
-def _setting(points: pl.DataFrame) -> tuple[str, str]:
-    """Numbers of ranks, and where they were placed."""
-    ranks = [str(number) for number in sorted(points["ranks"].unique())]
-    placements = sorted(filter(None, points["placement"].unique()))
-    return f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)
+        yield "" if option == choice.first else option, captioned(fixed, *caption(choice, option))
 
 
 def captioned(spec: Spec, text: Any, subtitle: Any = ()) -> Spec:
-    """A chart with its caption: a text, or an expression of what is picked, and further lines."""
+    """Add a caption: a text, or an expression of what is picked, and further lines."""
     title = {
         "text": text,
         "subtitle": list(subtitle) if isinstance(subtitle, tuple) else subtitle,
@@ -164,5 +101,5 @@ def captioned(spec: Spec, text: Any, subtitle: Any = ()) -> Spec:
 
 def rows_of(spec: Spec) -> list[Row]:
     """The rows of data in a specification; one empty row where there are none."""
-    named = [row for rows in spec.get("datasets", {}).values() for row in rows]
-    return named or list(spec.get("data", {}).get("values", [])) or [{}]
+    named_rows = [row for rows in spec.get("datasets", {}).values() for row in rows]
+    return named_rows or list(spec.get("data", {}).get("values", [])) or [{}]

@@ -27,23 +27,23 @@ NODE = (
 
 
 def title(extent: Extent) -> str:
-    """What was measured, and where."""
+    """Name what was measured, and the hosts."""
     hosts = extent.hosts
     more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
-    named = ", ".join(hosts[:HOSTS_NAMED])
+    listed = ", ".join(hosts[:HOSTS_NAMED])
     kind = "Node" if extent.is_node else "Application" if extent.is_application else "Message"
-    what = f"{kind} performance"
-    return what + (f" of {named}{more}" if hosts else "")
+    subject = f"{kind} performance"
+    return subject + (f" of {listed}{more}" if hosts else "")
 
 
 def subtitle(extent: Extent) -> str:
-    """How much was measured, and when."""
+    """Count what was measured, with the date."""
     how = "simulated" if extent.is_simulated else "measured"
-    what = "kernel" if extent.is_application else "traffic pattern"
+    noun = "kernel" if extent.is_application else "traffic pattern"
     parts = [
         _plural(extent.programs, "programming model") if extent.is_application else "",
         _libraries(extent) if extent.libraries and not extent.is_node else "",
-        "" if extent.is_node else _plural(extent.patterns, what),
+        "" if extent.is_node else _plural(extent.patterns, noun),
         _plural(extent.points, "point"),
         f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
     ]
@@ -57,7 +57,7 @@ def _libraries(extent: Extent) -> str:
 
 
 def sureness(extent: Extent) -> list[tuple[str, str]]:
-    """The box that says how far the numbers carry: a figure and its words."""
+    """Make the box on precision: figures, each with its words."""
     if extent.is_simulated:
         return [
             ("simulated", "all times are simulated"),
@@ -83,14 +83,14 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
 
 
 def footer(extent: Extent) -> str:
-    """The method of measurement."""
+    """Describe the method of measurement."""
     if extent.is_simulated:
         return SIMULATED
     return NODE if extent.is_node else f"{MEASURED} {_unseen(extent.launches[1])}"
 
 
 def _unseen(launches: int) -> str:
-    """What cannot be known about states that outlast a launch."""
+    """State which share of launches an unseen state of the machine may have."""
     share = f"{100 * unseen_share(launches):.0f} % of launches"
     if launches == 1:
         return "A single launch says nothing about other states of the machine."

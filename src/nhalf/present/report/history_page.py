@@ -9,7 +9,8 @@ from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     f"Levels are the interquartile mean over sizes, relative to the first run; changes by {METHOD}."
@@ -21,31 +22,31 @@ COURSE_HOW = (
 VALUES_HOW = "Every run of every curve, relative to the curve's first run."
 
 
-def history_page(found: History) -> str:
+def history_page(history: History) -> str:
     """The whole page as HTML."""
-    names = curve_names([curve.levels.curve for curve in found.curves])
-    cards = _cards(found, names)
-    runs = list(found.started_s)
-    first, last = (moment(found.started_s[run]) for run in (runs[0], runs[-1]))
+    names = curve_names([curve.levels.curve for curve in history.curves])
+    cards = _cards(history, names)
+    runs = list(history.started_s)
+    first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     return rendered(
         title="Performance over time",
         subtitle=f"{len(runs)} runs · {first} to {last}",
         sureness=[
             (str(len(runs)), "runs"),
-            (str(len(found.curves)), "curves in at least two runs"),
-            (str(len(found.shifts)), "changes found"),
-            (f"{found.error * len(found.curves) * 100:.3g} %", "probability of a false change"),
+            (str(len(history.curves)), "curves in at least two runs"),
+            (str(len(history.shifts)), "changes found"),
+            (f"{history.error * len(history.curves) * 100:.3g} %", "probability of a false change"),
         ],
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],
         others=cards[LEAD_FINDINGS:],
         libraries=[],
-        sections=_sections(found, names),
+        sections=_sections(history, names),
     )
 
 
-def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
-    called = {id(curve.levels): name for name, curve in zip(names, found.curves, strict=True)}
+def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
+    called = {id(curve.levels): name for name, curve in zip(names, history.curves, strict=True)}
     cards = [
         {
             "figure": change_text(shift.ratio),
@@ -55,7 +56,7 @@ def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
             "kind": "fact",
             "label": "Slower" if shift.ratio > 1 else "Faster",
         }
-        for levels, shift in found.shifts
+        for levels, shift in history.shifts
     ]
     return cards + [
         {
@@ -65,20 +66,20 @@ def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
             "kind": "doubt",
             "label": "Last run",
         }
-        for name, curve in zip(names, found.curves, strict=True)
+        for name, curve in zip(names, history.curves, strict=True)
         if curve.last_ratio is not None
     ]
 
 
-def _sections(found: History, names: list[str]) -> list[Section]:
-    spec = {**history_chart(found, names).to_dict(), "description": f"Course. {COURSE_HOW}"}
+def _sections(history: History, names: list[str]) -> list[Section]:
+    spec = {**history_chart(history, names).to_dict(), "description": f"Course. {COURSE_HOW}"}
     spec = captioned(spec, {"expr": "shown"})
     rows = []
-    for name, curve in zip(names, found.curves, strict=True):
+    for name, curve in zip(names, history.curves, strict=True):
         levels = curve.levels
         for i, run in enumerate(levels.runs):
             interval = ends(levels.low[i], levels.high[i])
-            when = moment(found.started_s[run])
+            when = moment(history.started_s[run])
             ratio = f"{levels.ratio[i]:.3f}"
             rows.append([name, when, ratio, interval, levels.libraries[i], run])
     columns = ["curve", "measured", "/ first", "interval", "library", "run"]

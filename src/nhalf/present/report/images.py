@@ -7,6 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,37 +15,41 @@ import vl_convert
 
 from nhalf.base.files import write_bytes
 from nhalf.facts.facts import Facts
+from nhalf.facts.program.program import Program
 from nhalf.present.panels import Table
 from nhalf.present.report import themes
 from nhalf.present.report.caption import each_choice
-from nhalf.present.report.page import Section, sections
+from nhalf.present.report.sections import Section, sections, subject_of
+from nhalf.present.report.subject import Subject
 
 WIDTH = 760
 PIXEL_RATIO = 2.0
 FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 
 
-def write_images(facts: Facts, folder: Path, kind: str) -> list[Path]:
-    """One file per panel and, where a chart shows one pattern at a time, per pattern.
+def write_images(known: Facts | Program, folder: Path, kind: str) -> list[Path]:
+    """Write a file per panel and, where a chart shows one option at a time, per option.
 
     `kind` is png or svg; panels that are tables are written as CSV. Files are named after the
     panel, 'latency.png', and what is not shown at first 'latency-stream.png'. Raises MissingError
     when the folder cannot be written.
     """
+    subject = subject_of(known)
     return [
         write_bytes(folder / name, content)
-        for section in sections(facts)
-        for name, content in _files(section, facts, kind)
+        for section in sections(known)
+        for name, content in _files(section, subject, kind)
     ]
 
 
-def _files(section: Section, facts: Facts, kind: str) -> Iterator[tuple[str, bytes]]:
+def _files(section: Section, subject: Subject[Any], kind: str) -> Iterator[tuple[str, bytes]]:
     """The files of a panel by name."""
     if section.table is not None:
         yield f"{section.name}.csv", table_csv(section.table)
     if section.spec is None:
         return
-    for shown, spec in each_choice(section.spec, facts, section.patterns):
+    caption = partial(subject.caption, section.spec, section.patterns)
+    for shown, spec in each_choice(section.spec, caption):
         name = "-".join(filter(None, (section.name, _word(shown))))
         yield f"{name}.{kind}", picture(titled(spec, section.title), kind)
 

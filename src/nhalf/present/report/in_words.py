@@ -9,17 +9,17 @@ from nhalf.base.rows import Row
 from nhalf.present.report.caption import Spec, choice_of, rows_of
 
 CURVE_FIELDS = ("curve", "pattern", "series", "kind")
-"""What tells curves apart, as rows call it."""
+"""Fields of rows that tell curves apart."""
 CURVES_MAX = 12
 FACTS_MAX = 3
-"""What is said of either end: its place, its value, and the interval."""
+"""Facts about either end: its place, its value and the interval."""
 
 Tip = tuple[str, str, str]
-"""Field, title and format of what a mark says when it is pointed at."""
+"""Field, title and format of a tooltip."""
 
 
 def in_words(spec: Spec) -> list[str]:
-    """A sentence for each curve of what a chart opens with; none if its marks say nothing."""
+    """Write a sentence for each curve that a chart opens with; none without tooltips."""
     tips = _tips(spec)
     choice = choice_of(spec)
     rows = [row for row in rows_of(spec) if tips and all(field in row for field, _, _ in tips)]
@@ -29,18 +29,18 @@ def in_words(spec: Spec) -> list[str]:
     for row in rows:
         name = ", ".join(str(row[field]) for field in CURVE_FIELDS if field in row)
         curves.setdefault(name, []).append(row)
-    told = [tip for tip in tips if tip[0] not in CURVE_FIELDS][:FACTS_MAX]
-    said = [_sentence(name, curve, told) for name, curve in curves.items()]
-    more = len(said) - CURVES_MAX
-    return said[:CURVES_MAX] + ([f"And {more} more curves."] if more > 0 else [])
+    shown_tips = [tip for tip in tips if tip[0] not in CURVE_FIELDS][:FACTS_MAX]
+    sentences = [_sentence(name, curve, shown_tips) for name, curve in curves.items()]
+    more = len(sentences) - CURVES_MAX
+    return sentences[:CURVES_MAX] + ([f"And {more} more curves."] if more > 0 else [])
 
 
 def _sentence(name: str, curve: list[Row], tips: list[Tip]) -> str:
-    """Both ends of a curve, or its only point."""
+    """Describe both ends of a curve, or its only point."""
     ends = [curve[0], curve[-1]] if len(curve) > 1 else curve
-    told = [", ".join(_fact(row, tip) for tip in tips) for row in ends]
+    end_facts = [", ".join(_fact(row, tip) for tip in tips) for row in ends]
     counted = f" ({len(curve)} points)" if len(curve) > 2 else ""
-    return f"{name + ': ' if name else ''}{'; to '.join(told)}{counted}."
+    return f"{name + ': ' if name else ''}{'; to '.join(end_facts)}{counted}."
 
 
 def _fact(row: Row, tip: Tip) -> str:
@@ -52,16 +52,16 @@ def _fact(row: Row, tip: Tip) -> str:
 
 
 def _tips(part: Any) -> list[Tip]:
-    """The tooltips of the mark that says most."""
+    """Find the tooltips of the mark that has most."""
     if isinstance(part, list):
-        return max((_tips(one) for one in part), key=len, default=[])
+        return max((_tips(layer) for layer in part), key=len, default=[])
     if not isinstance(part, dict):
         return []
     own = part.get("encoding", {}).get("tooltip", [])
-    found = [
-        (one["field"], one.get("title") or one["field"], one.get("format", ""))
-        for one in (own if isinstance(own, list) else [own])
-        if "field" in one
+    tips = [
+        (channel["field"], channel.get("title") or channel["field"], channel.get("format", ""))
+        for channel in (own if isinstance(own, list) else [own])
+        if "field" in channel
     ]
     inner = [part[name] for name in ("layer", "spec") if name in part]
-    return max(found, _tips(inner), key=len)
+    return max(tips, _tips(inner), key=len)

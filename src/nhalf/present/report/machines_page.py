@@ -21,7 +21,8 @@ from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     "There is no significance test here: each machine is shown by its models, and those of "
@@ -34,22 +35,22 @@ def machines_page(comparison: MachineComparison) -> str:
     cards = _cards(comparison)
     # The strongest differences lead; the others keep the order of the patterns.
     lead = sorted(cards, key=lambda card: -card[0])[:LEAD_FINDINGS]
-    others = [card for card in cards if card not in lead]
+    further = [card for card in cards if card not in lead]
     return rendered(
         title=f"{comparison.a.name} and {comparison.b.name}",
-        subtitle=" · ".join(map(_words_of, ("A", "B"), (comparison.a, comparison.b))),
+        subtitle=" · ".join(map(_side_text, ("A", "B"), (comparison.a, comparison.b))),
         sureness=_sureness(comparison),
         footer=FOOTER,
         lead=[card for _, card in lead],
-        others=[card for _, card in others],
+        others=[card for _, card in further],
         libraries=[],
         sections=_sections(comparison),
     )
 
 
-def _words_of(which: str, machine: Machine) -> str:
+def _side_text(side: str, machine: Machine) -> str:
     year = f", {machine.year}" if machine.year else ""
-    return f"{which} is {machine.title or machine.name + ', ' + machine.source}{year}"
+    return f"{side} is {machine.title or machine.name + ', ' + machine.source}{year}"
 
 
 def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
@@ -63,23 +64,23 @@ def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
 
 
 def _cards(comparison: MachineComparison) -> list[tuple[float, dict[str, str]]]:
-    """The sentences with the largest factor of each: importance and card."""
+    """Make the cards, each with its largest factor as importance."""
     factors = [
         max((factor(place) for place in curve.places), default=1.0)
         for pattern in comparison.patterns
-        for curve in _told(pattern)
+        for curve in _described(pattern)
     ]
     cards = []
-    said = sentences(comparison)
-    for place, text in enumerate(_in_order(comparison, said)):
+    texts = sentences(comparison)
+    for place, text in enumerate(_in_order(comparison, texts)):
         value = factors[place] if place < len(factors) else 1.0
         figure = f"{value:.2g}×" if value < 100 else f"{value:.0f}×"
         if place >= len(factors):
             figure = "⇄"
-        subject, _, rest = text.partition(": ")
-        card = {"figure": figure, "text": rest, "remedy": "", "kind": "fact", "label": subject}
+        subject, _, detail = text.partition(": ")
+        card = {"figure": figure, "text": detail, "remedy": "", "kind": "fact", "label": subject}
         if place >= len(factors) or place not in _lead(factors):
-            card["text"] = f"{subject}: {rest}"
+            card["text"] = f"{subject}: {detail}"
         cards.append((value, card))
     return cards
 
@@ -89,26 +90,26 @@ def _lead(factors: Sequence[float]) -> set[int]:
     return set(order[:LEAD_FINDINGS])
 
 
-def _told(pattern: PatternRatio) -> Sequence[RatioCurve]:
-    """The numbers of ranks of which a sentence speaks."""
+def _described(pattern: PatternRatio) -> Sequence[RatioCurve]:
+    """Select the curves that sentences describe: the first and last number of ranks."""
     curves = pattern.curves
     return curves if len(curves) < 3 else (curves[0], curves[-1])
 
 
-def _in_order(comparison: MachineComparison, said: Sequence[str]) -> list[str]:
+def _in_order(comparison: MachineComparison, texts: Sequence[str]) -> list[str]:
     """Sentences of curves first, then those of ranks."""
     curves: list[str] = []
     ranks: list[str] = []
-    rest = iter(said)
+    remaining_texts = iter(texts)
     for pattern in comparison.patterns:
-        curves += [next(rest) for _ in _told(pattern)]
-        ranks += [next(rest) for _ in pattern.by_ranks]
+        curves += [next(remaining_texts) for _ in _described(pattern)]
+        ranks += [next(remaining_texts) for _ in pattern.by_ranks]
     return [*curves, *ranks]
 
 
 def _sections(comparison: MachineComparison) -> list[Section]:
     names = labels(comparison)
-    found = []
+    sections = []
     chart = _chart(comparison)
     if chart is not None:
         how = (
@@ -117,18 +118,22 @@ def _sections(comparison: MachineComparison) -> list[Section]:
         )
         spec = {**chart.to_dict(), "description": f"Ratios. {how}"}
         spec = captioned(spec, f"{comparison.b.name} over {comparison.a.name}, by their models")
-        found.append(Section("ratios", "Ratios", how, spec, None))
+        sections.append(Section("ratios", "Ratios", how, spec, None))
     if comparison.parameters:
         rows = [
-            [WORDS[one.name], value_text(one, one.a), value_text(one, one.b)]
-            for one in comparison.parameters
+            [
+                WORDS[parameter.name],
+                value_text(parameter, parameter.a),
+                value_text(parameter, parameter.b),
+            ]
+            for parameter in comparison.parameters
         ]
         how = "Latency is the time of the smallest message; n½ is the size of half the rate."
         table = Table(["", names["A"], names["B"]], rows)
-        found.append(Section("message", "One message", how, None, table))
+        sections.append(Section("message", "One message", how, None, table))
     how = "A few sizes of each pattern, from the models of both."
     table = Table([name for name, _ in titles(comparison)], rows_of(comparison))
-    return [*found, Section("patterns", "Patterns", how, None, table)]
+    return [*sections, Section("patterns", "Patterns", how, None, table)]
 
 
 def _chart(comparison: MachineComparison) -> Any:

@@ -19,13 +19,15 @@ def packed(spec: Any) -> Any:
     """A specification, or a part of it, with `{"columns": ...}` wherever there were rows."""
     if isinstance(spec, Mapping):
         if "datasets" in spec:
-            named = {name: {"columns": columns_of(rows)} for name, rows in spec["datasets"].items()}
-            others = {name: part for name, part in spec.items() if name != "datasets"}
-            return {**packed(others), "datasets": named}
+            datasets = {
+                name: {"columns": columns_of(rows)} for name, rows in spec["datasets"].items()
+            }
+            other_parts = {name: part for name, part in spec.items() if name != "datasets"}
+            return {**packed(other_parts), "datasets": datasets}
         rows: Any = spec.get("values")
         if _are_rows(rows):
-            others = {name: part for name, part in spec.items() if name != "values"}
-            return {**others, "columns": columns_of(rows)}
+            other_parts = {name: part for name, part in spec.items() if name != "values"}
+            return {**other_parts, "columns": columns_of(rows)}
         return {name: packed(part) for name, part in spec.items()}
     if isinstance(spec, list):
         return [packed(part) for part in spec]
@@ -33,7 +35,7 @@ def packed(spec: Any) -> Any:
 
 
 def columns_of(rows: Sequence[Row]) -> Columns:
-    """The values of each name; of words that come back, the different ones and where each is."""
+    """Turn rows into columns; repeated words are stored once, with indices."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: _column([row.get(name) for row in rows]) for name in names}
 

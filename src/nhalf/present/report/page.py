@@ -3,108 +3,45 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup, escape
 
-from nhalf.base.plugins import load
 from nhalf.base.templates import render
-from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import Overview
-from nhalf.present.application_verdict import application_verdict
+from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finding, findings
-from nhalf.present.panels import Panel, Table
-from nhalf.present.report import heading, themes
+from nhalf.present.report import themes
 from nhalf.present.report.bundle import bundle
-from nhalf.present.report.caption import with_caption
 from nhalf.present.report.in_words import in_words
 from nhalf.present.report.packing import packed
+from nhalf.present.report.sections import sections, subject_of
 from nhalf.present.report.selectors import selectors
-from nhalf.present.verdict import verdict
-from nhalf.present.wording import n_half_ends, n_half_text, says_nothing, times
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.wording import times
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens", "print")
-"""The parts of the style in their order: what comes later wins."""
+"""Parts of the style in their order; later ones win."""
 SCRIPT = ("data", "theme", "choices", "charts", "tables", "save", "contents")
-"""The parts of the script in their order: they are one function's."""
+"""Parts of the script in their order; they form one function."""
 LEAD_FINDINGS = 3
-"""How many findings stand large; the others follow as a list."""
+"""This many findings stand large; the others follow as a list."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A rendered panel: `spec` for a chart, otherwise `table`.
-
-    `patterns` are those that the panel is about, where its rows do not name them.
-    """
-
-    name: str
-    title: str
-    how_to_read: str
-    spec: dict[str, Any] | None
-    table: Table | None
-    patterns: Collection[str] = ()
-
-
-def sections(facts: Facts) -> list[Section]:
-    """Every panel that has something to show, in order."""
-    shown: list[Section] = []
-    panels = load("nhalf.present.panels", Panel)
-    for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
-        section = section_of(name, kind, kind().render(facts), kind.patterns)
-        if section is not None and section.spec is not None:
-            captioned = with_caption(section.spec, facts, kind.patterns)
-            section = dataclasses.replace(section, spec=captioned)
-        if section is not None:
-            shown.append(section)
-    return shown
-
-
-def section_of(
-    name: str,
-    kind: type[Panel | ProgramPanel],
-    drawn: alt.TopLevelMixin | Table | None,
-    patterns: Collection[str] = (),
-) -> Section | None:
-    """A panel with what it rendered; None if that is nothing."""
-    if drawn is None:
-        return None
-    if isinstance(drawn, Table):
-        return Section(name, kind.title, kind.how_to_read, None, drawn, patterns)
-    spec = {**drawn.to_dict(), "description": f"{kind.title}. {kind.how_to_read}"}
-    return Section(name, kind.title, kind.how_to_read, spec, None, patterns)
-
-
-def page(facts: Facts) -> str:
-    """The whole report as HTML."""
-    found = findings(facts)
-    extent = facts.extent
+def page(known: Facts | Program) -> str:
+    """The whole report on runs or a traced program as HTML."""
+    ordered = findings(known)
     return rendered(
-        title=heading.title(extent),
-        subtitle=heading.subtitle(extent),
-        verdict=verdict(facts) or application_verdict(facts),
-        sureness=heading.sureness(extent),
-        footer=heading.footer(extent),
-        lead=[card(finding) for finding in found[:LEAD_FINDINGS]],
-        others=[card(finding) for finding in found[LEAD_FINDINGS:]],
-        libraries=[_library(entry, facts.series_names) for entry in facts.overview],
-        sections=sections(facts),
-        series=facts.series_names,
+        lead=[card(finding) for finding in ordered[:LEAD_FINDINGS]],
+        others=[card(finding) for finding in ordered[LEAD_FINDINGS:]],
+        sections=sections(known),
+        **subject_of(known).heading(),
     )
 
 
@@ -113,8 +50,8 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
 
     `series` are the libraries of which a reader may pick one.
     """
-    charts = [one.spec for one in values["sections"] if one.spec]
-    given = {
+    charts = [section.spec for section in values["sections"] if section.spec]
+    context = {
         "version": __version__,
         "verdict": "",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
@@ -129,7 +66,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         **{"json": script_json, "tidy": tidy},
         **{"packed": packed, "in_words": in_words},
     }
-    return render(HERE / "page.html.j2", given, filters, autoescape=True)
+    return render(HERE / "page.html.j2", context, filters, autoescape=True)
 
 
 def tidy(text: str) -> Markup:
@@ -171,25 +108,3 @@ def _figure(finding: Finding) -> str:
     if math.isnan(finding.low):
         return f"{finding.value:.0f}"
     return times(finding.value).replace("x", "×")
-
-
-def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
-    """An interval in words; one of two launches may be so wide that its ends only mislead."""
-    return "interval unknown" if says_nothing(low, high) else f"{form(low)} to {form(high)}"
-
-
-def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
-    several = entry.launches > 1
-    latency = _ends(entry.latency_low_s, entry.latency_high_s, format_time)
-    peak = _ends(entry.peak_low_Bps, entry.peak_high_Bps, format_rate)
-    return {
-        "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
-        "name": entry.series,
-        "latency": format_time(entry.latency_s),
-        "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
-        "n_half": n_half_text(entry.n_half_bytes),
-        "n_half_note": n_half_ends(entry),
-        "peak": format_rate(entry.peak_Bps),
-        "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
-        "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
-    }

@@ -17,7 +17,8 @@ from nhalf.present.charts.choice_map import choice_map
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned, choice_of
-from nhalf.present.report.page import Section, rendered
+from nhalf.present.report.page import rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     "Nothing here was measured: times are composed of a machine's models, or simulated where "
@@ -33,33 +34,33 @@ CURVES_HOW = "Lower is faster; where two lines cross, the better choice changes.
 SHOWN = 3
 
 
-def prediction_page(found: Prediction) -> str:
+def prediction_page(prediction: Prediction) -> str:
     """The whole page as HTML."""
-    cards = _cards(found)
+    cards = _cards(prediction)
     return rendered(
-        title=f"{found.pattern} on {found.machine}",
+        title=f"{prediction.pattern} on {prediction.machine}",
         subtitle="predicted times of algorithms, and the fastest of every cell",
         sureness=[
-            (str(len(found.ranks) * len(found.size_bytes)), "cells of ranks and sizes"),
-            (str(len(found.ways)), "algorithms"),
-            (str(len(found.crossovers)), "sizes at which the best changes"),
+            (str(len(prediction.ranks) * len(prediction.size_bytes)), "cells of ranks and sizes"),
+            (str(len(prediction.ways)), "algorithms"),
+            (str(len(prediction.crossovers)), "sizes at which the best changes"),
         ],
         footer=FOOTER,
         lead=cards[:SHOWN],
         others=cards[SHOWN:],
         libraries=[],
-        sections=_sections(found),
+        sections=_sections(prediction),
     )
 
 
-def _cards(found: Prediction) -> list[dict[str, str]]:
-    """What one algorithm alone would cost, and how often each is the fastest."""
-    fastest = np.nanmin(found.time_s, axis=0)
-    best = Counter(name for row in found.best() for name in row)
+def _cards(prediction: Prediction) -> list[dict[str, str]]:
+    """Make a card for each algorithm: how often it is fastest, and its cost if used everywhere."""
+    fastest = np.nanmin(prediction.time_s, axis=0)
+    best = Counter(name for row in prediction.best() for name in row)
     cells = fastest.size
     cards = []
-    for k, way in enumerate(found.ways):
-        times = found.time_s[k]
+    for k, way in enumerate(prediction.ways):
+        times = prediction.time_s[k]
         if np.isnan(times).any() or not best[way.algorithm]:
             continue
         loss = float(np.mean(times / fastest - 1))
@@ -69,55 +70,60 @@ def _cards(found: Prediction) -> list[dict[str, str]]:
         )
         figure = f"{best[way.algorithm] / cells * 100:.0f} %"
         cards.append((best[way.algorithm], _card(figure, text)))
-    return [card for _, card in sorted(cards, key=lambda each: -each[0])]
+    return [card for _, card in sorted(cards, key=lambda card: -card[0])]
 
 
 def _card(figure: str, text: str) -> dict[str, str]:
     return {"figure": figure, "text": text, "remedy": "", "kind": "fact", "label": ""}
 
 
-def _sections(found: Prediction) -> list[Section]:
+def _sections(prediction: Prediction) -> list[Section]:
     sections = []
-    if len(found.ways) > 1:
-        sections.append(_section("map", MAP, MAP_HOW, choice_map(found), found))
-    if len(found.size_bytes) > 1:
-        sections.append(_section("curves", CURVES, CURVES_HOW, _curves(found), found))
-    if found.crossovers:
+    if len(prediction.ways) > 1:
+        sections.append(_section("map", MAP, MAP_HOW, choice_map(prediction), prediction))
+    if len(prediction.size_bytes) > 1:
+        sections.append(_section("curves", CURVES, CURVES_HOW, _curves(prediction), prediction))
+    if prediction.crossovers:
         rows = [
-            [str(each.ranks), format_size(each.size_bytes), each.before, each.after]
-            for each in found.crossovers
+            [
+                str(crossover.ranks),
+                format_size(crossover.size_bytes),
+                crossover.before,
+                crossover.after,
+            ]
+            for crossover in prediction.crossovers
         ]
         table = Table(["ranks", "from", "instead of", "take"], rows)
         how = "Below such a size the one is faster, from it on the other."
         sections.append(Section("crossovers", "Where the best changes", how, None, table))
-    rows = [[way.algorithm, way.source] for way in found.ways]
+    rows = [[way.algorithm, way.source] for way in prediction.ways]
     table = Table(["algorithm", "what its time is taken from"], rows)
     return [*sections, Section("sources", "Sources", "Costs in parts of the machine.", None, table)]
 
 
 def _section(
-    name: str, title: str, how: str, chart: alt.TopLevelMixin, found: Prediction
+    name: str, title: str, how: str, chart: alt.TopLevelMixin, prediction: Prediction
 ) -> Section:
     spec = {**chart.to_dict(), "description": f"{title}. {how}"}
-    said = f"{found.pattern} on {found.machine}, predicted"
+    caption = f"{prediction.pattern} on {prediction.machine}, predicted"
     choice = choice_of(spec)
-    text = {"expr": f"{json.dumps(said)} + ' · ' + {choice.parameter}"} if choice else said
+    text = {"expr": f"{json.dumps(caption)} + ' · ' + {choice.parameter}"} if choice else caption
     spec = captioned(spec, text)
     return Section(name, title, how, spec, None)
 
 
-def _curves(found: Prediction) -> alt.TopLevelMixin:
+def _curves(prediction: Prediction) -> alt.TopLevelMixin:
     """Time over size, a line per algorithm, for one number of ranks at a time."""
     rows: list[Row] = []
-    for k, way in enumerate(found.ways):
-        for i, p in enumerate(found.ranks):
-            for j, n in enumerate(found.size_bytes):
-                time_s = float(found.time_s[k, i, j])
+    for k, way in enumerate(prediction.ways):
+        for i, p in enumerate(prediction.ranks):
+            for j, n in enumerate(prediction.size_bytes):
+                time_s = float(prediction.time_s[k, i, j])
                 if time_s > 0:
                     rows.append(
                         {
                             **{"kind": way.algorithm, "ranks": f"{p} ranks"},
-                            **{"machine": found.machine, "bytes": n, "size": format_size(n)},
+                            **{"machine": prediction.machine, "bytes": n, "size": format_size(n)},
                             "median": common.digits(time_s),
                             "time": format_time(time_s),
                         }
@@ -128,8 +134,8 @@ def _curves(found: Prediction) -> alt.TopLevelMixin:
             common.size_axis(),
             common.log_axis("median", "completion time", rows, common.TIME_LABEL),
         ),
-        kinds=[way.algorithm for way in found.ways],
-        facets=("machine", [found.machine]),
+        kinds=[way.algorithm for way in prediction.ways],
+        facets=("machine", [prediction.machine]),
         tooltip=[
             alt.Tooltip("kind:N", title="algorithm"),
             alt.Tooltip("size:N", title="size"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader picks once for all charts of a page: the pattern, the library, and the axes."""
+"""Inputs for all charts of a page: the pattern, the library and the axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from nhalf.present.report.caption import Spec
 
 SHARED = "shown"
-"""The parameter by which charts name the pattern that they show (script/choices.js)."""
+"""The parameter that holds the pattern charts show (script/choices.js)."""
 ALL = "all"
 AXES = ("as drawn", "linear", "log")
 
@@ -26,13 +26,13 @@ class Selector:
 
 
 def selectors(specs: Sequence[Spec], libraries: Sequence[str]) -> list[Selector]:
-    """Those that have something to choose from; `libraries` are what rows call `series`."""
-    found = _shared(specs)
+    """List the selectors with more than one option; `libraries` are the values of `series`."""
+    inputs = _shared(specs)
     if len(libraries) > 1:
-        found.append(Selector("library", "Library", (ALL, *libraries), ALL))
+        inputs.append(Selector("library", "Library", (ALL, *libraries), ALL))
     if any(_has_logarithms(spec) for spec in specs):
-        found.append(Selector("axes", "Axes", AXES, AXES[0]))
-    return found
+        inputs.append(Selector("axes", "Axes", AXES, AXES[0]))
+    return inputs
 
 
 def _has_logarithms(part: Any) -> bool:
@@ -49,7 +49,7 @@ def _has_logarithms(part: Any) -> bool:
 
 
 def _shared(specs: Sequence[Spec]) -> list[Selector]:
-    """The patterns of all charts, in which the first chart's own opens."""
+    """Merge the pattern inputs of all charts; the first chart's initial pattern counts."""
     bound = [
         parameter
         for spec in specs
@@ -58,6 +58,8 @@ def _shared(specs: Sequence[Spec]) -> list[Selector]:
     ]
     if not bound:
         return []
-    options = dict.fromkeys(str(one) for each in bound for one in each["bind"]["options"])
+    options = dict.fromkeys(
+        str(option) for parameter in bound for option in parameter["bind"]["options"]
+    )
     title = str(bound[0]["bind"]["name"]).strip()
     return [Selector(SHARED, title, tuple(options), str(bound[0]["value"]))]

@@ -21,20 +21,20 @@ WORDS = {
 
 
 def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
-    """A row for each figure of each number of ranks; then what makes the intervals wide."""
+    """Print a row for each figure of each number of ranks, then what widens the intervals."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
     table.add_column("nodes", justify="right")
     table.add_column("of")
     for name in ("predicted", "95 % of what is possible", "published"):
         table.add_column(name, justify="right")
-    for each in predictions:
-        where = (str(each.ranks), str(each.nodes))
-        for name, found in each.figures.items():
-            between = f"{format_rate(found.low)} – {format_rate(found.high)}"
-            known = each.published_Bps.get(name)
-            published = "" if known is None else format_rate(known)
-            table.add_row(*where, WORDS[name], format_rate(found.middle_Bps), between, published)
+    for prediction in predictions:
+        where = (str(prediction.ranks), str(prediction.nodes))
+        for name, figure in prediction.figures.items():
+            between = f"{format_rate(figure.low)} – {format_rate(figure.high)}"
+            published_Bps = prediction.published_Bps.get(name)
+            published = "" if published_Bps is None else format_rate(published_Bps)
+            table.add_row(*where, WORDS[name], format_rate(figure.middle_Bps), between, published)
             where = ("", "")
     console.print(table)
     for line in _reasons(predictions):
@@ -42,11 +42,11 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
 
 
 def _reasons(predictions: Sequence[EffectiveBandwidth]) -> Iterator[str]:
-    """Each reason once, with the numbers of ranks that it holds for where these are not all."""
+    """Yield each reason once, with its numbers of ranks unless it holds for all."""
     holds_for: dict[str, list[int]] = {}
-    for each in predictions:
-        for reason in each.reasons:
-            holds_for.setdefault(reason, []).append(each.ranks)
+    for prediction in predictions:
+        for reason in prediction.reasons:
+            holds_for.setdefault(reason, []).append(prediction.ranks)
     for reason, ranks in holds_for.items():
         everywhere = len(ranks) == len(predictions)
         yield reason if everywhere else f"{', '.join(map(str, ranks))} ranks: {reason}"

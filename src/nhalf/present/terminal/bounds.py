@@ -15,7 +15,7 @@ from nhalf.present.terminal.ladders import ladder_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.of_file import Ladders
+    from nhalf.node.ladder.file_ladders import Ladders
 
 UNITS = {
     "fp": "floating point",
@@ -45,14 +45,14 @@ def bounds_json(
     return {
         "file": str(file),
         "machine": processor.name,
-        "loops": [{**loop_json(one), **ladder_json(one, ladders)} for one in bounds],
-        "refused": [{"line": one.line, "reason": str(one)} for one in refusals],
+        "loops": [{**loop_json(bound), **ladder_json(bound, ladders)} for bound in bounds],
+        "refused": [{"line": refusal.line, "reason": str(refusal)} for refusal in refusals],
     }
 
 
-def loop_json(one: Bound) -> dict[str, Any]:
+def loop_json(bound: Bound) -> dict[str, Any]:
     """A loop as scripts read it: cycles per iteration, `mflops` in 10^6 operations a second."""
-    counts = one.counts
+    counts = bound.counts
     return {
         "function": counts.function,
         "line": counts.line,
@@ -63,14 +63,14 @@ def loop_json(one: Bound) -> dict[str, Any]:
         "f_sqrt": counts.of("square_root"),
         "loads": counts.loads,
         "stores": counts.stores,
-        "t_fp": one.floating_point_cycles,
-        "t_mem": one.memory_cycles,
-        "t_issue": one.issue_cycles,
-        "t_dep": one.dependence_cycles,
-        "cycles": one.cycles,
-        "cpf": one.cycles_per_flop,
-        "mflops": one.flops_per_s / 1e6,
-        "limit": one.limits[0],
+        "t_fp": bound.floating_point_cycles,
+        "t_mem": bound.memory_cycles,
+        "t_issue": bound.issue_cycles,
+        "t_dep": bound.dependence_cycles,
+        "cycles": bound.cycles,
+        "cpf": bound.cycles_per_flop,
+        "mflops": bound.flops_per_s / 1e6,
+        "limit": bound.limits[0],
     }
 
 
@@ -82,20 +82,20 @@ def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound])
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for number, name in enumerate(COLUMNS):
         table.add_column(name, justify="right" if 0 < number < len(COLUMNS) - 1 else "left")
-    for one in bounds:
-        table.add_row(*_cells(one))
+    for bound in bounds:
+        table.add_row(*_cells(bound))
     console.print(table)
 
 
-def _cells(one: Bound) -> list[str]:
-    known = loop_json(one)
-    counts = [known[key] for key in ("f_add", "f_mul", "f_fma", "f_div", "f_sqrt")]
-    times = [known[key] for key in ("t_fp", "t_mem", "t_issue", "t_dep", "cycles")]
-    cpf = "–" if known["cpf"] is None else f"{known['cpf']:.3f}"
-    limits = [UNITS[name] for name in one.limits if name != "fixed" or one.limits == ("fixed",)]
+def _cells(bound: Bound) -> list[str]:
+    loop = loop_json(bound)
+    counts = [loop[key] for key in ("f_add", "f_mul", "f_fma", "f_div", "f_sqrt")]
+    times = [loop[key] for key in ("t_fp", "t_mem", "t_issue", "t_dep", "cycles")]
+    cpf = "–" if loop["cpf"] is None else f"{loop['cpf']:.3f}"
+    limits = [UNITS[name] for name in bound.limits if name != "fixed" or bound.limits == ("fixed",)]
     return [
-        f"{known['function']}:{known['line']}",
-        *(str(count or "") for count in (*counts, known["loads"], known["stores"])),
+        f"{loop['function']}:{loop['line']}",
+        *(str(count or "") for count in (*counts, loop["loads"], loop["stores"])),
         *(f"{time:.2f}" for time in times),
-        *(cpf, f"{known['mflops']:.0f}", ", ".join(limits)),
+        *(cpf, f"{loop['mflops']:.0f}", ", ".join(limits)),
     ]

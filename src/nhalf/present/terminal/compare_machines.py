@@ -26,7 +26,7 @@ def names_machine(text: str) -> bool:
 
 
 def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:
-    """The library of A and that of B, from --mpi X or X,Y or as given with the sides."""
+    """Choose the libraries of A and B from --mpi X or X,Y, or as named with the sides."""
     if not mpi:
         return libraries
     names = [name.strip() for name in mpi.split(",")]
@@ -38,10 +38,10 @@ def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:
 
 
 def show(console: Console, comparison: MachineComparison) -> None:
-    """The tables, then the sentences, then what could not be compared."""
+    """Print the tables, then the sentences, then what could not be compared."""
     if labels(comparison)["A"] == "A":
-        for which, machine in (("A", comparison.a), ("B", comparison.b)):
-            words = f"{which}: {machine.name}, {machine.source}".rstrip(", ")
+        for side, machine in (("A", comparison.a), ("B", comparison.b)):
+            words = f"{side}: {machine.name}, {machine.source}".rstrip(", ")
             console.print(words, markup=False, highlight=False, soft_wrap=True)
         console.print()
     if comparison.parameters:
@@ -50,9 +50,9 @@ def show(console: Console, comparison: MachineComparison) -> None:
     for sentence in sentences(comparison):
         console.print(f"• {sentence}", markup=False, highlight=False, soft_wrap=True)
     names = labels(comparison)
-    for which, lost in (("A", comparison.only_a), ("B", comparison.only_b)):
+    for side, lost in (("A", comparison.only_a), ("B", comparison.only_b)):
         if lost:
-            words = f"not compared, only {names[which]} has it: {', '.join(lost)}"
+            words = f"not compared, only {names[side]} has it: {', '.join(lost)}"
             console.print(words, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -76,9 +76,13 @@ def _parameters(comparison: MachineComparison) -> Table:
     names = labels(comparison)
     columns = [("", False), (names["A"], True), (names["B"], True), ("B / A", True)]
     table = _table("One message", columns)
-    for one in comparison.parameters:
-        ratio = f"{one.b / one.a:.3g}" if one.a and one.b else "–"
-        table.add_row(WORDS[one.name], *(value_text(one, value) for value in (one.a, one.b)), ratio)
+    for parameter in comparison.parameters:
+        ratio = f"{parameter.b / parameter.a:.3g}" if parameter.a and parameter.b else "–"
+        table.add_row(
+            WORDS[parameter.name],
+            *(value_text(parameter, value) for value in (parameter.a, parameter.b)),
+            ratio,
+        )
     return table
 
 

@@ -23,7 +23,7 @@ COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan
 
 
 def show_comparison(console: Console, comparison: Comparison, every_size: bool) -> None:
-    """The tables on the terminal: curves first, then the sizes that differ."""
+    """Print the tables: curves first, then the sizes that differ."""
     console.print(_curve_table(comparison))
     for curve in comparison.curves:
         table = _size_table(curve, every_size)
@@ -32,8 +32,8 @@ def show_comparison(console: Console, comparison: Comparison, every_size: bool) 
     lost = comparison.not_comparable
     for entry in lost[:8]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)
-        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
-        console.print(f"not compared: {what}: {listed}", style="dim", markup=False)
+        group = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
+        console.print(f"not compared: {group}: {listed}", style="dim", markup=False)
     if len(lost) > 8:
         console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
     console.print(
@@ -84,7 +84,7 @@ def _curve_table(comparison: Comparison) -> Table:
 
 
 def _size_table(curve: CurveRatio, every_size: bool) -> Table:
-    """Sizes of a curve: all, or those with their own verdict."""
+    """Make the table of a curve's sizes: all, or those with their own verdict."""
     title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
     titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
     table = _table(title, [*titles, ("B is", False)])
@@ -102,7 +102,7 @@ def _size_table(curve: CurveRatio, every_size: bool) -> Table:
 
 
 def _pattern(curve: CurveRatio) -> str:
-    """The pattern's name with what else tells curves apart."""
+    """Name a curve by pattern, algorithm and axes."""
     algorithm = str(curve.point["algorithm"] or "native")
     name = str(curve.point["pattern"])
     name = name if algorithm == "native" else f"{name}/{algorithm}"
@@ -118,7 +118,7 @@ def _interval(ratio: Ratio) -> str:
 
 
 def show_ratios(comparison: Comparison) -> None:
-    """Every size of every curve as one table of plain numbers."""
+    """Print every size of every curve as one table of plain numbers."""
     rows = [
         [
             *(curve.mpi_a, curve.mpi_b, *curve.point.values(), size.size_bytes, curve.launches),
@@ -132,28 +132,28 @@ def show_ratios(comparison: Comparison) -> None:
     show_table(head, [[str(value) for value in row] for row in rows])
 
 
-def show_several(console: Console, names: Sequence[str], found: Sequence[Comparison]) -> None:
-    """A row for each curve, a column for each run that is compared with the first of `names`."""
+def show_several(console: Console, names: Sequence[str], comparisons: Sequence[Comparison]) -> None:
+    """Print a row for each curve, a column for each run compared with the first of `names`."""
     from rich.markup import escape
 
     table = _table(
         f"Time over that of {names[0]}", [("curve", False), *((n, True) for n in names[1:])]
     )
-    keyed = [{_key(curve): curve for curve in comparison.curves} for comparison in found]
-    curves = {key: curve for one in keyed for key, curve in one.items()}
-    called = curve_names([{**curve.point, "mpi": curve.mpi} for curve in curves.values()])
-    for name, key in zip(called, curves, strict=True):
-        cells = [_cell(one[key]) if key in one else "–" for one in keyed]
+    columns = [{_key(curve): curve for curve in comparison.curves} for comparison in comparisons]
+    curves = {key: curve for column in columns for key, curve in column.items()}
+    titles = curve_names([{**curve.point, "mpi": curve.mpi} for curve in curves.values()])
+    for name, key in zip(titles, curves, strict=True):
+        cells = [_cell(column[key]) if key in column else "–" for column in columns]
         table.add_row(escape(name.replace(",", " → ") if "," in key[0] else name), *cells)
     console.print(table)
-    for name, comparison in zip(names[1:], found, strict=True):
+    for name, comparison in zip(names[1:], comparisons, strict=True):
         words = escape(_words(comparison.verdict, names[0]))
         console.print(f"{escape(name)} is [bold {COLOURS[comparison.verdict]}]{words}[/]")
-    missed = (1 - found[0].confidence) * len(found)
+    missed = (1 - comparisons[0].confidence) * len(comparisons)
     console.print(
-        f"A difference counts from {(found[0].threshold - 1) * 100:.3g} % on; all intervals of a "
-        f"curve hold together, in all runs, with {(1 - missed) * 100:.3g} %. Compare two runs to "
-        "see their sizes.",
+        f"A difference counts from {(comparisons[0].threshold - 1) * 100:.3g} % on; all intervals "
+        f"of a curve hold together, in all runs, with {(1 - missed) * 100:.3g} %. Compare two runs "
+        "to see their sizes.",
         style="dim",
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed against a baseline, curve by curve, and the finding."""
+"""Changes against a baseline, curve by curve, and the verdict."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ COLOURS = {
 SHOWN_MAX = 8
 
 
-def show_effects(console: Console, found: Check) -> None:
-    """The effect on the curves that changed most, worst first; the finding is the last line."""
+def show_effects(console: Console, check: Check) -> None:
+    """Print the curves that changed most, worst first, and the verdict as the last line."""
     from nhalf.decide.check.regression import effects, finding
 
-    for effect in effects(found)[:SHOWN_MAX]:
+    for effect in effects(check)[:SHOWN_MAX]:
         console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
-    verdict = finding(found)
+    verdict = finding(check)
     console.print(verdict, style=f"bold {COLOURS[verdict]}")

@@ -20,27 +20,27 @@ from rich.text import Text
 def formed_console(form: str) -> Console:
     """The console that prints tables as CSV or Markdown; remarks beside CSV go to standard error.
 
-    There is one of each in a process, which knows what it has printed.
+    Each form has one console in a process, which counts the tables printed.
     """
     return Csv() if form == "csv" else Markdown()
 
 
 class _Formed(Console):
-    """Writes tables by `write`, and says everything else by `remark`."""
+    """Writes tables by `write`, and all other text by `remark`."""
 
     tables = 0
-    """How many it has printed."""
+    """The number of tables printed."""
 
     def print(self, *objects: Any, **style: Any) -> None:
-        """Tables in their form; text without its markup."""
-        for one in objects:
-            if isinstance(one, Group):
-                self.print(*one.renderables, **style)
-            elif isinstance(one, Table):
-                self.write_table(one)
+        """Print tables in their form, and text without its markup."""
+        for renderable in objects:
+            if isinstance(renderable, Group):
+                self.print(*renderable.renderables, **style)
+            elif isinstance(renderable, Table):
+                self.write_table(renderable)
             else:
-                as_markup = style.get("markup") is not False and isinstance(one, str)
-                self.remark(str(render(one)) if as_markup else str(one))
+                as_markup = style.get("markup") is not False and isinstance(renderable, str)
+                self.remark(str(render(renderable)) if as_markup else str(renderable))
 
     def write_table(self, table: Table) -> None:
         """Write one table to standard output."""
@@ -54,15 +54,15 @@ class _Formed(Console):
         raise NotImplementedError
 
     def remark(self, text: str) -> None:
-        """Say what is no table."""
+        """Write text that is not a table."""
         raise NotImplementedError
 
 
 class Csv(_Formed):
-    """Several tables are parted by an empty line."""
+    """Writes CSV; an empty line separates tables."""
 
     def write(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Columns in the first line, and no title."""
+        """Write the columns in the first line, without a title."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(columns)
@@ -70,21 +70,21 @@ class Csv(_Formed):
         sys.stdout.write(("\n" if self.tables else "") + text.getvalue())
 
     def remark(self, text: str) -> None:
-        """Beside the table, so that a reader of CSV finds nothing else."""
+        """Write text to standard error, so that standard output holds only CSV."""
         sys.stderr.write(f"{text.strip()}\n" if text.strip() else "")
 
 
 class Markdown(_Formed):
-    """Tables as GitHub and MkDocs read them."""
+    """Writes tables in the Markdown of GitHub and MkDocs."""
 
     def write(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """The title, if there is one, in bold above the table."""
+        """Write the table below its title, if it has one."""
         lines = [f"**{title}**\n"] if title else []
         lines += [_line(columns), "|" + "---|" * len(columns), *map(_line, rows)]
         sys.stdout.write("\n".join(lines) + "\n\n")
 
     def remark(self, text: str) -> None:
-        """Its own paragraph."""
+        """Write text as a paragraph."""
         sys.stdout.write(f"{text.strip()}\n\n" if text.strip() else "")
 
 

@@ -26,11 +26,11 @@ FLAT = 0.02
 """A spark line of less than this share from top to bottom shows no height."""
 
 
-def show_history(screen: Console, found: History, every: bool) -> None:
-    """The tables: curves, changes, with `every` each run of each curve."""
-    names = curve_names([curve.levels.curve for curve in found.curves])
-    runs = list(found.started_s)
-    first, last = (moment(found.started_s[run]) for run in (runs[0], runs[-1]))
+def show_history(screen: Console, history: History, every_run: bool) -> None:
+    """Print the curves and their changes and, with `every_run`, each run of each curve."""
+    names = curve_names([curve.levels.curve for curve in history.curves])
+    runs = list(history.started_s)
+    first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     screen.print(f"{len(runs)} runs, {first} to {last}", markup=False)
     rows = [
         [
@@ -41,18 +41,18 @@ def show_history(screen: Console, found: History, every: bool) -> None:
             ends(curve.levels.low[-1], curve.levels.high[-1]),
             str(len(curve.shifts)),
         ]
-        for name, curve in zip(names, found.curves, strict=True)
+        for name, curve in zip(names, history.curves, strict=True)
     ]
     show_table(["curve", "runs", "over time", "last / first", "interval", "changes"], rows)
-    _show_changes(screen, found, names)
-    if every:
-        for name, curve in zip(names, found.curves, strict=True):
-            _show_levels(screen, name, curve.levels, found)
+    _show_changes(screen, history, names)
+    if every_run:
+        for name, curve in zip(names, history.curves, strict=True):
+            _show_levels(screen, name, curve.levels, history)
 
 
-def _show_changes(screen: Console, found: History, names: list[str]) -> None:
-    """The changes, the latest first, and how they were found."""
-    called = {id(curve.levels): name for name, curve in zip(names, found.curves, strict=True)}
+def _show_changes(screen: Console, history: History, names: list[str]) -> None:
+    """Print the changes, the latest first, and the method."""
+    called = {id(curve.levels): name for name, curve in zip(names, history.curves, strict=True)}
     rows = [
         [
             shift.date,
@@ -62,37 +62,37 @@ def _show_changes(screen: Console, found: History, names: list[str]) -> None:
             at_text(shift),
             around_text(shift) or "nothing that was recorded",
         ]
-        for levels, shift in found.shifts
+        for levels, shift in history.shifts
     ]
     if rows:
         show_table(["changed", "curve", "time", "interval", "first run", "what else changed"], rows)
     else:
         screen.print("No curve changed.")
-    for name, curve in zip(names, found.curves, strict=True):
+    for name, curve in zip(names, history.curves, strict=True):
         if curve.last_ratio is not None:
             screen.print(
                 f"{name}: the last run differs by {change_text(curve.last_ratio)}; another run "
                 "tells whether that stays",
                 markup=False,
             )
-    most = max(len(curve.levels.runs) for curve in found.curves)
+    most = max(len(curve.levels.runs) for curve in history.curves)
     if most < RUNS_SURE:
         screen.print(f"A change needs two runs on either side: {RUNS_SURE} in all.", style="dim")
     screen.print(
-        f"Found by {METHOD}. At most {found.error * len(found.curves) * 100:.3g} % of histories "
-        "without a change show one.",
+        f"Found by {METHOD}. At most {history.error * len(history.curves) * 100:.3g} % of "
+        "histories without a change show one.",
         style="dim",
         markup=False,
     )
 
 
-def _show_levels(screen: Console, name: str, levels: Levels, found: History) -> None:
-    """Every run of a curve."""
+def _show_levels(screen: Console, name: str, levels: Levels, history: History) -> None:
+    """Print every run of a curve."""
     screen.print(f"\n{name}", style="bold", markup=False)
     timed = not math.isnan(levels.time_s)
     rows = []
     for i, run in enumerate(levels.runs):
-        row = [moment(found.started_s[run]), f"{levels.ratio[i]:.3f}"]
+        row = [moment(history.started_s[run]), f"{levels.ratio[i]:.3f}"]
         row += [ends(levels.low[i], levels.high[i]), str(levels.launches[i])]
         row += [format_time(levels.time_s * levels.ratio[i])] if timed else []
         rows.append([*row, levels.libraries[i], run])
@@ -100,17 +100,23 @@ def _show_levels(screen: Console, name: str, levels: Levels, found: History) -> 
     show_table([*head, "library", "run"], rows)
 
 
-def show_values(found: History) -> None:
-    """Every run of every curve as one table of plain numbers."""
+def show_values(history: History) -> None:
+    """Print every run of every curve as one table of plain numbers."""
     rows = []
-    for curve in found.curves:
+    for curve in history.curves:
         levels, changed = curve.levels, {shift.at for shift in curve.shifts}
         for i, run in enumerate(levels.runs):
             numbers = (levels.ratio[i], levels.low[i], levels.high[i])
-            said = [run, found.started_s[run], levels.libraries[i], levels.launches[i], *numbers]
-            rows.append([*map(str, [*levels.curve.values(), *said, run in changed])])
+            values = [
+                run,
+                history.started_s[run],
+                levels.libraries[i],
+                levels.launches[i],
+                *numbers,
+            ]
+            rows.append([*map(str, [*levels.curve.values(), *values, run in changed])])
     columns = ["run", "started_s", "library", "launches", "ratio", "ci_low", "ci_high", "changed"]
-    show_table([*found.curves[0].levels.curve, *columns], rows)
+    show_table([*history.curves[0].levels.curve, *columns], rows)
 
 
 def spark(ratios: Floats) -> str:

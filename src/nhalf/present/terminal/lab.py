@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a lab is shown on a terminal."""
+"""The status of a lab on a terminal."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 GOOD = ("idle", "allocated", "mixed", "completing")
 
 
-def show_status(console: Console, found: dict[str, Any], fresh: bool = False) -> None:
-    """Nodes with the links they hang on, other links, jobs, and what to type next."""
+def show_status(console: Console, status: dict[str, Any], fresh: bool = False) -> None:
+    """Print nodes with their links, other links, jobs, and the next commands."""
     from rich import box
     from rich.table import Table
 
     from nhalf.sites.lab.shaping import rate_text
 
-    count = len(found["nodes"])
+    count = len(status["nodes"])
     console.print(
-        f"[bold]{found['lab']}[/]: {count} node{'s' if count > 1 else ''}, {found['topology']}, "
-        f"{found['cpus']} CPUs each; head ctl at {found['address']}"
+        f"[bold]{status['lab']}[/]: {count} node{'s' if count > 1 else ''}, {status['topology']}, "
+        f"{status['cpus']} CPUs each; head ctl at {status['address']}"
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in ("node", "address", "Slurm", "link", "rate"):
         table.add_column(title)
-    of_nodes = {link["link"].split("-")[0]: link for link in reversed(found["links"])}
-    for node in found["nodes"]:
+    of_nodes = {link["link"].split("-")[0]: link for link in reversed(status["links"])}
+    for node in status["nodes"]:
         link = of_nodes.get(node["node"])
         assert link is not None
         colour = "green" if node["state"] in GOOD else "red"
@@ -37,13 +37,13 @@ def show_status(console: Console, found: dict[str, Any], fresh: bool = False) ->
             _link(link), rate_text(link["rate_Bps"]),
         )  # fmt: skip
     console.print(table)
-    for link in found["links"]:
+    for link in status["links"]:
         if link not in of_nodes.values():
             console.print(f"link {_link(link)}  {rate_text(link['rate_Bps'])}")
-    for job in found["jobs"]:
+    for job in status["jobs"]:
         console.print(f"job {job['job']} {job['name']}: {job['state'].lower()} {job['nodes']}")
     if fresh:
-        name = "" if found["lab"] == "lab" else f" --name {found['lab']}"
+        name = "" if status["lab"] == "lab" else f" --name {status['lab']}"
         console.print(f"next: nhalf lab exec{name} -- nhalf run p2p --launcher srun")
         console.print(f"      nhalf lab exec{name} -- salloc -N2 bash")
         console.print(f"      nhalf lab down{name}")

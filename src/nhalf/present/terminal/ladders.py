@@ -10,22 +10,22 @@ from nhalf.node.bound.bounds import Bound
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.of_file import Ladder, Ladders
+    from nhalf.node.ladder.file_ladders import Ladder, Ladders
 
 
 def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:
-    """The rungs of a loop by build: cycles per iteration, null for what is unknown."""
+    """List the rungs of a loop by build: cycles per iteration, null if unknown."""
     if ladders is None:
         return {}
     rows = [
         {
-            "build": one.build.title,
-            "mac_cycles": one.climb.emitted_cycles,
-            "macs_cycles": one.climb.scheduled_cycles,
-            "measured_cycles": one.climb.measured_cycles,
-            "gaps": [str(gap) for gap in one.climb.gaps()],
+            "build": ladder.build.title,
+            "mac_cycles": ladder.climb.emitted_cycles,
+            "macs_cycles": ladder.climb.scheduled_cycles,
+            "measured_cycles": ladder.climb.measured_cycles,
+            "gaps": [str(gap) for gap in ladder.climb.gaps()],
         }
-        for one in ladders.of(bound)
+        for ladder in ladders.of(bound)
     ]
     return {"ladder": rows}
 
@@ -43,25 +43,25 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
     for name in ("MA", "MAC", "MACS", "measured"):
         table.add_column(name, justify="right")
     table.add_column("largest gap, and what helps")
-    for one in ladders.found:
-        table.add_row(*_cells(one))
-    if ladders.found:
+    for ladder in ladders.ladders:
+        table.add_row(*_cells(ladder))
+    if ladders.ladders:
         console.print()
         console.print(table)
     for reason in ladders.reasons:
         console.print(reason, markup=False, style="yellow")
 
 
-def _cells(one: Ladder) -> list[str]:
-    found, counts = one.climb, one.bound.counts
+def _cells(ladder: Ladder) -> list[str]:
+    climb, counts = ladder.climb, ladder.bound.counts
     rungs = (
-        *(found.essential_cycles, found.emitted_cycles),
-        *(found.scheduled_cycles, found.measured_cycles),
+        *(climb.essential_cycles, climb.emitted_cycles),
+        *(climb.scheduled_cycles, climb.measured_cycles),
     )
-    gap = max(found.gaps(), key=lambda gap: gap.ratio, default=None)
+    gap = max(climb.gaps(), key=lambda gap: gap.ratio, default=None)
     return [
         f"{counts.function}:{counts.line}",
-        one.build.title.replace(" -march=native", ""),
+        ladder.build.title.replace(" -march=native", ""),
         *("–" if cycles is None else f"{cycles:.2f}" for cycles in rungs),
         str(gap) if gap else "",
     ]

@@ -52,9 +52,11 @@ def _ladders(table: Sequence[Row]) -> Table:
     shown.add_column("build", no_wrap=True)
     shown.add_column("largest gap, and what helps")
     for row in table:
-        found = row.climb(row.fastest)
-        rungs = (found.essential_cycles, found.emitted_cycles, found.scheduled_cycles)
-        cells = ["–" if one is None else f"{one:.2f}" for one in (*rungs, found.measured_cycles)]
+        climb = row.climb(row.fastest)
+        rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
+        cells = [
+            "–" if cycles is None else f"{cycles:.2f}" for cycles in (*rungs, climb.measured_cycles)
+        ]
         build = row.fastest.build.title.replace(" -march=native", "")
         shown.add_row(str(row.bound.number), *cells, build, row.advice)
     return shown
@@ -74,7 +76,8 @@ def _tuned(table: Sequence[Row]) -> Table:
     for row in table:
         if row.tuned is not None:
             cells = [
-                _time(one.cycles_per_iteration, row.share(one)) for one in (row.fastest, row.tuned)
+                _time(timing.cycles_per_iteration, row.share(timing))
+                for timing in (row.fastest, row.tuned)
             ]
             cycles = row.bound.cycles
             bound = "–" if cycles is None else f"{cycles:.2f}"
@@ -87,7 +90,7 @@ def _tuned(table: Sequence[Row]) -> Table:
 def _cells(row: Row) -> list[str]:
     cycles = row.bound.cycles
     limits = [UNITS[name] for name in row.bound.limits[:1]]
-    times = [_time(one.cycles_per_iteration, row.share(one)) for one in row.plain]
+    times = [_time(timing.cycles_per_iteration, row.share(timing)) for timing in row.plain]
     bound = "–" if cycles is None else f"{cycles:.2f}"
     return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NAME_WIDTH, TITLE_WIDTH = 20, 26
-"""With them the table has 100 columns at most."""
+"""With these widths the table has 100 columns at most."""
 
 
 class Listed(NamedTuple):
@@ -36,29 +36,29 @@ def listed(folder: Path) -> list[Listed]:
     """The machines of record by year, then the machine files under a folder, by path."""
     records = [catalogue.path_of(name) for name in catalogue.names()]
     of_record = [Listed(path, read(path), True) for path in records]
-    of_record.sort(key=lambda one: (one.machine.year or 0, one.machine.name))
+    of_record.sort(key=lambda entry: (entry.machine.year or 0, entry.machine.name))
     ours = {path.resolve() for path in records}
-    found = []
+    local = []
     for path in sorted(folder.rglob("*.toml")):
         if path.resolve() in ours:
             continue
         try:
-            found.append(Listed(path, read(path), False))
+            local.append(Listed(path, read(path), False))
         except InputError:
             # Other TOML files may lie beside them: only machine files are listed.
             continue
-    return of_record + found
+    return of_record + local
 
 
-def as_json(one: Listed) -> dict[str, Any]:
-    """What --json says of one machine; null if it is unknown."""
-    machine = one.machine
+def as_json(entry: Listed) -> dict[str, Any]:
+    """Describe a machine for --json; null for what is unknown."""
+    machine = entry.machine
     latency_s, rate_Bps = message_cost(machine)
     topology = machine.network.topology if machine.network else None
     return {
         "name": machine.name,
-        "file": str(one.path),
-        "record": one.is_record,
+        "file": str(entry.path),
+        "record": entry.is_record,
         "title": machine.title,
         "year": machine.year,
         "source": machine.source,
@@ -94,9 +94,9 @@ def _start_s(model: FittedModel) -> float:
 def show_list(console: Console, machines: Sequence[Listed]) -> None:
     """The table, then where the files are."""
     console.print(_table(machines))
-    for one in machines:
-        if not one.is_record:
-            words = f"{one.machine.name}  {one.path}"
+    for entry in machines:
+        if not entry.is_record:
+            words = f"{entry.machine.name}  {entry.path}"
             console.print(words, soft_wrap=True, markup=False, highlight=False)
 
 
@@ -113,8 +113,8 @@ def _table(machines: Sequence[Listed]) -> Table:
     table.add_column("network", no_wrap=True)
     table.add_column("latency", justify="right", no_wrap=True)
     table.add_column("rate r∞", justify="right", no_wrap=True)
-    for one in machines:
-        machine = one.machine
+    for entry in machines:
+        machine = entry.machine
         latency_s, rate_Bps = message_cost(machine)
         topology = machine.network.topology if machine.network else None
         cells = [

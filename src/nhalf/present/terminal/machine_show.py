@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that a machine file says, for people."""
+"""The content of a machine file, for people."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ def machine_json(machine: Machine, path: str) -> dict[str, Any]:
 
 
 def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
-    """The same with one pattern, of one library; raises InputError if there is none."""
+    """Select one pattern or library of a machine; raises InputError if there is none."""
     patterns = {model.pattern for model in machine.models}
     patterns |= {model.pattern for model in machine.patterns}
     patterns |= {point.pattern for point in machine.points}
     if pattern and pattern not in patterns:
         raise unknown("pattern", pattern, patterns)
-    libraries = {model.mpi for model in machine.models} | {one.mpi for one in machine.loggp}
+    libraries = {model.mpi for model in machine.models} | {
+        parameters.mpi for parameters in machine.loggp
+    }
     libraries |= {model.mpi for model in machine.patterns}
     if mpi:
         mpi = library_named(mpi, libraries - {""})
@@ -57,16 +59,18 @@ def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
         models=tuple(m for m in machine.models if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
         patterns=tuple(m for m in machine.patterns if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
         points=tuple(point for point in machine.points if _is(point.pattern, pattern)),
-        loggp=tuple(one for one in machine.loggp if not pattern and _is(one.mpi, mpi)),
+        loggp=tuple(
+            parameters for parameters in machine.loggp if not pattern and _is(parameters.mpi, mpi)
+        ),
     )
 
 
-def _is(value: str, wanted: str) -> bool:
-    return not wanted or value == wanted
+def _is(value: str, requested: str) -> bool:
+    return not requested or value == requested
 
 
 def show_machine(console: Console, machine: Machine) -> None:
-    """What it is, where the numbers come from, what is unknown and assumed; then the numbers."""
+    """Print title, source, what is unknown and assumed, then the numbers."""
     year = f", {machine.year}" if machine.year else ""
     title = f"{machine.title} ({machine.name}{year})" if machine.title else machine.name
     _line(console, title, style="bold")
@@ -96,18 +100,18 @@ def show_machine(console: Console, machine: Machine) -> None:
 
 
 def _is_published(model: FittedModel) -> bool:
-    """It is of no run, and has no intervals."""
+    """Whether a model is of no run and has no intervals."""
     return not model.run and not any(segment.t0_ci for segment in model.segments)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    """Words, in as many lines as they need."""
+    """Print text, wrapped into lines."""
     for line in textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False):
         console.print(line, markup=False, highlight=False, soft_wrap=True, style=style or None)
 
 
 def _facts(machine: Machine) -> list[tuple[str, str]]:
-    """Names and words, those of the environment last."""
+    """List names and texts, those of the environment last."""
     facts = [("source", machine.source)] if machine.source else []
     if machine.network:
         nodes = machine.network.topology.nodes
@@ -119,7 +123,7 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
 
 
 def _built(machine: Machine, nodes: int) -> str:
-    """Nodes, ranks and links in a line."""
+    """Describe nodes, ranks and links in a line."""
     words = [f"{nodes or 'any number of'} node{'' if nodes == 1 else 's'}"]
     if machine.node:
         ranks = machine.node.ranks
@@ -193,7 +197,7 @@ def _patterns(models: Sequence[PatternModel]) -> list[RenderableType]:
         for model in models
     ]
     titles = ("pattern", "where", "sizes", "p", "startup", "per byte", "per √byte", "source")
-    counts = "p ranks, or of q partners" if "q" in {one.letter for one in models} else "p ranks"
+    counts = "p ranks, or of q partners" if "q" in {model.letter for model in models} else "p ranks"
     title = f"Patterns of {counts}: µs, per byte ns, per √byte µs"
     return [_compact(titles, rows, title, _explained(notes))]
 
@@ -253,7 +257,7 @@ def _compact(
             # Words may wrap, numbers and formulas stay whole.
             table.add_column(titles[place], justify=justify, no_wrap=titles[place] != "source")
     for row in rows:
-        kept = [row[place] for place in range(last) if any(other[place] for other in rows)]
-        table.add_row(*map(escape, kept))
+        cells = [row[place] for place in range(last) if any(line[place] for line in rows)]
+        table.add_row(*map(escape, cells))
     words = Text("\n".join(filter(None, below)), style="dim")
     return Group(Text(title, style="bold"), table, *([words] if words else []))

@@ -153,12 +153,12 @@ def _cells(segment: Segment) -> list[str]:
 
 
 def format_range(segment: Segment) -> str:
-    """The sizes of a segment: '217 B – 8 KiB'."""
+    """Format the sizes of a segment: '217 B – 8 KiB'."""
     return f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}"
 
 
 def format_n_half(segment: Segment) -> str:
-    """Half of the rate is reached there; a dash where there is no rate."""
+    """Format the size that reaches half of the rate; a dash where there is no rate."""
     return _size_in_words(segment.n_half_bytes) if segment.n_half_bytes < ENDLESS else "–"
 
 
@@ -167,7 +167,7 @@ def _size_in_words(size_bytes: float) -> str:
 
 
 def _interval(value: float, ends: Range | None, words: Callable[[float], str]) -> str:
-    """Both ends, or the lower one alone; nothing if there is none.
+    """Format both ends of an interval, or the lower one alone; '' if there is none.
 
     No numbers where they would only mislead. Launches that agree to all digits show no spread,
     which is no interval of no width.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node on a terminal: its caches beside what the system says of them."""
+"""A node on a terminal: its caches beside what the system reports."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from nhalf.store.run import Run
 
 
 def show_node(run: Run, facts: Facts, described: Processor | None, report: Path | None) -> None:
-    """Tables of what was measured, what could not be resolved, and where it is kept."""
+    """Print tables of what was measured, what could not be resolved, and the paths."""
     console = stdout_console()
     rows = facts.results.get("caches", [])
-    known = {one["level"]: one for one in run.environment.get("announced", [])}
+    announced = {level["level"]: level for level in run.environment.get("announced", [])}
     levels = [row for row in rows if "level" in row]
     titles = ("cache", "size", "line", "ways", "load", "cycles", "a miss costs", "system says")
-    show_table(titles, [_cells(row, known.get(row["level"], {})) for row in levels])
+    show_table(titles, [_cells(row, announced.get(row["level"], {})) for row in levels])
     for row in rows:
         for doubt in row.get("doubts", []):
             console.print(doubt, markup=False, style="yellow")
@@ -38,19 +38,19 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
 
 
 def _show_results(facts: Facts) -> None:
-    """Translation and sweeps."""
+    """Print translation and sweeps."""
     for name, kind in (("translation", Translation()), ("sweeps", Sweeps())):
         rows = facts.results.get(name, [])
         shown = [row for row in rows if row.get(kind.columns[0].name) is not None]
         titles = [column.title for column in kind.columns]
         show_table(titles, [[column.cell(row) for column in kind.columns] for row in shown])
         for row in rows:
-            for said in (*kind.sentences(row), *row.get("doubts", [])):
-                stdout_console().print(said, markup=False)
+            for sentence in (*kind.sentences(row), *row.get("doubts", [])):
+                stdout_console().print(sentence, markup=False)
 
 
 def show_place(run: Run, report: Path | None) -> None:
-    """Where it is kept."""
+    """Print the paths of the run and the report."""
     console = stdout_console()
     console.print(f"\nrun     {run.path}", markup=False, soft_wrap=True)
     if report is not None:
@@ -58,28 +58,28 @@ def show_place(run: Run, report: Path | None) -> None:
 
 
 def _show_units(described: Processor) -> None:
-    """What a core does in a cycle, and how long until a result can be used, by width."""
+    """Print throughput and latency of the core's operations, by width."""
     rows = [
         [
-            one.name.replace("_", " "),
-            "scalar" if one.lanes == 1 else f"{64 * one.lanes} bits",
-            f"{one.per_cycle:.2f}",
-            f"{one.latency_cycles:.1f}" if one.latency_cycles else "–",
+            operation.name.replace("_", " "),
+            "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
+            f"{operation.per_cycle:.2f}",
+            f"{operation.latency_cycles:.1f}" if operation.latency_cycles else "–",
         ]
-        for one in described.operations
+        for operation in described.operations
     ]
     show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
     forward = described.store_forward_cycles
-    said = f", a stored value is loaded again after {forward:.1f} cycles" if forward else ""
+    forwarding = f", a stored value is loaded again after {forward:.1f} cycles" if forward else ""
     stdout_console().print(
         f"{described.clock_hz / 1e9:.2f} GHz, {described.issue_per_cycle:.1f} instructions a cycle"
-        f"{said}",
+        f"{forwarding}",
         markup=False,
     )
 
 
 def _show_stream(rows: Sequence[Row]) -> None:
-    """The rate of all cores together in each level."""
+    """Print the rate of all cores together in each level."""
     cells = [
         [
             row["level"],
@@ -91,11 +91,11 @@ def _show_stream(rows: Sequence[Row]) -> None:
     show_table(("level", "cores", *KERNELS), cells)
 
 
-def _cells(row: Row, said: Mapping[str, Any]) -> list[str]:
+def _cells(row: Row, announced: Mapping[str, Any]) -> list[str]:
     words = [
-        format_size(said["size_bytes"]) if said.get("size_bytes") else "",
-        f"{said['line_bytes']} B" if said.get("line_bytes") else "",
-        f"{said['ways']} ways" if said.get("ways") else "",
+        format_size(announced["size_bytes"]) if announced.get("size_bytes") else "",
+        f"{announced['line_bytes']} B" if announced.get("line_bytes") else "",
+        f"{announced['ways']} ways" if announced.get("ways") else "",
     ]
     return [
         f"L{row['level']}",

@@ -25,7 +25,7 @@ SCHEMA: ContextVar[str] = ContextVar("schema", default="")
 
 @contextmanager
 def printed_as(form: str, schema: str) -> Iterator[None]:
-    """All that is printed meanwhile is in this form, and JSON names this schema."""
+    """Print tables in this form, and JSON with this schema, inside the block."""
     tokens = FORM.set(form), SCHEMA.set(schema)
     try:
         yield
@@ -38,8 +38,8 @@ def emit_json(result: dict[str, Any]) -> None:
     """Print one JSON object to standard output; NaN and infinities become null."""
     import msgspec
 
-    named = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
-    sys.stdout.write(msgspec.json.encode({**named, **result, **named}).decode() + "\n")
+    header = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
+    sys.stdout.write(msgspec.json.encode({**header, **result, **header}).decode() + "\n")
     sys.stdout.flush()
 
 
@@ -64,7 +64,7 @@ def stdout_console() -> Console:
 
 
 def _console(**choices: Any) -> Console:
-    """A console that leaves it to the caller what a reader who went away means."""
+    """Make a console that raises BrokenPipeError to the caller."""
     from rich.console import Console
 
     class Plain(Console):

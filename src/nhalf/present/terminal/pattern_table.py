@@ -33,7 +33,7 @@ def pattern_json(model: PatternModel) -> dict[str, Any]:
 
 def pattern_tables(models: Sequence[PatternModel]) -> list[Table]:
     """A table for each pattern: a row is a region of sizes."""
-    grouped = itertools.groupby(models, key=lambda one: [getattr(one, n) for n in _TABLE])
+    grouped = itertools.groupby(models, key=lambda model: [getattr(model, n) for n in _TABLE])
     return [_table(list(regions)) for _, regions in grouped]
 
 

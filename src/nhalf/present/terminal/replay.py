@@ -17,49 +17,49 @@ if TYPE_CHECKING:
 
 MEDIAN_MAX = 0.05
 WORST_MAX = 0.15
-"""Relative errors of a simulation that does its machine justice."""
+"""Relative errors that a valid simulation stays below."""
 
 
-def show(found: Sequence[Replay], *, as_json: bool) -> None:
+def show(replays: Sequence[Replay], *, as_json: bool) -> None:
     """Print every ping-pong; raises FailedError if a simulation is too far from its run."""
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     if as_json:
-        emit_json({"replays": [_as_json(one) for one in found]})
+        emit_json({"replays": [_as_json(replay) for replay in replays]})
     else:
         screen = stdout_console()
-        for one in found:
-            screen.print(_table(one))
-    for one in found:
-        if one.median_error > MEDIAN_MAX or abs(one.worst.error) > WORST_MAX:
+        for replay in replays:
+            screen.print(_table(replay))
+    for replay in replays:
+        if replay.median_error > MEDIAN_MAX or abs(replay.worst.error) > WORST_MAX:
             raise FailedError(
-                f"the simulation of {one.mpi} is {one.median_error:.1%} off, "
-                f"{one.worst.error:+.1%} at {format_size(one.worst.size_bytes)}",
+                f"the simulation of {replay.mpi} is {replay.median_error:.1%} off, "
+                f"{replay.worst.error:+.1%} at {format_size(replay.worst.size_bytes)}",
                 "measure longer, so that the sizes of a curve agree with each other",
             )
 
 
-def _as_json(one: Replay) -> dict[str, Any]:
+def _as_json(replay: Replay) -> dict[str, Any]:
     return {
-        "mpi": one.mpi,
-        "placement": one.placement,
-        "median_error": one.median_error,
-        "worst_error": abs(one.worst.error),
-        "sizes": [{**asdict(size), "error": size.error} for size in one.sizes],
+        "mpi": replay.mpi,
+        "placement": replay.placement,
+        "median_error": replay.median_error,
+        "worst_error": abs(replay.worst.error),
+        "sizes": [{**asdict(size), "error": size.error} for size in replay.sizes],
     }
 
 
-def _table(one: Replay) -> Table:
+def _table(replay: Replay) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    worst = one.worst
+    worst = replay.worst
     table = Table(
-        title=Text(f"{one.mpi}, ping-pong, {one.placement}", style="bold"),
+        title=Text(f"{replay.mpi}, ping-pong, {replay.placement}", style="bold"),
         title_justify="left",
         caption=Text(
-            f"error: median {one.median_error:.1%}, worst {abs(worst.error):.1%} at "
+            f"error: median {replay.median_error:.1%}, worst {abs(worst.error):.1%} at "
             f"{format_size(worst.size_bytes)}; 'model' is what the fitted segments alone say",
             style="dim",
         ),
@@ -69,7 +69,7 @@ def _table(one: Replay) -> Table:
     )
     for name in ("size", "measured", "model", "simulated", "error"):
         table.add_column(name, justify="left" if name == "size" else "right")
-    for size in one.sizes:
+    for size in replay.sizes:
         table.add_row(
             format_size(size.size_bytes),
             *map(format_time, (size.measured_s, size.model_s, size.simulated_s)),

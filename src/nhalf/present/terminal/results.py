@@ -12,11 +12,11 @@ from nhalf.present.terminal.tables import show_table
 from nhalf.results import kinds
 
 
-def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:
-    """A table per result; what a row lacks and what is doubtful is said below its table."""
-    known = kinds()
-    for name, rows in found.items():
-        kind = known[name]
+def show_results(results: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:
+    """Print a table per result; missing values and warnings stand below it."""
+    kinds_by_name = kinds()
+    for name, rows in results.items():
+        kind = kinds_by_name[name]
         stdout_console().print(f"\n{kind.title}", markup=False)
         columns = [c for c in kind.columns if any(row.get(c.name) is not None for row in rows)]
         cells = [[*_subject(row, titles), *(c.cell(row) for c in columns)] for row in rows]
@@ -25,22 +25,22 @@ def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> N
             further = kind.further(row)
             if further is not None:
                 show_table(*further)
-            said_of = [*kind.sentences(row), row.get("missing"), *row.get("doubts", [])]
-            for said in filter(None, said_of):
-                text = f"{', '.join(_subject(row, titles))} ranks: {said}"
+            remarks = [*kind.sentences(row), row.get("missing"), *row.get("doubts", [])]
+            for remark in filter(None, remarks):
+                text = f"{', '.join(_subject(row, titles))} ranks: {remark}"
                 stdout_console().print(text, markup=False)
 
 
-def result_lines(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> Iterator[str]:
+def result_lines(results: Mapping[str, list[Row]], titles: Mapping[str, str]) -> Iterator[str]:
     """A line for each row of each result, for the end of a run."""
-    known = kinds()
-    for name, rows in found.items():
+    kinds_by_name = kinds()
+    for name, rows in results.items():
         for row in rows:
             library, ranks = _subject(row, titles)
-            yield f"{library}, {ranks} ranks: {known[name].line(row)}"
+            yield f"{library}, {ranks} ranks: {kinds_by_name[name].line(row)}"
 
 
 def _subject(row: Row, titles: Mapping[str, str]) -> tuple[str, str]:
-    """Whom a row is about: the library as it is called, and the ranks."""
+    """Name the library and the number of ranks of a row."""
     key = str(carrier(row["mpi"], row["transport"]))
     return titles.get(key, key), str(row["ranks"])

@@ -18,10 +18,10 @@ def style_of(name: str) -> Style:
     from nhalf.base.plugins import load
     from nhalf.exchange import styles
 
-    known: dict[str, type[Style]] = load(styles.__name__, styles.Style)
-    if name not in known:
-        raise unknown("style", name, known)
-    return known[name]()
+    styles_by_name: dict[str, type[Style]] = load(styles.__name__, styles.Style)
+    if name not in styles_by_name:
+        raise unknown("style", name, styles_by_name)
+    return styles_by_name[name]()
 
 
 def patterns_of(style: str, text: str) -> str:

@@ -28,13 +28,13 @@ FINDINGS_SHOWN = 8
 """The others stand in the report."""
 
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
-"""Columns that a table of points has only where one is otherwise."""
+"""Columns that a table of points has only if a value differs."""
 
 
 def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
-    """What a run ends with: a line per library, the findings, what failed, where it is.
+    """Print the end of a run: a line per library, findings, failures and paths.
 
-    `facts` are those of the run.
+    `facts` are about the run.
     """
     from nhalf.facts.unresolved import unresolved
     from nhalf.present.findings import findings
@@ -97,8 +97,8 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
 
     table = house_table("library", "pattern", "points", "smallest", "its time", "peak rate")
     for line in lines:
-        one = line.quickest_s == line.slowest_s
-        time = "" if one else f" to {format_time(line.slowest_s)}"
+        is_constant = line.quickest_s == line.slowest_s
+        time = "" if is_constant else f" to {format_time(line.slowest_s)}"
         table.add_row(
             escape(line.series),
             escape(line.pattern),
@@ -125,7 +125,7 @@ def _interval(low_s: float, high_s: float) -> str:
 
 
 def show_points(facts: Facts) -> None:
-    """Every point, one table per library and pattern; states of the machine where several were."""
+    """Print every point, a table per library and pattern, and the states of the machine."""
     from nhalf.facts.machine_states import machine_states
     from nhalf.present.states import states_text
 
@@ -149,12 +149,12 @@ def show_points(facts: Facts) -> None:
             further = [*further, "state"]
             cells.append([_state(row) for row in ordered.iter_rows(named=True)])
         show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
-    for found in states:
-        console.print(states_text(found), markup=False)
+    for machine in states:
+        console.print(states_text(machine), markup=False)
 
 
 def _state(row: Mapping[str, Any]) -> str:
-    """What a flag took in the state that a point is reported in, and the share of its launches."""
+    """Format the flag time of a point's state, and the share of its launches."""
     if row["state_s"] is None:
         return "–"
     return f"{format_time(row['state_s'])}, {row['state_share']:.0%}"

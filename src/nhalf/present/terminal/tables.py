@@ -32,13 +32,13 @@ def house_table(*columns: str) -> Table:
 
 
 def show_frame(frame: pl.DataFrame) -> None:
-    """Any frame as a table."""
+    """Print any frame as a table."""
     rows = [[_text(value) for value in row] for row in frame.iter_rows()]
     show_table(frame.columns, rows)
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Cells as they are; long tables are laid out here: rich takes a millisecond per row."""
+    """Print cells as a table; long ones without rich, which takes a millisecond per row."""
     from rich.markup import escape
 
     if len(rows) <= RICH_ROWS_MAX or FORM.get() != "table":
@@ -57,7 +57,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _text(value: object) -> str:
-    """A value of a frame as a cell; the items of a list are parted by semicolons."""
+    """Format a value of a frame; semicolons separate the items of a list."""
     if isinstance(value, list):
         return "; ".join(map(_text, value))
     if isinstance(value, dict):

@@ -11,22 +11,22 @@ from nhalf.base.units import format_rate, format_size
 from nhalf.decide.traffic import PLACES, PredictedTraffic
 
 
-def show(console: Console, found: PredictedTraffic) -> None:
-    """A row for each permutation and place; then what makes the intervals wide."""
-    size = format_size(found.size_bytes)
-    title = f"{found.machine}, {found.placement}, all ranks send without pause, {size}"
+def show(console: Console, prediction: PredictedTraffic) -> None:
+    """Print a row for each permutation and place, then what widens the intervals."""
+    size = format_size(prediction.size_bytes)
+    title = f"{prediction.machine}, {prediction.placement}, all ranks send without pause, {size}"
     console.print(title, markup=False, soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("to")
     table.add_column("of")
     for name in ("senders", "predicted", "95 % of what is possible", "published"):
         table.add_column(name, justify="right")
-    for each in found.rows:
-        ends = (format_rate(each.rate.low), format_rate(each.rate.high))
-        between = " – ".join(ends) if each.rate.is_wide else ""
-        known = "" if each.published_Bps is None else format_rate(each.published_Bps)
-        where = (each.to, PLACES[each.place], str(each.senders))
-        table.add_row(*where, format_rate(each.rate.middle_Bps), between, known)
+    for row in prediction.rows:
+        ends = (format_rate(row.rate.low), format_rate(row.rate.high))
+        between = " – ".join(ends) if row.rate.is_wide else ""
+        published = "" if row.published_Bps is None else format_rate(row.published_Bps)
+        where = (row.to, PLACES[row.place], str(row.senders))
+        table.add_row(*where, format_rate(row.rate.middle_Bps), between, published)
     console.print(table)
-    for line in found.reasons:
+    for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -25,9 +25,9 @@ COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan
 
 
 def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
-    """The winners, the proof, the comparison, the file."""
-    cells = len(tuned.found.look)
-    if not tuned.found.won:
+    """Print the winners, the proof, the comparison and the file."""
+    cells = len(tuned.search.screening)
+    if not tuned.search.won:
         console.print(
             f"{bench.library.title}: no algorithm is significantly and sufficiently faster than "
             f"its own choice, in {cells} cells; no file is written",
@@ -35,9 +35,9 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
         )
     else:
         console.print(_winners(tuned))
-    if tuned.found.undecided:
+    if tuned.search.undecided:
         console.print(
-            f"not decided within the time: {len(tuned.found.undecided)} of {cells} cells",
+            f"not decided within the time: {len(tuned.search.undecided)} of {cells} cells",
             markup=False,
             style="yellow",
         )
@@ -50,11 +50,11 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
             markup=False,
             style="yellow",
         )
-    if tuned.activity or tuned.found.won:
+    if tuned.activity or tuned.search.won:
         _show_activity(console, bench, tuned.activity)
     for text in bench.notes[:4]:
         console.print(text, markup=False, style="yellow")
-    if tuned.found.won and not tuned.path:
+    if tuned.search.won and not tuned.path:
         console.print("no rules are left: no file is written", style="yellow")
     if tuned.path:
         console.print(f"\nfile  {tuned.path}", markup=False, soft_wrap=True)
@@ -63,7 +63,7 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
 
 
 def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
-    """The rules, the proof and the comparison."""
+    """Print the rules, the proof and the comparison."""
     for rule in checked.rules:
         console.print(rule.line, markup=False)
     console.print(_trial(checked.curves))
@@ -72,12 +72,14 @@ def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
 
 
 def _winners(tuned: Tuned) -> Table:
-    """A line for every place where something won."""
+    """Make a table with a line for every cell that has a winner."""
     table = house_table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
-    for cell in sorted(tuned.found.won):
+    for cell in sorted(tuned.search.won):
         chosen = choice(tuned.rules, *cell)
-        gains = tuned.found.won[cell]
-        gain: Gain = next((one for one in gains if one.algorithm == chosen), gains[0])
+        gains = tuned.search.won[cell]
+        gain: Gain = next(
+            (candidate for candidate in gains if candidate.algorithm == chosen), gains[0]
+        )
         low, high = (1 - math.exp(-end) for end in (gain.low, gain.high))
         table.add_row(
             cell.operation,
@@ -92,7 +94,7 @@ def _winners(tuned: Tuned) -> Table:
 
 
 def _trial(curves: list[CurveRatio]) -> Table:
-    """Default against tuned, a line for every place."""
+    """Make a table of default against tuned times, a line for every cell."""
     table = house_table(
         "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"
     )
@@ -114,7 +116,7 @@ def _trial(curves: list[CurveRatio]) -> Table:
 
 
 def _show_activity(console: Console, bench: Bench, activity: Activity | None) -> None:
-    """Whether the library applies the file, and how that is known."""
+    """Print whether the library applies the file, and the evidence."""
     if activity is None:
         console.print(
             "not proven: no algorithm is slow enough to show that rules are applied",
@@ -122,7 +124,7 @@ def _show_activity(console: Console, bench: Bench, activity: Activity | None) ->
         )
         return
     cell = activity.cell
-    times = [format_time(one) for one in (activity.default_s, activity.bad_rule_s)]
+    times = [format_time(time_s) for time_s in (activity.default_s, activity.bad_rule_s)]
     forced = format_time(activity.forced_s)
     console.print(
         f"{bench.library.name}: {activity.verdict}. {cell.operation} of "
@@ -134,6 +136,6 @@ def _show_activity(console: Console, bench: Bench, activity: Activity | None) ->
 
 
 def _show_use(console: Console, variables: dict[str, str]) -> None:
-    """The lines that activate the file."""
+    """Print the lines that activate the file."""
     for name, value in variables.items():
         console.print(f"  export {name}={shlex.quote(value)}", markup=False, soft_wrap=True)

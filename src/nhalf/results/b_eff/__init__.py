@@ -40,7 +40,7 @@ class EffectiveBandwidth(Result):
             return f"no {self.title}: {row['missing']}"
         whole, part = (column.cell(row) for column in self.columns[:2])
         share = row["random_ratio"] * 100
-        said = f"{whole}, {part} per process; random orders reach {share:.0f} % of rings"
+        figures = f"{whole}, {part} per process; random orders reach {share:.0f} % of rings"
         if row.get("subset"):
-            return f"{self.title} is about {said}; an estimate, since {row['subset']}"
-        return f"{self.title} {said}"
+            return f"{self.title} is about {figures}; an estimate, since {row['subset']}"
+        return f"{self.title} {figures}"

@@ -11,9 +11,12 @@ time is the median of its samples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
+from nhalf.base.arrays import Floats
 from nhalf.base.rows import Row
 from nhalf.measure.plan.sizes import b_eff_lengths
 from nhalf.results.b_eff.estimate import estimate
@@ -114,7 +117,7 @@ def b_eff(measurements: pl.LazyFrame) -> list[Row]:
 
 
 def _row(ranks: int, points: pl.DataFrame) -> Row:
-    """The values of one subject."""
+    """Compute the members of one subject's row from its points."""
     missing = _missing(ranks, points)
     if missing:
         figures = estimate(points, IS_RING, LONGEST_BYTES_MIN) if ranks > 1 else None
@@ -161,13 +164,18 @@ def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
 def _average(points: pl.DataFrame) -> dict[str, float]:
     """Rates in bytes per second by kind of pattern: means over lengths, then over patterns."""
     patterns = best(points).group_by("ring").agg(pl.col("rate_Bps").mean()).sort("ring")
-    kinds = patterns.select(rings=_geometric(IS_RING), random=_geometric(~IS_RING))
-    return kinds.row(0, named=True)
+    rates_Bps = patterns["rate_Bps"].to_numpy()
+    is_ring = patterns.select(IS_RING).to_series().to_numpy()
+    return {
+        "rings": float(geometric_mean(rates_Bps[is_ring])),
+        "random": float(geometric_mean(rates_Bps[~is_ring])),
+    }
 
 
-def _geometric(chosen: pl.Expr) -> pl.Expr:
-    """The geometric mean of the rates of some patterns."""
-    return pl.col("rate_Bps").filter(chosen).log().mean().exp()
+def geometric_mean(rates_Bps: Sequence[Floats] | Floats) -> Floats:
+    """The geometric mean over the first axis, which holds the patterns of a kind."""
+    mean: Floats = np.exp(np.mean(np.log(rates_Bps), axis=0))
+    return mean
 
 
 def _per_process(row: Row, ranks: int) -> Row:
@@ -182,23 +190,23 @@ def _per_process(row: Row, ranks: int) -> Row:
 
 
 def pingpong(summary: pl.DataFrame, row: Row) -> Row:
-    """The same run's figures for a single pair: time of the smallest message, and highest rate.
+    """Figures of a run for a single pair: time of the smallest message, and highest rate.
 
     Members `pingpong_latency_s` and `pingpong_bandwidth_Bps` with their intervals; none if nothing
     was measured. Points with the same number of ranks are preferred.
     """
-    same = [pl.col(name) == row[name] for name in ("run", "transport", "mpi")]
-    found = summary.filter(
-        pl.col("pattern") == "pingpong", pl.col("median_s") > 0, *same
+    same_library = [pl.col(name) == row[name] for name in ("run", "transport", "mpi")]
+    points = summary.filter(
+        pl.col("pattern") == "pingpong", pl.col("median_s") > 0, *same_library
     ).with_columns(
         beside=(pl.col("ranks") == row["ranks"]) & (pl.col("placement") == row["placement"])
     )
-    found = found.filter(pl.col("beside") == pl.col("beside").any())
-    if found.is_empty():
+    points = points.filter(pl.col("beside") == pl.col("beside").any())
+    if points.is_empty():
         return {}
-    first = found.sort("bytes").row(0, named=True)
+    first = points.sort("bytes").row(0, named=True)
     rate = pl.col("bytes_per_time") / pl.col("median_s")
-    peak = found.sort(rate, descending=True).row(0, named=True)
+    peak = points.sort(rate, descending=True).row(0, named=True)
     values: Row = {
         "pingpong_latency_s": first["median_s"],
         "pingpong_bandwidth_Bps": peak["bytes_per_time"] / peak["median_s"],
@@ -217,17 +225,21 @@ def _missing(ranks: int, points: pl.DataFrame) -> str:
         return "it needs 2 ranks or more"
     sizes = set(points["bytes"].to_list())
     long = sorted(size for size in sizes if size > SHORT_LENGTHS[-1])
-    found = {
+    counts = {
         "lengths": (len(sizes & set(SHORT_LENGTHS)) + min(LONG_LENGTHS, len(long)), LENGTHS),
         "patterns": (points["ring"].n_unique(), PATTERNS),
         "methods": (points["method"].n_unique(), len(METHODS)),
     }
-    parts = [f"{got} of {all_} {name}" for name, (got, all_) in found.items() if got < all_]
+    parts = [
+        f"{measured} of {defined} {name}"
+        for name, (measured, defined) in counts.items()
+        if measured < defined
+    ]
     if parts:
         return f"only {', '.join(parts)} were measured"
     lengths = b_eff_lengths(long[-1]) if long[-1] > LONGEST_BYTES_MIN else ()
     if not lengths or not set(lengths) <= sizes:
         return f"the lengths up to {long[-1]} B are not those of its definition"
-    wanted = PATTERNS * len(METHODS) * LENGTHS
-    got = points.filter(pl.col("bytes").is_in(lengths)).select(WAY).n_unique()
-    return f"only {got} of {wanted} points were measured" if got < wanted else ""
+    defined = PATTERNS * len(METHODS) * LENGTHS
+    measured = points.filter(pl.col("bytes").is_in(lengths)).select(WAY).n_unique()
+    return f"only {measured} of {defined} points were measured" if measured < defined else ""

@@ -49,12 +49,12 @@ def _curve(points: pl.DataFrame, lengths: tuple[int, ...]) -> Floats | None:
     """Bytes per second of one kind at each length; None if the shortest or longest is missing."""
     best = points.group_by("ring", "method", "bytes").agg(pl.col("rate_Bps").max())
     means = best.group_by("method", "bytes").agg(pl.col("rate_Bps").log().mean())
-    found = means.group_by("bytes").agg(pl.col("rate_Bps").max()).sort("bytes")
-    sizes = found["bytes"].to_list()
+    by_size = means.group_by("bytes").agg(pl.col("rate_Bps").max()).sort("bytes")
+    sizes = by_size["bytes"].to_list()
     if len(sizes) < LENGTHS_MIN or not set(sizes) <= set(lengths):
         return None
     if sizes[0] != lengths[0] or sizes[-1] != lengths[-1]:
         return None
-    logs = np.interp(np.log(lengths), np.log(sizes), found["rate_Bps"].to_numpy())
+    logs = np.interp(np.log(lengths), np.log(sizes), by_size["rate_Bps"].to_numpy())
     rates_Bps: Floats = np.exp(logs)
     return rates_Bps

@@ -39,31 +39,33 @@ class LogPResult(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per subject: parameters in seconds, `sizes`, `identifiable`, `doubts`."""
-        return [{**subject, **as_row(found)} for subject, found in each_logp(measurements)]
+        return [
+            {**subject, **as_row(parameters)} for subject, parameters in each_logp(measurements)
+        ]
 
     def line(self, row: Row) -> str:
         """The known parameters, and whether L is one of them."""
-        known = ", ".join(
+        parameters = ", ".join(
             f"{column.title} {column.cell(row)}"
             for column in self.columns
             if row[column.name] is not None
         )
-        if not known:
+        if not parameters:
             return super().line(row)
         unsure = "L is indistinguishable from 0" if row["identifiable"] is False else ""
-        return "; ".join(filter(None, [f"{self.title} {known}", unsure, row["missing"]]))
+        return "; ".join(filter(None, [f"{self.title} {parameters}", unsure, row["missing"]]))
 
 
-def as_row(found: LogP) -> Row:
+def as_row(parameters: LogP) -> Row:
     """The members of a row: every interval as NAME and NAME_ci, null with only one launch.
 
     Times are seconds, `busy_share` is a share of 1.
     """
-    several = found.launches > 1
+    has_intervals = parameters.launches > 1
     return {
-        **_members(found, several),
-        "sizes": [{"bytes": s.size_bytes, **_members(s, several)} for s in found.sizes],
-        "doubts": list(found.doubts),
+        **_members(parameters, has_intervals),
+        "sizes": [{"bytes": s.size_bytes, **_members(s, has_intervals)} for s in parameters.sizes],
+        "doubts": list(parameters.doubts),
     }
 
 

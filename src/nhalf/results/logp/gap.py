@@ -14,8 +14,8 @@ def from_round_trips(times: Times) -> Interval | None:
 
 def from_stream(times: Times) -> Interval | None:
     """The gap of the stream of one byte or, if that was not measured, of empty messages."""
-    one = positive(times(GAP, 1))
-    return one if one is not None else positive(times(GAP, 0))
+    of_one_byte = positive(times(GAP, 1))
+    return of_one_byte if of_one_byte is not None else positive(times(GAP, 0))
 
 
 def is_noise(gap: Interval | None) -> bool:

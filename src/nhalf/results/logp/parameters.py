@@ -29,7 +29,6 @@ import numpy as np
 import polars as pl
 
 from nhalf.results.logp import gap
-from nhalf.results.logp.doubts import listed, with_doubts
 from nhalf.results.logp.times import (
     GAP,
     NEEDED,
@@ -44,6 +43,7 @@ from nhalf.results.logp.times import (
     signed,
 )
 from nhalf.results.logp.values import LogP, Size
+from nhalf.results.logp.warnings import listed, with_warnings
 from nhalf.statistics.intervals import (
     Floats,
     Interval,
@@ -83,7 +83,7 @@ def logp(launches: pl.DataFrame) -> LogP:
     slopes = _slopes(times)
     largest = max(times.sizes(ROUND_TRIP), default=0)
     sizes = tuple(_size(times, size) for size in times.sizes())
-    found = LogP(
+    parameters = LogP(
         launches=times.count,
         half_round_trip_s=positive(half_s),
         send_overhead_s=positive(send_s),
@@ -100,7 +100,7 @@ def logp(launches: pl.DataFrame) -> LogP:
         sizes=sizes,
         missing=_missing(times, slopes),
     )
-    return with_doubts(found, times)
+    return with_warnings(parameters, times)
 
 
 def _size(times: Times, size: int) -> Size:

@@ -60,8 +60,8 @@ class Times:
 
 def interval(values: Floats, method: Callable[[Floats], Interval]) -> Interval | None:
     """The interval over the launches that have a value; None if none has."""
-    there = values[np.isfinite(values)]
-    return method(there) if there.size else None
+    finite = values[np.isfinite(values)]
+    return method(finite) if finite.size else None
 
 
 def positive(values: Floats) -> Interval | None:
@@ -75,7 +75,7 @@ def signed(values: Floats) -> Interval | None:
 
 
 def divided(above: Floats, below: Floats) -> Floats:
-    """The quotient, NaN if undefined."""
+    """Divide; NaN where the quotient is undefined."""
     quotient = np.full(above.shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient

@@ -33,7 +33,7 @@ class PairMap(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """Without places, only ranks can be named."""
+        """Compute the rows without places, so that only ranks can be named."""
         return self.placed(measurements, summary, dict)
 
     def placed(
@@ -41,21 +41,22 @@ class PairMap(Result):
     ) -> list[Row]:
         """One row per map, with the members from results/pair_map/times.py and its names."""
         return [
-            _with_names(as_row(one)) for one in pair_maps(measurements, hosts_of(find_places()))
+            _with_names(as_row(pair_map))
+            for pair_map in pair_maps(measurements, hosts_of(find_places()))
         ]
 
     def sentences(self, row: Row) -> list[str]:
         """The slow members, or the statement that there are none."""
         threshold = row["threshold"]
         none = f"nothing is significantly slow (threshold {threshold})"
-        said = row["sentences"] or ([row["equal"] or none] if threshold else [])
-        return [f"{row['map']}: {one}" for one in said]
+        sentences = row["sentences"] or ([row["equal"] or none] if threshold else [])
+        return [f"{row['map']}: {sentence}" for sentence in sentences]
 
     def line(self, row: Row) -> str:
         """The median pair, and the number of slow members, which the findings name."""
         middle = self.columns[2].cell(row)
-        known = row["missing"] or f"slow: {row['named'] if row['slow'] else 'none'}"
-        return f"{self.title}, {row['map']}: median pair {middle}, {known}"
+        verdict = row["missing"] or f"slow: {row['named'] if row['slow'] else 'none'}"
+        return f"{self.title}, {row['map']}: median pair {middle}, {verdict}"
 
     def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
         """The matrix, if there is room for it."""

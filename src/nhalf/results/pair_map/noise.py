@@ -21,7 +21,7 @@ NOISE_CUT = 4.0
 
 
 def filled(values: Floats) -> Floats:
-    """A pair is NaN in all launches or in none."""
+    """Replace missing launches of a pair: afterwards it is NaN in all launches or in none."""
     return np.where(np.isfinite(values).any(axis=0), values, 0.0)
 
 
@@ -48,7 +48,7 @@ def quantile(tests: int, launches: int, degrees: int) -> float:
 
 
 def median(values: Floats, axis: int) -> Floats:
-    """As numpy.nanmedian, which takes a hundred times as long for short axes; NaN if all are."""
+    """Faster numpy.nanmedian, which takes 100 times as long for short axes; NaN if all are NaN."""
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN comes last
     count = np.isfinite(ordered).sum(axis=-1)[..., None]
     low = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, -1)
@@ -63,11 +63,12 @@ def noise_of(launches: Floats) -> tuple[float, int]:
     `launches` has shape (launches, pairs). Differences far beyond the usual ones are excluded.
     """
     first, second = np.triu_indices(len(launches), 1)
-    apart = np.abs(launches[first] - launches[second])
-    apart = apart[np.isfinite(apart)]
-    usual = float(np.median(apart)) / 0.6745
-    kept = apart[apart <= NOISE_CUT * usual]
-    return float(np.sqrt(np.mean(kept**2) / 2)), launches.shape[1] * (len(launches) - 1)
+    differences = np.abs(launches[first] - launches[second])
+    differences = differences[np.isfinite(differences)]
+    usual = float(np.median(differences)) / 0.6745
+    differences = differences[differences <= NOISE_CUT * usual]
+    noise = float(np.sqrt(np.mean(differences**2) / 2))
+    return noise, launches.shape[1] * (len(launches) - 1)
 
 
 def lowest_group(middles: Floats, reach: float) -> float:

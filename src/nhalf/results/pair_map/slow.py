@@ -42,13 +42,13 @@ from nhalf.statistics.intervals import Floats, Interval, launch_interval
 MINIMAL_RATIO = 1.2
 """Members that are slower by less than this are not named."""
 OUTLIER_ERROR_PROBABILITY = 2e-3
-"""The same if single launches are outliers, as often as observed in the data."""
+"""This probability if single launches are outliers, as often as observed in the data."""
 OUTLIER_DOUBT = 1e-3
 LAUNCHES_MIN = 2
 EXCEPTIONS_SHARE = 0.1
 """A node counts as slow to all peers even if this share of them is not affected."""
 BASE_ERRORS = 1.0
-"""The allowance for the base, in its standard errors."""
+"""The margin for the error of the base, in its standard errors."""
 PEERS_MIN = 2
 """With only one peer, it cannot be determined which of the two is slow."""
 CENTRED_PAIRS_MIN = 6
@@ -91,13 +91,13 @@ def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
     launches or without pairs.
     """
     logs = np.log(times_s)
-    known = np.isfinite(logs).sum(axis=0) >= LAUNCHES_MIN
+    is_measured = np.isfinite(logs).sum(axis=0) >= LAUNCHES_MIN
     if not directed:
-        known = np.triu(known | known.T)
+        is_measured = np.triu(is_measured | is_measured.T)
         logs = np.where(np.isfinite(logs), logs, logs.transpose(0, 2, 1))
-    if not known.any():
+    if not is_measured.any():
         return None
-    search = _Search(logs, known, directed)
+    search = _Search(logs, is_measured, directed)
     suspects = [*search.nodes(), *search.pairs()]
     calm = search.middles[search.unremarkable]
     return Judgement(
@@ -111,21 +111,21 @@ def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
 
 def judge_alone(times_s: Floats) -> Judgement | None:
     """Judge members by one time each, shape (launches, members); suspects are of kind 'alone'."""
-    found = judge(times_s[:, :, None])
-    if found is None:
+    judgement = judge(times_s[:, :, None])
+    if judgement is None:
         return None
-    alone = [Suspect("alone", one.members[:1], one.ratio) for one in found.suspects]
-    return replace(found, suspects=alone)
+    alone = [Suspect("alone", suspect.members[:1], suspect.ratio) for suspect in judgement.suspects]
+    return replace(judgement, suspects=alone)
 
 
 class _Search:
     """Times as logarithms, from which the effects found are subtracted one by one."""
 
-    def __init__(self, logs: Floats, known: Bools, directed: bool) -> None:
+    def __init__(self, logs: Floats, is_measured: Bools, directed: bool) -> None:
         self.directed = directed
-        self.known = known
-        self.count = int(known.sum())
-        launches = logs[:, known]
+        self.is_measured = is_measured
+        self.count = int(is_measured.sum())
+        launches = logs[:, is_measured]
         middles = median(launches, axis=0)
         if self.count >= CENTRED_PAIRS_MIN:
             launches = launches - median(launches - middles, axis=1)[:, None]
@@ -134,13 +134,13 @@ class _Search:
         self.noise, self.degrees = noise_of(launches)
         self._set_base(launches, middles)
         self.excess = np.full(logs.shape, np.nan)
-        self.excess[:, known] = launches - self.base
+        self.excess[:, is_measured] = launches - self.base
         if not directed:
             mirrored = self.excess.transpose(0, 2, 1)
             self.excess = np.where(np.isfinite(self.excess), self.excess, mirrored)
-        self.middles = np.full(known.shape, np.nan)
-        self.middles[known] = middles
-        self.unremarkable = known & (np.abs(self.middles - self.base) <= self.threshold)
+        self.middles = np.full(is_measured.shape, np.nan)
+        self.middles[is_measured] = middles
+        self.unremarkable = is_measured & (np.abs(self.middles - self.base) <= self.threshold)
 
     def _set_base(self, launches: Floats, middles: Floats) -> None:
         """The level of the unremarkable pairs, and the threshold above it that chance may reach."""
@@ -148,14 +148,14 @@ class _Search:
         for _ in range(3):
             self.base = lowest_group(middles, self.threshold)
             calm = np.abs(middles - self.base) <= self.threshold
-            wanted = max(
+            required = max(
                 self._threshold(self.count),
                 self._for_differences(middles[calm]),
                 self._for_outliers(launches - middles),
             )
-            if wanted <= self.threshold:
+            if required <= self.threshold:
                 break
-            self.threshold = wanted
+            self.threshold = required
 
     def _threshold(self, tests: int, members: int = 1) -> float:
         """The level that none of `tests` medians of `members` exceeds in all launches by chance."""
@@ -195,19 +195,21 @@ class _Search:
 
     def nodes(self) -> list[Suspect]:
         """Members whose sends or receives are slow with all peers, the clearest first."""
-        found: list[Suspect] = []
+        suspects: list[Suspect] = []
         while True:
             candidates = list(self._candidates())
             if not candidates:
-                return found
-            suspect = max(candidates, key=lambda one: (one.peers, one.ratio.median))
-            found.append(suspect)
+                return suspects
+            suspect = max(
+                candidates, key=lambda candidate: (candidate.peers, candidate.ratio.median)
+            )
+            suspects.append(suspect)
             self._take_off(suspect)
 
     def _candidates(self) -> list[Suspect]:
         """Members whose sends or receives are slow in all launches and with nearly all peers."""
         kinds = ("sends", "receives") if self.directed else ("node",)
-        found: list[Suspect] = []
+        candidates: list[Suspect] = []
         for kind in kinds:
             excess = self.excess.transpose(0, 2, 1) if kind == "receives" else self.excess
             by_launch = median(excess, axis=2)
@@ -221,8 +223,8 @@ class _Search:
                 threshold = self._threshold(len(kinds) * len(level), int(peers[member]))
                 if launches.min() > threshold:
                     ratio = _ratio(launches)
-                    found.append(Suspect(kind, (int(member),), ratio, int(slow[member])))
-        return found
+                    candidates.append(Suspect(kind, (int(member),), ratio, int(slow[member])))
+        return candidates
 
     def _take_off(self, suspect: Suspect) -> None:
         effect = math.log(suspect.ratio.median)
@@ -236,13 +238,13 @@ class _Search:
         """Pairs that are slow in all launches beyond the effects of their nodes, slowest first."""
         kind = "way" if self.directed else "link"
         with np.errstate(invalid="ignore"):
-            least = np.where(self.known, np.nanmin(filled(self.excess), axis=0), -np.inf)
-        found = []
+            least = np.where(self.is_measured, np.nanmin(filled(self.excess), axis=0), -np.inf)
+        suspects = []
         for i, j in np.argwhere(least > self.threshold):
             launches = self.excess[:, i, j]
             ratio = _ratio(launches[np.isfinite(launches)])
-            found.append(Suspect(kind, (int(i), int(j)), ratio))
-        return sorted(found, key=lambda suspect: -suspect.ratio.median)
+            suspects.append(Suspect(kind, (int(i), int(j)), ratio))
+        return sorted(suspects, key=lambda suspect: -suspect.ratio.median)
 
 
 def _ratio(launches: Floats) -> Interval:
@@ -254,29 +256,31 @@ def _joined(suspects: list[Suspect]) -> list[Suspect]:
     return _twins(_twins(suspects, "sends", "receives", "node"), "way", "way", "link")
 
 
-def _twins(suspects: list[Suspect], first: str, second: str, both: str) -> list[Suspect]:
-    """Merges suspects of two kinds about the same members into one of kind `both`."""
+def _twins(suspects: list[Suspect], first: str, second: str, merged_kind: str) -> list[Suspect]:
+    """Merges suspects of two kinds about the same members into one of `merged_kind`."""
     waiting = list(suspects)
-    found: list[Suspect] = []
+    merged: list[Suspect] = []
     while waiting:
-        one = waiting.pop(0)
-        members = one.members[::-1]
+        suspect = waiting.pop(0)
+        members = suspect.members[::-1]
         twin = next(
             (
-                other
-                for other in waiting
-                if {one.kind, other.kind} == {first, second} and other.members == members
+                candidate
+                for candidate in waiting
+                if {suspect.kind, candidate.kind} == {first, second}
+                and candidate.members == members
             ),
             None,
         )
         if twin is None:
-            found.append(one)
+            merged.append(suspect)
             continue
         waiting.remove(twin)
         ratio = Interval(
-            math.sqrt(one.ratio.median * twin.ratio.median),
-            min(one.ratio.low, twin.ratio.low),
-            max(one.ratio.high, twin.ratio.high),
+            math.sqrt(suspect.ratio.median * twin.ratio.median),
+            min(suspect.ratio.low, twin.ratio.low),
+            max(suspect.ratio.high, twin.ratio.high),
         )
-        found.append(Suspect(both, tuple(sorted(one.members)), ratio, min(one.peers, twin.peers)))
-    return found
+        peers = min(suspect.peers, twin.peers)
+        merged.append(Suspect(merged_kind, tuple(sorted(suspect.members)), ratio, peers))
+    return merged

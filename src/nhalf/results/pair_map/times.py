@@ -89,8 +89,8 @@ class PairMap:
         for i, rows in enumerate(ranks):
             for j, columns in enumerate(ranks):
                 block = self.times_s[:, rows[:, None], columns].reshape(launches, -1)
-                known = np.isfinite(block).any(axis=1)
-                blocks[known, i, j] = np.nanmedian(block[known], axis=1)
+                has_times = np.isfinite(block).any(axis=1)
+                blocks[has_times, i, j] = np.nanmedian(block[has_times], axis=1)
         within = blocks[:, range(count), range(count)].copy()
         blocks[:, range(count), range(count)] = np.nan
         return blocks, within
@@ -133,7 +133,7 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         .sort(*MAP, "launch")
         .collect()
     )
-    found = []
+    maps = []
     for values, frame in points.group_by(MAP, maintain_order=True):
         key = dict(zip(MAP, values, strict=True))
         times_s = _times_s(frame, key)
@@ -142,10 +142,10 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         start = (key["run"], carrier(key["mpi"], key["transport"]), key["ranks"], key["placement"])
         names = tuple(hosts.get(start, ()))
         crowded = bool(frame["advice"].list.contains("oversubscribed").any())
-        known = names if len(names) == key["ranks"] else ()
+        hosts_by_rank = names if len(names) == key["ranks"] else ()
         shared = bool(frame["advice"].list.contains("shared-cores").any())
-        found.append(PairMap(key, times_s, known, crowded, shared))
-    return found
+        maps.append(PairMap(key, times_s, hosts_by_rank, crowded, shared))
+    return maps
 
 
 def _times_s(points: pl.DataFrame, key: Row) -> Floats:
@@ -153,13 +153,13 @@ def _times_s(points: pl.DataFrame, key: Row) -> Floats:
     launches = points["launch"].unique().sort().to_list()
     times_s = np.full((len(launches), key["ranks"], key["ranks"]), np.nan)
     for place, launch in enumerate(launches):
-        seen: dict[tuple[int, int], list[float]] = defaultdict(list)
+        samples_s: dict[tuple[int, int], list[float]] = defaultdict(list)
         for row in points.filter(launch=launch).iter_rows(named=True):
             for pair, time_s in _pairs(row):
                 if max(pair) < key["ranks"] and time_s > 0:
-                    seen[pair].append(time_s)
-        for (first, second), several_s in seen.items():
-            times_s[place, first, second] = np.median(several_s)
+                    samples_s[pair].append(time_s)
+        for (first, second), pair_samples_s in samples_s.items():
+            times_s[place, first, second] = np.median(pair_samples_s)
             if key["pattern"] == LATENCY:
                 times_s[place, second, first] = times_s[place, first, second]
     return times_s
@@ -167,17 +167,17 @@ def _times_s(points: pl.DataFrame, key: Row) -> Floats:
 
 def _pairs(row: Row) -> list[tuple[tuple[int, int], float]]:
     """Pairs (from, to) with their seconds, from one point."""
-    found = []
+    timed_pairs = []
     for item in row["values"]:
         name, value = item["name"], item["value"]
         if ">" in name:
             first, _, second = name.partition(">")
-            found.append(((int(first), int(second)), value))
+            timed_pairs.append(((int(first), int(second)), value))
         elif name.startswith(_FIRST):
             rank = int(name.removeprefix(_FIRST))
             if rank < len(row["rank_s"]):
-                found.append(((rank, int(value)), row["rank_s"][rank]))
-    return found
+                timed_pairs.append(((rank, int(value)), row["rank_s"][rank]))
+    return timed_pairs
 
 
 def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]]) -> Hosts:
@@ -189,25 +189,25 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
     }
 
 
-def as_row(one: PairMap) -> Row:
+def as_row(pair_map: PairMap) -> Row:
     """A map for JSON; see docs/pair-map.md for its members."""
-    judgement, within = one.judgement, one.within
-    middle_s = _over_launches(np.nanmedian, one.between_s)
+    judgement, within = pair_map.judgement, pair_map.within
+    middle_s = _over_launches(np.nanmedian, pair_map.between_s)
     row: Row = {
-        **one.key,
-        "launches": len(one.times_s),
-        "level": "hosts" if one.by_host else "ranks",
-        "directed": one.directed,
-        "members": one.members,
-        "hosts": list(one.hosts),
+        **pair_map.key,
+        "launches": len(pair_map.times_s),
+        "level": "hosts" if pair_map.by_host else "ranks",
+        "directed": pair_map.directed,
+        "members": pair_map.members,
+        "hosts": list(pair_map.hosts),
         "times_s": _listed(middle_s),
-        "times_low_s": _listed(_over_launches(np.nanmin, one.between_s)),
-        "times_high_s": _listed(_over_launches(np.nanmax, one.between_s)),
-        "rank_times_s": _listed(_over_launches(np.nanmedian, one.times_s)),
-        "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
+        "times_low_s": _listed(_over_launches(np.nanmin, pair_map.between_s)),
+        "times_high_s": _listed(_over_launches(np.nanmax, pair_map.between_s)),
+        "rank_times_s": _listed(_over_launches(np.nanmedian, pair_map.times_s)),
+        "within_s": _listed(_over_launches(np.nanmedian, pair_map.within_s)),
         "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
-        "missing": "" if judgement else one.why_not_judged or TOO_FEW,
-        "doubts": ["ranks share cores, which may be what is slow"] if one.crowded else [],
+        "missing": "" if judgement else pair_map.why_not_judged or TOO_FEW,
+        "doubts": ["ranks share cores, which may be what is slow"] if pair_map.crowded else [],
     }
     if judgement:
         row |= {
@@ -216,15 +216,15 @@ def as_row(one: PairMap) -> Row:
             "threshold_ratio": judgement.threshold_ratio,
             "equal_within_ratio": judgement.largest_ratio,
         }
-    row["slow"] = [*_named(one, judgement), *_named(one, within, "within")]
+    row["slow"] = [*_named(pair_map, judgement), *_named(pair_map, within, "within")]
     return row
 
 
-def _named(one: PairMap, judgement: Judgement | None, kind: str = "") -> list[Row]:
+def _named(pair_map: PairMap, judgement: Judgement | None, kind: str = "") -> list[Row]:
     return [
         {
             "kind": kind or suspect.kind,
-            "members": [one.members[member] for member in suspect.members],
+            "members": [pair_map.members[member] for member in suspect.members],
             "ratio": suspect.ratio.median,
             "ratio_ci": [suspect.ratio.low, suspect.ratio.high],
             "peers": suspect.peers,
@@ -235,16 +235,16 @@ def _named(one: PairMap, judgement: Judgement | None, kind: str = "") -> list[Ro
 
 def _over_launches(reduce: Any, values: Floats) -> Floats:
     """A reduction over the available launches; NaN without any."""
-    found = np.full(values.shape[1:], np.nan)
-    known = np.isfinite(values).any(axis=0)
-    if known.any():
-        found[known] = reduce(values[:, known], axis=0)
-    return found
+    reduced = np.full(values.shape[1:], np.nan)
+    has_launches = np.isfinite(values).any(axis=0)
+    if has_launches.any():
+        reduced[has_launches] = reduce(values[:, has_launches], axis=0)
+    return reduced
 
 
 def _listed(values: Floats) -> list[Any]:
     """Nested lists with None for NaN."""
     objects = values.astype(object)
     objects[~np.isfinite(values)] = None
-    found: list[Any] = objects.tolist()
-    return found
+    nested: list[Any] = objects.tolist()
+    return nested

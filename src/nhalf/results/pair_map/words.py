@@ -25,13 +25,13 @@ def map_name(row: Row) -> str:
 def sentences(row: Row) -> list[str]:
     """One for each slow node, one for all slow links, one for hosts that are slow internally."""
     slow = row["slow"]
-    nodes = [one for one in slow if one["kind"] in ("sends", "receives", "node")]
-    links = [one for one in slow if one["kind"] in ("way", "link")]
-    within = [one for one in slow if one["kind"] == "within"]
-    said = [_node(one, row) for one in nodes]
+    nodes = [suspect for suspect in slow if suspect["kind"] in ("sends", "receives", "node")]
+    links = [suspect for suspect in slow if suspect["kind"] in ("way", "link")]
+    internal = [suspect for suspect in slow if suspect["kind"] == "within"]
+    lines = [_node(suspect, row) for suspect in nodes]
     if links:
-        said.append(_links(links, row))
-    return said + [_within(one) for one in within]
+        lines.append(_links(links, row))
+    return lines + [_within(suspect) for suspect in internal]
 
 
 def equal_text(row: Row) -> str:
@@ -43,10 +43,10 @@ def equal_text(row: Row) -> str:
     links //= 1 if row["directed"] else 2
     if links < LINKS_MIN:
         return ""
-    what = "pairs of ranks" if row["level"] == "ranks" else "links between hosts"
+    subject = "pairs of ranks" if row["level"] == "ranks" else "links between hosts"
     if row["directed"]:
-        what += " and directions"
-    return f"all {links} {what} are equal within {equal_percent(row)}"
+        subject += " and directions"
+    return f"all {links} {subject} are equal within {equal_percent(row)}"
 
 
 def equal_percent(row: Row) -> str:
@@ -56,7 +56,7 @@ def equal_percent(row: Row) -> str:
 
 def shares(links: Iterable[Row]) -> list[str]:
     """The members common to all of several slow links."""
-    sets = [set(one["members"]) for one in links]
+    sets = [set(link["members"]) for link in links]
     return sorted(set.intersection(*sets)) if len(sets) > 1 else []
 
 
@@ -65,59 +65,64 @@ def sides(links: Sequence[Row], members: Sequence[str]) -> tuple[list[str], list
 
     The slow links share the route between the groups. Each group has two or more members.
     """
-    slow = {frozenset(one["members"]) for one in links}
-    first = [one for one in members if frozenset((members[0], one)) not in slow]
-    second = [one for one in members if one not in first]
+    slow_pairs = {frozenset(link["members"]) for link in links}
+    first = [name for name in members if frozenset((members[0], name)) not in slow_pairs]
+    second = [name for name in members if name not in first]
     if min(len(first), len(second)) < 2:
         return None
-    between = {frozenset((one, other)) for one in first for other in second}
-    return (first, second) if slow == between else None
+    between = {frozenset((near, far)) for near in first for far in second}
+    return (first, second) if slow_pairs == between else None
 
 
-def _ratio(one: Row, than: str) -> str:
+def _ratio(suspect: Row, than: str) -> str:
     """'1.90x as long as that of others (interval 1.82 to 2.01)'."""
-    low, high = (f"{end:.2f}" for end in one["ratio_ci"])
+    low, high = (f"{end:.2f}" for end in suspect["ratio_ci"])
     interval = "" if low == high else f" (interval {low} to {high})"
-    return f"{one['ratio']:.2f}x as long as {than}{interval}"
+    return f"{suspect['ratio']:.2f}x as long as {than}{interval}"
 
 
-def _node(one: Row, row: Row) -> str:
+def _node(suspect: Row, row: Row) -> str:
     """'n3's sends take 1.90x as long as those of others, to all 3 of them: suspect the node, …'."""
-    name = one["members"][0]
-    what = {"sends": "sends", "receives": "receives"}.get(one["kind"], "messages")
-    how = {"sends": "to", "receives": "from"}.get(one["kind"], "with")
-    if one["kind"] == "node" and row["directed"]:
-        how = "both ways with"
-    others = len(row["members"]) - 1
-    peers = f"all {others}" if one["peers"] == others else f"{one['peers']} of {others}"
+    name = suspect["members"][0]
+    traffic = {"sends": "sends", "receives": "receives"}.get(suspect["kind"], "messages")
+    relation = {"sends": "to", "receives": "from"}.get(suspect["kind"], "with")
+    if suspect["kind"] == "node" and row["directed"]:
+        relation = "both ways with"
+    peer_count = len(row["members"]) - 1
+    slow_count = suspect["peers"]
+    peers = f"all {peer_count}" if slow_count == peer_count else f"{slow_count} of {peer_count}"
     noun = "node" if row["level"] == "hosts" else "rank"
-    ratio = _ratio(one, "those of others")
-    said = f"{name}'s {what} take {ratio}, {how} {peers} of them: suspect the {noun}, not a link"
-    said = said.replace(f"{peers} of them", peers) if " of " in peers else said
-    if others == 2 and one["kind"] == "node":
-        rest = "-".join(other for other in row["members"] if other != name)
-        said += f" (with three members, {rest} may instead be fast)"
-    return said
+    ratio = _ratio(suspect, "those of others")
+    targets = peers if " of " in peers else f"{peers} of them"
+    sentence = (
+        f"{name}'s {traffic} take {ratio}, {relation} {targets}: suspect the {noun}, not a link"
+    )
+    if peer_count == 2 and suspect["kind"] == "node":
+        fast_members = "-".join(member for member in row["members"] if member != name)
+        sentence += f" (with three members, {fast_members} may instead be fast)"
+    return sentence
 
 
 def _links(links: Sequence[Row], row: Row) -> str:
     """All slow links, and what they share."""
     if len(row["members"]) == 2:
-        one, other = links[0]["members"]
+        source, target = links[0]["members"]
         return (
-            f"from {one} to {other} a message takes {_ratio(links[0], 'back')}; with two members, "
-            "a slow node cannot be distinguished from a slow link"
+            f"from {source} to {target} a message takes {_ratio(links[0], 'back')}; "
+            "with two members, a slow node cannot be distinguished from a slow link"
         )
-    listed = [
-        f"{(' to ' if one['kind'] == 'way' else '-').join(one['members'])} {one['ratio']:.2f}x"
-        for one in links[:PAIRS_LISTED]
+    listed_links = [
+        f"{(' to ' if link['kind'] == 'way' else '-').join(link['members'])} {link['ratio']:.2f}x"
+        for link in links[:PAIRS_LISTED]
     ]
     more = len(links) - PAIRS_LISTED
-    names = ", ".join(listed) + (f" and {more} more" if more > 0 else "")
+    names = ", ".join(listed_links) + (f" and {more} more" if more > 0 else "")
     groups = sides(links, row["members"])
     if groups:
-        one, other = (", ".join(group) for group in groups)
-        return f"{names} as long: all ways between ({one}) and ({other}), none within: their route"
+        first, second = (", ".join(group) for group in groups)
+        return (
+            f"{names} as long: all ways between ({first}) and ({second}), none within: their route"
+        )
     if len(links) == 1:
         back = "" if links[0]["kind"] == "link" else ", not so back"
         name = names.rpartition(" ")[0]
@@ -130,5 +135,5 @@ def _links(links: Sequence[Row], row: Row) -> str:
     return f"{names} as long as the others: no member and no two groups explain them all"
 
 
-def _within(one: Row) -> str:
-    return f"messages within {one['members'][0]} take {_ratio(one, 'within others')}"
+def _within(suspect: Row) -> str:
+    return f"messages within {suspect['members'][0]} take {_ratio(suspect, 'within others')}"

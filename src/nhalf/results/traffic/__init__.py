@@ -19,7 +19,7 @@ def _percent(load_percent: float) -> str:
 
 
 def percent_of(share: float) -> str:
-    """A share of 1."""
+    """Write a share of 1 as a percentage."""
     return f"{share * 100:.0f} %"
 
 
@@ -57,13 +57,13 @@ class Traffic(Result):
     def line(self, row: Row) -> str:
         """The throughput, and the load from which not all of it is accepted."""
         rule, setting, _, saturated, *_ = (column.cell(row) for column in self.columns)
-        what = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
-        known = f"{self.title} {what}, {setting}: {saturated} without pauses{_parts(row)}"
+        destinations = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
+        summary = f"{self.title} {destinations}, {setting}: {saturated} without pauses{_parts(row)}"
         if row["missing"]:
-            return f"{known}; {row['missing']}"
+            return f"{summary}; {row['missing']}"
         point = _percent(row["saturation_percent"])
         if row["saturation_percent"] <= min(load["load_percent"] for load in row["loads"]):
-            return f"{known}, not all of it is accepted even at {point}"
+            return f"{summary}, not all of it is accepted even at {point}"
         low, high = row.get("saturation_percent_ci", (None, None))
         interval = "" if low is None else f" (interval {low:.0f} to {high:.0f} %)"
-        return f"{known}, accepted up to {point} of that{interval}"
+        return f"{summary}, accepted up to {point} of that{interval}"

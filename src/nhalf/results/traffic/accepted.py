@@ -86,7 +86,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
     NAME is `accepted_Bps`, `accepted_share` and `delay_s`; others are medians.
     """
     keys = [*OVER_LOADS, "load_percent"]
-    found: list[Row] = []
+    curve_rows: list[Row] = []
     for key, points in rows.group_by(keys, maintain_order=True):
         row: Row = dict(zip(keys, key, strict=True)) | {"launches": points.height}
         for name in (
@@ -108,8 +108,8 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
             row["accepted_share_high"] = min(
                 row["accepted_share_high"], max(1, row["accepted_share"])
             )
-        found.append(row)
-    return pl.DataFrame(found, infer_schema_length=None)
+        curve_rows.append(row)
+    return pl.DataFrame(curve_rows, infer_schema_length=None)
 
 
 def traffic(measurements: pl.LazyFrame) -> list[Row]:
@@ -206,7 +206,7 @@ def _missing(offered: pl.DataFrame, points: Sequence[float | None]) -> str:
 
 
 def _load(row: Row) -> Row:
-    """One load of a curve."""
+    """Compute the members of one load of a curve."""
     members = {name: row[name] for name in ("load_percent", "offered_Bps", "last_delay_s")}
     share = row["on_node_share"]
     if share is not None:

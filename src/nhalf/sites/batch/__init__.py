@@ -78,14 +78,14 @@ class Unreachable(Exception):
 class BatchSystem(ABC):
     """One scheduler."""
 
-    what: ClassVar[str]
-    """One sentence: which system this is, by which commands."""
+    description: ClassVar[str]
+    """One sentence: the system and its commands."""
     title: ClassVar[str]
-    """Its usual name."""
+    """The system's usual name."""
 
     @abstractmethod
     def is_here(self) -> bool:
-        """Whether its commands are found."""
+        """Whether the system's commands are found."""
 
     @abstractmethod
     def options(self, text: str) -> tuple[str, ...]:
@@ -93,18 +93,18 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def nodes_in(self, options: Sequence[str]) -> int:
-        """How many hosts the user's options ask for at least; 0 where they do not say."""
+        """The least number of hosts that the user's options request; 0 if unspecified."""
 
     @abstractmethod
     def directives(self, request: Request) -> str:
-        """The lines of a job script that the system reads, each with its reason above it."""
+        """The directives of a job script, each with its reason above it."""
 
     @abstractmethod
     def submit(self, script: Path) -> str:
         """Submit a script; returns the job's name.
 
-        Raises InputError with the system's own words if it refuses the job, MissingError where
-        nobody answers.
+        Raises InputError with the system's own words if it refuses the job, MissingError if it
+        does not answer.
         """
 
     @abstractmethod
@@ -119,7 +119,7 @@ class BatchSystem(ABC):
     def usable_hosts(self, options: Sequence[str]) -> list[str]:
         """The hosts that are up in the partition that the options name.
 
-        None if that cannot be found out.
+        The list is empty if that cannot be determined.
         """
 
     @abstractmethod
@@ -128,10 +128,10 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
-        """Seconds until a job's time is up, as this process hears it; None for no limit."""
+        """Seconds until the time limit of a job, as far as known; None without a limit."""
 
 
-def systems_known() -> dict[str, BatchSystem]:
+def batch_systems() -> dict[str, BatchSystem]:
     """Every batch system by name."""
-    found: dict[str, type[BatchSystem]] = load(PACKAGE, BatchSystem)
-    return {name: system() for name, system in found.items()}
+    classes: dict[str, type[BatchSystem]] = load(PACKAGE, BatchSystem)
+    return {name: system() for name, system in classes.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slurm: sbatch, scontrol and sacct, squeue for the time that is left, sinfo for hosts."""
+"""Slurm: sbatch, scontrol and sacct, squeue for the remaining time, sinfo for hosts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _REFUSED = {
         ("-h", "--help", "--usage", "-V", "--version", "--test-only", "--parsable"), ""
     ),
 }
-"""Options that would take control of the job away from nhalf."""
+"""Options that would take control of the job from nhalf."""
 
 _STATE = re.compile(r"^\s*JobState=(\S+)(?:\s+Reason=(.*?))?(?=\s+\w+=|$)", re.MULTILINE)
 _HOSTS = re.compile(r"^\s*NodeList=(\S*)", re.MULTILINE)
@@ -59,7 +59,7 @@ _NO_REASON = ("", "None", "(null)")
 class Slurm(BatchSystem):
     """Slurm from version 20 on; without accounting it forgets a job some minutes after its end."""
 
-    what: ClassVar[str] = "sbatch of Slurm"
+    description: ClassVar[str] = "sbatch of Slurm"
     title: ClassVar[str] = "Slurm"
 
     def is_here(self) -> bool:
@@ -67,32 +67,32 @@ class Slurm(BatchSystem):
         return shutil.which("sbatch") is not None
 
     def options(self, text: str) -> tuple[str, ...]:
-        """Options with their values, as '--nodes=4', '-N 4' or '--exclusive'."""
+        """Split options with their values, such as '--nodes=4', '-N 4' or '--exclusive'."""
         try:
             words = shlex.split(text)
         except ValueError as error:
             raise InputError(
                 f"--job {text!r} cannot be read: {error}", "close all quotes"
             ) from None
-        found: list[str] = []
+        options: list[str] = []
         takes_value = False
         for word in words:
             if re.match(r"-[a-zA-Z]|--[a-z]", word) and "\n" not in word:
                 _check_not_refused(word)
-                found.append(shlex.quote(word))
+                options.append(shlex.quote(word))
                 takes_value = "=" not in word
             elif takes_value and "\n" not in word:
-                found[-1] += f" {shlex.quote(word)}"
+                options[-1] += f" {shlex.quote(word)}"
                 takes_value = False
             else:
                 raise InputError(
                     f"{word!r} in --job is no option of sbatch",
                     'write --job "--nodes=4 --time=10:00"',
                 )
-        return tuple(found)
+        return tuple(options)
 
     def nodes_in(self, options: Sequence[str]) -> int:
-        """The first number of -N or --nodes, the last of them where there are several."""
+        """The first number of the last -N or --nodes."""
         nodes = 0
         for option in options:
             number = re.search(r"\d+", option)
@@ -104,7 +104,7 @@ class Slurm(BatchSystem):
         """The #SBATCH lines; the user's last, since the last of two that contradict wins."""
         hosts = ",".join(request.hosts)
         minutes = math.ceil(request.time_s / 60)
-        ours = [
+        directives = [
             ("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
             ("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
             ("hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""),
@@ -118,14 +118,17 @@ class Slurm(BatchSystem):
             ("requeue", "After the loss of the first host this script goes on.", "--requeue"),
             ("", "What the job says, added to what a job before it said.", "--open-mode=append"),
         ]
-        given = {_name(option) for option in request.options}
+        overridden = {_name(option) for option in request.options}
         lines: list[str] = []
-        for key, why, option in ours:
-            if option and not given & _OURS.get(key, set()):
+        for key, why, option in directives:
+            if option and not overridden & _OURS.get(key, set()):
                 lines += [f"# {why}", f"#SBATCH {option}"]
         lines.append(f"#SBATCH --output={_output(request.output)}")
         if request.options:
-            lines += ["# Asked for with --job.", *(f"#SBATCH {one}" for one in request.options)]
+            lines += [
+                "# Asked for with --job.",
+                *(f"#SBATCH {option}" for option in request.options),
+            ]
         return "\n".join(lines)
 
     def submit(self, script: Path) -> str:
@@ -139,7 +142,7 @@ class Slurm(BatchSystem):
         return job[0]
 
     def state(self, job: str) -> JobState | None:
-        """From scontrol, which keeps jobs for some minutes after their end, then from sacct."""
+        """Ask scontrol, which keeps jobs for some minutes after their end, then sacct."""
         number, cluster = _split(job)
         outcome = run(["scontrol", *cluster, "show", "job", number], ANSWER_TIMEOUT_S)
         if outcome.succeeded:
@@ -151,7 +154,7 @@ class Slurm(BatchSystem):
         return read_sacct(outcome.stdout) if outcome.succeeded else None
 
     def cancelling(self, job: str) -> str:
-        """With scancel."""
+        """The command line of scancel."""
         number, cluster = _split(job)
         return shlex.join(["scancel", *cluster, number])
 
@@ -172,11 +175,11 @@ class Slurm(BatchSystem):
         return list(dict.fromkeys(name for name, _ in chosen))
 
     def job_here(self, variables: Mapping[str, str]) -> str:
-        """SLURM_JOB_ID."""
+        """The value of SLURM_JOB_ID."""
         return variables.get("SLURM_JOB_ID", "")
 
     def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
-        """From squeue, because limits change; if it does not answer, from SLURM_JOB_END_TIME."""
+        """Ask squeue, because limits change; without an answer take SLURM_JOB_END_TIME."""
         number, cluster = _split(job)
         words = [f"--jobs={number}", "--noheader", "--format=%L"]
         outcome = run(["squeue", *cluster, *words], ANSWER_TIMEOUT_S)
@@ -187,22 +190,22 @@ class Slurm(BatchSystem):
 
 
 def read_scontrol(text: str) -> JobState | None:
-    """What `scontrol show job` says; None if it says nothing of a state."""
+    """The state that `scontrol show job` prints; None if it prints none."""
     state, hosts, code = _STATE.search(text), _HOSTS.search(text), _EXIT.search(text)
     if state is None:
         return None
-    found = hosts[1] if hosts else ""
+    host_list = hosts[1] if hosts else ""
     return JobState(
         name=state[1],
         phase=_phase(state[1]),
         reason="" if state[2] in (None, *_NO_REASON) else state[2].replace("_", " "),
-        hosts="" if found in _NO_REASON else found,
+        hosts="" if host_list in _NO_REASON else host_list,
         exit_code=int(code[1]) if code else None,
     )
 
 
 def read_sacct(text: str) -> JobState | None:
-    """The first line of `sacct --parsable2 --format=State,ExitCode,NodeList`."""
+    """The state in the first line of `sacct --parsable2 --format=State,ExitCode,NodeList`."""
     parts = next(iter(text.splitlines()), "").split("|")
     if len(parts) != 3 or not parts[0]:
         return None
@@ -224,7 +227,7 @@ def read_time_left(text: str) -> float | None:
 
 
 def _phase(name: str) -> Phase:
-    """The common state for Slurm's; an unknown one counts as running."""
+    """The common state of a Slurm state; an unknown one counts as running."""
     word = name.rstrip("+").partition(" ")[0]
     if word in _WAITING:
         return Phase.WAITING
@@ -234,7 +237,7 @@ def _phase(name: str) -> Phase:
 
 
 def _name(option: str) -> str:
-    """'--nodes' of '--nodes=4', '-N' of '-N4'."""
+    """The name of an option: '--nodes' of '--nodes=4', '-N' of '-N4'."""
     word = option.strip("'").partition(" ")[0].partition("=")[0]
     return word if word.startswith("--") else word[:2]
 
@@ -250,12 +253,19 @@ def _check_accepted(outcome: Outcome) -> None:
     """Raises the error for a refusal by sbatch."""
     if outcome.succeeded:
         return
-    said = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
-    words = re.sub(r"^(sbatch: )?((fatal|error): )*", "", said[0] if said else outcome.reason)
-    away = ("Unable to contact", "timed out", "cannot stat file", "Unable to process config")
-    if outcome.stopped or any(text in line for line in said for text in away):
-        raise MissingError(f"sbatch: {words}", "look with sinfo whether Slurm is up")
-    raise InputError(f"sbatch: {words}", "give other options with --job; sinfo shows what there is")
+    lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
+    message = re.sub(r"^(sbatch: )?((fatal|error): )*", "", lines[0] if lines else outcome.reason)
+    unreachable_texts = (
+        "Unable to contact",
+        "timed out",
+        "cannot stat file",
+        "Unable to process config",
+    )
+    if outcome.stopped or any(text in line for line in lines for text in unreachable_texts):
+        raise MissingError(f"sbatch: {message}", "look with sinfo whether Slurm is up")
+    raise InputError(
+        f"sbatch: {message}", "give other options with --job; sinfo shows what there is"
+    )
 
 
 def _split(job: str) -> tuple[str, list[str]]:
@@ -265,12 +275,12 @@ def _split(job: str) -> tuple[str, list[str]]:
 
 
 def _quoted(text: str) -> str:
-    """A value that sbatch reads as one word; it knows the quotes of shells."""
+    """Quote a value that sbatch has to read as one word; it understands quotes of shells."""
     return shlex.quote(re.sub(r"[\s\\]+", " ", text))
 
 
 def _output(path: Path) -> str:
-    """A file that sbatch writes: %j and the like, which it would replace, are kept as they are."""
+    """The path of a file that sbatch writes, with %j and the like protected from replacement."""
     text = str(path)
     if "\\" in text or "\n" in text:
         raise InputError(

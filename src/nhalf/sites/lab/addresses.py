@@ -9,17 +9,17 @@ from collections.abc import Iterable
 from nhalf.base.errors import MissingError
 
 CANDIDATES = ("198.18.0.0/16", "10.213.0.0/16", "172.29.0.0/16")
-"""Where to look: the range for benchmarks of networks (RFC 2544) first, then private ones."""
+"""Ranges to search: that for benchmarks of networks (RFC 2544) first, then private ones."""
 
 
 def networks() -> list[ipaddress.IPv4Network]:
-    """All networks of 256 addresses that a lab may have; its index is the lab's number."""
+    """All networks of 256 addresses for labs; the index of a network is the lab's number."""
     return [
         part for text in CANDIDATES for part in ipaddress.IPv4Network(text).subnets(new_prefix=24)
     ]
 
 
-def free_number(routes: Iterable[str], taken: Iterable[int]) -> int:
+def free_number(routes: Iterable[str], taken_numbers: Iterable[int]) -> int:
     """The first network that overlaps no route and belongs to no other lab.
 
     `routes` are destinations as `ip route` prints them; the default route is no obstacle. Raises
@@ -27,9 +27,11 @@ def free_number(routes: Iterable[str], taken: Iterable[int]) -> int:
     """
     used = [ipaddress.IPv4Network(text, strict=False) for text in routes if text != "default"]
     used = [network for network in used if network.prefixlen > 0]
-    numbers = set(taken)
+    numbers = set(taken_numbers)
     for number, network in enumerate(networks()):
-        if number not in numbers and not any(network.overlaps(other) for other in used):
+        if number not in numbers and not any(
+            network.overlaps(used_network) for used_network in used
+        ):
             return number
     raise MissingError(
         f"all of {', '.join(CANDIDATES)} is routed somewhere from this machine",

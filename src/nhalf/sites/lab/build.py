@@ -58,14 +58,14 @@ def plan(
 
 
 def begin(planned: Lab) -> Lab:
-    """Give it a free number and a folder; raises InputError if the name is taken."""
+    """Give a lab a free number and a folder; raises InputError if the name is taken."""
     if state.folder_of(planned.name).exists():
         raise InputError(
             f"there is a lab called {planned.name} already",
             f"remove it (nhalf lab down --name {planned.name}) or choose another --name",
         )
-    taken = [lab.number for lab in state.all_labs()]
-    number = addresses.free_number(network.routes_here(), taken)
+    taken_numbers = [lab.number for lab in state.all_labs()]
+    number = addresses.free_number(network.routes_here(), taken_numbers)
     lab = msgspec.structs.replace(planned, number=number)
     lab.folder.mkdir(mode=0o755)
     lab.save()
@@ -73,16 +73,16 @@ def begin(planned: Lab) -> Lab:
 
 
 def build(planned: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
-    """Create all of it and wait until Slurm sees every node idle.
+    """Create a lab and wait until Slurm reports every node idle.
 
-    A lab whose Slurm does not start stays, so that its logs can be read.
+    A lab whose Slurm does not start is kept, so that its logs can be read.
     """
     with state.locked():
         network.note_folder()
         lab = begin(planned)
         try:
-            for what, step in STEPS:
-                say(what)
+            for title, step in STEPS:
+                say(title)
                 step(lab)
         except BaseException:
             remove(lab)

@@ -14,7 +14,7 @@ from nhalf.sites.lab.layout import HEAD
 from nhalf.sites.lab.places import keeper
 from nhalf.sites.lab.state import Lab
 
-IN_THE_SAME_FOLDER = 'cd -- "$1" 2>/dev/null || cd /; shift; exec "$@"'
+IN_CURRENT_FOLDER = 'cd -- "$1" 2>/dev/null || cd /; shift; exec "$@"'
 
 
 def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
@@ -28,7 +28,7 @@ def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
         raise FailedError(f"{place} is dead", f"nhalf lab {remedy}")
     spaces = ["--uts", "--mount", "--root", *([] if place == HEAD else ["--net", "--ipc"])]
     entered = ["nsenter", "--target", str(pid), *spaces]
-    return [*entered, "sh", "-c", IN_THE_SAME_FOLDER, "nhalf-lab", os.getcwd(), *command]
+    return [*entered, "sh", "-c", IN_CURRENT_FOLDER, "nhalf-lab", os.getcwd(), *command]
 
 
 def variables(lab: Lab) -> dict[str, str]:
@@ -56,7 +56,7 @@ def offer_nhalf(lab: Lab) -> None:
 
 
 def execute(lab: Lab, place: str, command: Sequence[str]) -> None:
-    """Become that command: its input, output, signals and exit code are its own."""
+    """Replace this process by the command, with its own input, output, signals and exit code."""
     line = command_line(lab, place, command)
     offer_nhalf(lab)
     sys.stdout.flush()

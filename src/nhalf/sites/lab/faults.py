@@ -30,7 +30,7 @@ def change_link(
 
 
 def kill_node(lab: Lab, node: str) -> int:
-    """Cut the power of a node: its processes die without notice. Returns their number.
+    """Cut the power of a node: kill its processes without notice; returns their number.
 
     The link is cut first, so that no peer sees a connection close.
     """
@@ -38,8 +38,8 @@ def kill_node(lab: Lab, node: str) -> int:
     network.switch_link(lab, link, up=False)
     died = len(processes.of_node(lab, node))
     processes.kill(lambda: processes.of_node(lab, node))
-    for left in (f"keeper.{node}", f"slurmd.{node}.pid"):
-        (lab.folder / left).unlink(missing_ok=True)
+    for file_name in (f"keeper.{node}", f"slurmd.{node}.pid"):
+        (lab.folder / file_name).unlink(missing_ok=True)
     return died
 
 

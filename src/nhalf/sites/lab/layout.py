@@ -40,7 +40,7 @@ class Layout:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """All that have their own network namespace: everything but the head."""
+        """The places with their own network namespace: all but the head."""
         return (*self.nodes, *self.switches, *self.routers)
 
     def port(self, place: str, link: Link, head_port: str) -> str:
@@ -50,7 +50,7 @@ class Layout:
         return "eth0" if place in self.nodes else link.b if place == link.a else link.a
 
     def ends(self, link: Link, head_port: str) -> Iterator[tuple[str, str]]:
-        """Both ends: place and port."""
+        """Both ends of a link: place and port."""
         for place in (link.a, link.b):
             yield place, self.port(place, link, head_port)
 
@@ -96,13 +96,13 @@ def layout(topology: str, nodes: int) -> Layout:
 
 
 def _star(nodes: tuple[str, ...]) -> Layout:
-    """Every node on one switch."""
+    """The layout with every node on one switch."""
     links = (Link(HEAD, "s0", shaped=False), *(Link(node, "s0") for node in nodes))
     return Layout(nodes, ("s0",), (), links)
 
 
 def _tree(nodes: tuple[str, ...]) -> Layout:
-    """Leaf switches of about as many nodes as there are leaves, and one switch above them."""
+    """The layout with about as many leaf switches as nodes on each, and one switch above them."""
     per_leaf = math.ceil(math.sqrt(len(nodes)))
     leaves = tuple(f"s{number + 1}" for number in range(math.ceil(len(nodes) / per_leaf)))
     links = [Link(HEAD, "s0", shaped=False), *(Link(leaf, "s0") for leaf in leaves)]
@@ -111,7 +111,7 @@ def _tree(nodes: tuple[str, ...]) -> Layout:
 
 
 def _ring(nodes: tuple[str, ...]) -> Layout:
-    """A router for each node, linked to two neighbours; the head has a link to every router.
+    """The layout with a router for each node, linked to two neighbours and to the head.
 
     A node thus has one port and one address, and a library cannot choose a wrong one: packets to
     nodes take the ring, packets to the head take the router's own link to it.
@@ -122,19 +122,19 @@ def _ring(nodes: tuple[str, ...]) -> Layout:
     links += [Link(router, "s0", shaped=False) for router in routers]
     links += [Link(*pair, shaped=False) for pair in zip(nodes, routers, strict=True)]
     around = range(count if count > 2 else count - 1)
-    links += [Link(routers[one], routers[(one + 1) % count]) for one in around]
+    links += [Link(routers[index], routers[(index + 1) % count]) for index in around]
     routes = [(HEAD, f"{{net}}.{n} via {{net}}.{128 + n}") for n in range(1, count + 1)]
-    for here in range(count):
-        for there in range(count):
-            routes.append((routers[here], _route(here, there, count)))
+    for router_index in range(count):
+        for node_index in range(count):
+            routes.append((routers[router_index], _route(router_index, node_index, count)))
     return Layout(nodes, ("s0",), routers, tuple(links), 25, tuple(routes))
 
 
-def _route(here: int, there: int, count: int) -> str:
+def _route(router_index: int, node_index: int, count: int) -> str:
     """The route from a router to a node in the shorter direction; ties go upwards."""
-    target = f"{{net}}.{there + 1}"
-    if here == there:
-        return f"{target} dev n{there + 1}"
-    upwards = (there - here) % count <= count // 2
-    neighbour = (here + (1 if upwards else -1)) % count + 1
+    target = f"{{net}}.{node_index + 1}"
+    if router_index == node_index:
+        return f"{target} dev n{node_index + 1}"
+    upwards = (node_index - router_index) % count <= count // 2
+    neighbour = (router_index + (1 if upwards else -1)) % count + 1
     return f"{target} via {{net}}.{128 + neighbour} dev r{neighbour} onlink"

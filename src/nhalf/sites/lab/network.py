@@ -33,14 +33,13 @@ NOTE = ROOT / ".netns-is-ours"
 
 
 def cables(lab: Lab) -> str:
-    """Lines for `ip -batch`: every namespace, and every link right where its ends belong."""
+    """Lines for `ip -batch`: every namespace, and every link with its ends in their namespaces."""
     lines = [f"netns add {lab.namespace(place)}" for place in lab.layout.places]
     for link in lab.layout.links:
         (a, port_a), (b, port_b) = lab.layout.ends(link, lab.head_port)
-        here = "" if a == HEAD else f" netns {lab.namespace(a)}"
-        lines.append(
-            f"link add name {port_a}{here} type veth peer name {port_b} netns {lab.namespace(b)}"
-        )
+        end_a = port_a if a == HEAD else f"{port_a} netns {lab.namespace(a)}"
+        end_b = f"{port_b} netns {lab.namespace(b)}"
+        lines.append(f"link add name {end_a} type veth peer name {end_b}")
     return _text(lines)
 
 
@@ -74,7 +73,7 @@ def setup(lab: Lab, place: str) -> str:
 
 
 def settings(lab: Lab, place: str) -> str:
-    """A shell script that tells the kernel how a place treats packets."""
+    """A shell script that sets the kernel's network parameters of a place."""
     chosen = list(SETTINGS)
     if place in lab.layout.nodes:
         chosen += NODE_SETTINGS
@@ -88,7 +87,7 @@ def settings(lab: Lab, place: str) -> str:
 
 
 def rate_of(lab: Lab, link: Link) -> float | None:
-    """Bytes per second of a link when the lab starts; None if nothing slows it down."""
+    """Bytes per second of a link when the lab starts; None if it is not limited."""
     for name, rate_Bps in lab.slow_Bps.items():
         if lab.layout.link(name) == link:
             return rate_Bps
@@ -104,7 +103,7 @@ def buckets(lab: Lab, link: Link, rate_Bps: float | None) -> list[tuple[str, str
 
 
 def make(lab: Lab) -> None:
-    """Make all of it; raises MissingError if this kernel has no such links or queues."""
+    """Create the network; raises MissingError if this kernel has no such links or queues."""
     _kernel(["ip", "-batch", "-"], cables(lab))
     for place in (*lab.layout.places, HEAD):
         if place != HEAD:
@@ -151,7 +150,7 @@ def link_state(lab: Lab, link: Link) -> dict[str, object]:
     if shown.succeeded and queue.succeeded:
         up = "LOWER_UP" in msgspec.json.decode(shown.stdout)[0]["flags"]
         options = (entry.get("options", {}) for entry in msgspec.json.decode(queue.stdout))
-        rate_Bps = next((one["rate"] for one in options if "rate" in one), None)
+        rate_Bps = next((option["rate"] for option in options if "rate" in option), None)
     return {"link": lab.layout.title(link), "up": up, "rate_Bps": rate_Bps}
 
 

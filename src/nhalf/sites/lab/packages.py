@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that a lab is made of: looked for, and installed where Debian is."""
+"""Find the programs that a lab needs, and install missing ones on Debian."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ exec apt-get -qq install -y --no-install-recommends "$@"
 """
 """Packages start their services by these two programs; in this namespace they do nothing.
 
-Nothing of that is left when it ends, however it ends.
+The namespace vanishes when the command ends, however it ends.
 """
 
 
 def missing_programs() -> list[str]:
-    """Programs that a lab cannot do without."""
+    """The required programs of a lab that are missing."""
     return [name for name in PROGRAMS if shutil.which(name, path=system_path()) is None]
 
 
@@ -49,9 +49,9 @@ def missing_packages() -> list[str]:
 
 
 def ensure(may_install: bool, say: Callable[[str], None]) -> None:
-    """Return with all programs here; raises MissingError with the reason otherwise.
+    """Make sure that all programs are installed; raises MissingError with the reason otherwise.
 
-    Debian packages that are missing are installed, and `say` told so, if that is allowed.
+    Missing Debian packages are installed if that is allowed, and `say` reports it.
     """
     packages = missing_packages()
     if may_install and packages and shutil.which("apt-get"):

@@ -35,15 +35,15 @@ echo $$ >"$folder/keeper.$place.part"
 mv "$folder/keeper.$place.part" "$folder/keeper.$place"
 exec sleep infinity
 """
-"""What the first process of a place does. The last line keeps its namespaces when daemons die.
+"""Script of the first process of a place. The last line keeps its namespaces when daemons die.
 
-A node has its own boot id, by which libraries tell whether two ranks share memory, and shared
-memory of its own, so that they could not.
+A node has its own boot id, by which libraries detect whether two ranks share memory, and its own
+shared memory, so that they cannot.
 """
 
 
 def write_files(lab: Lab) -> None:
-    """Everything that the daemons read: configuration, hosts, key, boot ids."""
+    """Write all files that the daemons read: configuration, hosts, key, boot ids."""
     folder = lab.folder
     for name in ("state", "log", "boot", "bin", *(f"spool/{node}" for node in lab.layout.nodes)):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -58,13 +58,13 @@ def write_files(lab: Lab) -> None:
 
 
 def new_boot_id(lab: Lab, node: str) -> None:
-    """As a machine has one after each start."""
+    """Give a node a new boot id, as a machine has after each start."""
     text = Path("/proc/sys/kernel/random/uuid").read_text()
     (lab.folder / "boot" / node).write_text(text)
 
 
 def start_head(lab: Lab) -> None:
-    """The head: this machine's network with a host name, munged and slurmctld of its own."""
+    """Start the head: this machine's network with its own host name, munged and slurmctld."""
     folder = lab.folder
     munged = (
         f"munged --force --key-file={folder}/munge.key --socket={folder}/munge.socket "
@@ -77,7 +77,7 @@ def start_head(lab: Lab) -> None:
 
 
 def start_nodes(lab: Lab, nodes: list[str]) -> None:
-    """Nodes with their slurmd, all at once."""
+    """Start nodes with their slurmd, all at once."""
     started = {}
     for node in nodes:
         (lab.folder / f"keeper.{node}").unlink(missing_ok=True)
@@ -110,7 +110,7 @@ def _start(lab: Lab, place: str, namespaces: list[str], daemons: list[str]) -> P
 
 def _wait_for_keepers(lab: Lab, started: dict[str, Process]) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while silent := [one for one in started if not (lab.folder / f"keeper.{one}").exists()]:
+    while silent := [place for place in started if not (lab.folder / f"keeper.{place}").exists()]:
         late = time.monotonic() > deadline
         for place in silent:
             if late or started[place].poll() is not None:

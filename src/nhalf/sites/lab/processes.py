@@ -40,15 +40,16 @@ def of_node(lab: Lab, node: str) -> list[int]:
 
 
 def kill(find: Callable[[], list[int]]) -> None:
-    """Kill until none is found; raises FailedError if some survive the limit."""
+    """Kill processes until `find` returns none; raises FailedError if some survive the limit."""
     deadline = time.monotonic() + KILL_TIMEOUT_S
-    while left := find():
-        for pid in left:
+    while remaining := find():
+        for pid in remaining:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
             raise FailedError(
-                f"processes {left} of the lab cannot be killed", "see what they wait for, try again"
+                f"processes {remaining} of the lab cannot be killed",
+                "see what they wait for, try again",
             )
         time.sleep(0.02)
 
@@ -63,13 +64,13 @@ def running(lab: Lab, pid_file: str) -> int | None:
 
 
 def _select(belongs: Callable[[Path], bool]) -> list[int]:
-    found = []
+    process_ids = []
     for process in Path("/proc").iterdir():
-        # A process may end while it is looked at; a zombie has no namespaces any more.
+        # A process may end while it is examined; a zombie has no namespaces.
         with suppress(OSError):
             if process.name.isdigit() and belongs(process):
-                found.append(int(process.name))
-    return found
+                process_ids.append(int(process.name))
+    return process_ids
 
 
 def _network(lab: Lab, place: str) -> int | None:
@@ -83,7 +84,7 @@ def _inode(path: Path) -> int:
 
 
 def _sees_hosts_file(process: Path, lab: Lab) -> bool:
-    """Whether its table of mounts has the file: the path ends alike where /run is a mount."""
+    """Whether a process has the lab's hosts file mounted; paths may differ if /run is a mount."""
     ending = f"/{lab.folder.parent.name}/{lab.name}/{lab.hosts_file.name}"
     for line in (process / "mountinfo").read_text().splitlines():
         words = line.split()

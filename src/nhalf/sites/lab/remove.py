@@ -12,16 +12,16 @@ from nhalf.sites.lab.command import attempt, must
 from nhalf.sites.lab.state import Lab
 
 STARTING_S = 1.0
-"""How long a starting MPI program may take from listing this machine's ports to opening them.
+"""Time that a starting MPI program may take from listing this machine's ports to opening them.
 
-UCX lists those that are up, and MPI_Init fails if one of them has gone when it is opened.
+UCX lists those that are up, and MPI_Init fails if one of them is gone when it is opened.
 """
 
 
 def remove(lab: Lab) -> None:
-    """Processes first, then networks, then the folder; the caller holds the lock.
+    """Remove processes first, then networks, then the folder; the caller holds the lock.
 
-    The head's port is down for a while before it goes: other programs may be about to open it.
+    The head's port is down for a while before its removal: other programs may be about to open it.
     """
     unplugged = attempt(["ip", "link", "set", lab.head_port, "down"]).succeeded
     processes.kill(lambda: processes.of_lab(lab))
@@ -45,7 +45,7 @@ def remove_named(name: str) -> bool:
         if lab is not None:
             remove(lab)
         existed = lab is not None or folder.exists()
-        # Killed right after the folder was made, nothing else was.
+        # A lab that was killed early consists of its folder only.
         shutil.rmtree(folder, ignore_errors=True)
         if not state.names():
             network.forget_folder()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of links, and the token buckets that make them.
+"""Rates of links, and the token buckets that limit them.
 
-tc's tbf counts every frame with its Ethernet, IP and TCP headers, each one of a large packet that
-the network card would cut, too. What a program sees of a rate is therefore PAYLOAD_SHARE of it.
+tc's tbf counts every frame with its Ethernet, IP and TCP headers, including those into which the
+network card would cut a large packet. A program therefore sees PAYLOAD_SHARE of a rate.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PAYLOAD_SHARE = (FRAME_BYTES - HEADER_BYTES) / FRAME_BYTES
 
 PACKET_S = 131e-6
 PACKET_BYTES_MIN, PACKET_BYTES_MAX = 2 * (FRAME_BYTES - HEADER_BYTES), 65536
-"""TCP hands this many bytes to a link at a time as pass in PACKET_S: smaller packets keep a
-processor busy that ranks poll on, larger ones need a larger bucket."""
+"""TCP hands packets to a link that pass in PACKET_S: smaller ones keep a processor busy that ranks
+poll on, larger ones need a larger bucket."""
 PACKETS_IN_BUCKET = 2
 QUEUE_BYTES_PER_SENDER = 8 << 20
-"""More than a TCP connection has under way (tcp_rmem allows 6 MiB), so that no queue overflows."""
+"""More than a TCP connection has in flight (tcp_rmem allows 6 MiB), so that no queue overflows."""
 
 RATE_BPS_MIN, RATE_BPS_MAX = 1e6 / 8, 100e9 / 8
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", re.IGNORECASE)
@@ -44,7 +44,7 @@ def parse_link_rate(text: str) -> float:
 
 
 def rate_text(rate_Bps: float | None) -> str:
-    """'500 Mbit/s', or 'as fast as it goes' for None."""
+    """The text of a rate: '500 Mbit/s', or 'as fast as it goes' for None."""
     if rate_Bps is None:
         return "as fast as it goes"
     mega = rate_Bps * 8 / 1e6
@@ -52,7 +52,7 @@ def rate_text(rate_Bps: float | None) -> str:
 
 
 def packet_bytes(rate_Bps: float | None) -> int:
-    """The largest packet that TCP hands to a link of this rate; as ever where it is not shaped."""
+    """The largest packet that TCP hands to a link of this rate; the usual one if not shaped."""
     if rate_Bps is None:
         return PACKET_BYTES_MAX
     return min(max(round(rate_Bps * PACKET_S), PACKET_BYTES_MIN), PACKET_BYTES_MAX)
@@ -70,7 +70,7 @@ def burst_bytes(rate_Bps: float) -> int:
 
 
 def bucket_command(port: str, rate_Bps: float | None, senders: int) -> str:
-    """One line for `tc -batch`: the root queue of a port, or none if it is not shaped."""
+    """One line for `tc -batch`: the root queue of a port, with a bucket if it is shaped."""
     if rate_Bps is None:
         return f"qdisc replace dev {port} root pfifo limit 100000"
     queue_bytes = min(QUEUE_BYTES_PER_SENDER * max(senders, 4), 1 << 30)

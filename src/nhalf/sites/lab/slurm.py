@@ -19,7 +19,7 @@ POLL_S = 0.05
 
 
 def configuration(lab: Lab) -> str:
-    """slurm.conf: everything inside the lab's folder, on the lab's own addresses."""
+    """The text of slurm.conf: all files inside the lab's folder, on the lab's own addresses."""
     folder = lab.folder
     lines = [
         f"ClusterName={lab.name}",
@@ -69,27 +69,27 @@ def configuration(lab: Lab) -> str:
 
 
 def hosts(lab: Lab, present: str) -> str:
-    """A hosts file: the lab's places first, then what the machine had."""
+    """The text of a hosts file: the lab's places first, then the machine's entries."""
     lines = ["127.0.0.1 localhost"]
     lines += [f"{lab.address(place)} {place}" for place in (HEAD, *lab.layout.nodes)]
     return "".join(f"{line}\n" for line in lines) + present
 
 
 def node_states(lab: Lab) -> dict[str, str]:
-    """Slurm's word for each node: idle, allocated, mixed, down …; empty if it does not answer."""
+    """Slurm's state of each node: idle, allocated, mixed, down …; empty if it does not answer."""
     lines = _ask(lab, "sinfo", "--noheader", "--Node", "--format=%N %T")
     return dict(line.split(maxsplit=1) for line in lines if " " in line)
 
 
 def jobs(lab: Lab) -> list[dict[str, Any]]:
-    """Jobs that wait or run: number, name, state, nodes."""
+    """The jobs that wait or run: number, name, state, nodes."""
     lines = _ask(lab, "squeue", "--noheader", "--format=%A|%j|%T|%N")
     keys = ("job", "name", "state", "nodes")
     return [dict(zip(keys, line.split("|"), strict=True)) for line in lines if "|" in line]
 
 
 def wait_until_idle(lab: Lab, timeout_s: float = READY_TIMEOUT_S) -> None:
-    """Return when Slurm has heard of all nodes; raises FailedError with where to look."""
+    """Wait until Slurm reports all nodes idle; raises FailedError with the folder of its logs."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         states = node_states(lab)
@@ -111,8 +111,8 @@ def wait_until_back(lab: Lab, node: str, since_s: float, timeout_s: float = READ
     earliest = datetime.fromtimestamp(int(since_s))
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        said = "".join(_ask(lab, "scontrol", "show", "node", node))
-        started = re.search(r"SlurmdStartTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", said)
+        description = "".join(_ask(lab, "scontrol", "show", "node", node))
+        started = re.search(r"SlurmdStartTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", description)
         if started and datetime.fromisoformat(started[1]) >= earliest:
             return node_states(lab).get(node, "silent")
         time.sleep(POLL_S)

@@ -37,22 +37,22 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def folder(self) -> Path:
-        """The folder of all its files."""
+        """The folder of the lab's files."""
         return ROOT / self.name
 
     @cached_property
     def layout(self) -> Layout:
-        """Its places and links."""
+        """The lab's places and links."""
         return layout(self.topology, self.nodes)
 
     @property
     def net(self) -> str:
-        """The first three numbers of its addresses."""
+        """The first three numbers of the lab's addresses."""
         return addresses.prefix(self.number)
 
     @property
     def head_port(self) -> str:
-        """The one interface that it has in this machine's own network."""
+        """The lab's only interface in this machine's own network."""
         return f"nhalf{self.number}"
 
     def namespace(self, place: str) -> str:
@@ -60,7 +60,7 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
         return f"nhalf{self.number}{place}"
 
     def address(self, place: str) -> str:
-        """Of a node, a router or the head."""
+        """The address of a node, a router or the head."""
         if place == HEAD:
             return f"{self.net}.254"
         number = int(place[1:])
@@ -68,16 +68,16 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def slurm_conf(self) -> Path:
-        """What SLURM_CONF is set to."""
+        """The value of SLURM_CONF."""
         return self.folder / "slurm.conf"
 
     @property
     def hosts_file(self) -> Path:
-        """Lies over /etc/hosts in every place; by it processes of the lab are known."""
+        """The file mounted over /etc/hosts in every place, which identifies the lab's processes."""
         return self.folder / "hosts"
 
     def save(self) -> None:
-        """Write it atomically."""
+        """Write the description of the lab atomically."""
         write_bytes(self.folder / "lab.json", msgspec.json.encode(self))
 
 
@@ -92,7 +92,7 @@ def folder_of(name: str) -> Path:
 
 
 def names() -> list[str]:
-    """The labs that are up, and what is left of others."""
+    """The names of the labs that are up, and of remains of others."""
     if not ROOT.is_dir():
         return []
     return sorted(path.name for path in ROOT.iterdir() if path.is_dir())
@@ -100,14 +100,14 @@ def names() -> list[str]:
 
 def load(name: str) -> Lab:
     """The lab of that name; raises InputError if there is none."""
-    found = read(folder_of(name))
-    if found is None:
+    lab = read(folder_of(name))
+    if lab is None:
         if folder_of(name).exists():
             raise InputError(f"the lab {name} was not finished", f"nhalf lab down --name {name}")
         if names():
             raise unknown("lab", name, names())
         raise InputError("there is no lab on this machine", "start one: nhalf lab up")
-    return found
+    return lab
 
 
 def read(folder: Path) -> Lab | None:
@@ -119,14 +119,14 @@ def read(folder: Path) -> Lab | None:
 
 
 def all_labs() -> list[Lab]:
-    """Every lab that is known."""
-    found = (read(ROOT / name) for name in names())
-    return [lab for lab in found if lab is not None]
+    """All labs with a valid description."""
+    labs = (read(ROOT / name) for name in names())
+    return [lab for lab in labs if lab is not None]
 
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """Only one process makes or removes labs at a time; the folder of all labs exists meanwhile."""
+    """Hold the lock for creating and removing labs; the folder of all labs exists meanwhile."""
     deadline = time.monotonic() + LOCK_TIMEOUT_S
     descriptor = _lock(deadline)
     try:
@@ -138,7 +138,7 @@ def locked() -> Iterator[None]:
 
 
 def _lock(deadline: float) -> int:
-    """An exclusive lock on the folder that is there, not on one that was just removed."""
+    """Take an exclusive lock on the present folder, not on one that was just removed."""
     while time.monotonic() < deadline:
         ROOT.mkdir(mode=0o755, exist_ok=True)
         descriptor = os.open(ROOT, os.O_RDONLY)

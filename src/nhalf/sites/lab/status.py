@@ -13,7 +13,7 @@ from nhalf.sites.lab.state import Lab
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """Nodes, links and jobs; of a node's state 'silent' says that Slurm does not answer."""
+    """Nodes, links and jobs; the node state 'silent' means that Slurm does not answer."""
     states = slurm.node_states(lab)
     nodes = [
         {

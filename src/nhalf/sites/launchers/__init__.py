@@ -20,15 +20,17 @@ OWN = "mpirun"
 
 
 def launchers() -> dict[str, type[Launcher]]:
-    """Every launcher by the name that users ask for: of the libraries, and of this folder."""
-    own: dict[str, type[Launcher]] = {one.launcher: type(one) for one in vendors().values()}
-    others = plugins.load(PACKAGE, Launcher)
-    for name in {OWN, *own} & set(others):
+    """Every launcher by its name for users: those of the libraries, and of this folder."""
+    own: dict[str, type[Launcher]] = {
+        vendor.launcher: type(vendor) for vendor in vendors().values()
+    }
+    independent = plugins.load(PACKAGE, Launcher)
+    for name in {OWN, *own} & set(independent):
         raise MissingError(
-            f"{others[name].__module__} has the name of an MPI library's launcher, {name}",
+            f"{independent[name].__module__} has the name of an MPI library's launcher, {name}",
             "give it another one",
         )
-    return own | others
+    return own | independent
 
 
 def check_launcher(name: str) -> None:
@@ -38,7 +40,7 @@ def check_launcher(name: str) -> None:
 
 
 def notice(name: str) -> str:
-    """What users must know of a launcher before they start with it, '' if there is nothing."""
+    """A launcher's warning before its first start, '' if there is none."""
     own = ("", OWN, *(vendor.launcher for vendor in vendors().values()))
     return "" if name in own else launchers()[name]().notice()
 

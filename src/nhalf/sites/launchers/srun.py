@@ -12,18 +12,18 @@ from nhalf.sites.process_management import CHOICE, NONE, choose, offer
 
 
 class Srun(Launcher):
-    """Slurm's srun inside an allocation, or asking for one of its own."""
+    """Slurm's srun inside an allocation, or with its own allocation."""
 
-    what: ClassVar[str] = "srun of Slurm"
+    description: ClassVar[str] = "srun of Slurm"
 
     def tokens(self, job: Job) -> list[str]:
-        """`srun --ntasks=N --input=0 … COMMAND`: input to rank 0 only, all end when one fails.
+        """The tokens `srun --ntasks=N --input=0 … COMMAND`: all ranks end when one fails.
 
-        Without binding, the option is omitted: not every cluster supports binding, and srun then
-        warns about the mere option.
+        Only rank 0 gets the input. Without binding, the option is omitted: not every cluster
+        supports binding, and srun then warns about the mere option.
         """
         tokens = ["srun", f"--ntasks={job.ranks}", "--input=0", "--kill-on-bad-exit=1", "--quiet"]
-        # Beside what an earlier launch may have left on a host that does not answer.
+        # An earlier launch may have left processes on a host that does not answer.
         tokens.append("--overlap")
         if job.pmi:
             tokens.append(f"--mpi={job.pmi}")
@@ -41,11 +41,11 @@ class Srun(Launcher):
         return [*tokens, *job.command]
 
     def process_management(self, name: str, speaks: Sequence[str]) -> str:
-        """What the library speaks and `srun --mpi=list` offers; a user's own choice stands."""
+        """The kind that the library speaks and `srun --mpi=list` offers, or the user's choice."""
         return os.environ.get(CHOICE, "") or choose(name, speaks, offer())
 
     def notice(self) -> str:
-        """That srun could not be asked."""
+        """The warning if srun could not be asked."""
         reason = "" if os.environ.get(CHOICE) else offer().reason
         if not reason:
             return ""
@@ -54,12 +54,14 @@ class Srun(Launcher):
             f"set {CHOICE} if ranks do not find each other"
         )
 
-    def why_apart(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
-        """Different process management, and those to choose from: what both know goes first."""
-        others = [one for one in offer().kinds if one not in (*NONE, pmi)]
-        known = [one for one in others if one.partition("_v")[0] in speaks] or others
-        which = f"choose {' or '.join(known)} with {CHOICE}, or " if known else ""
+    def why_separate_worlds(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
+        """Different process management is the reason; common kinds are proposed first."""
+        alternatives = [kind for kind in offer().kinds if kind not in (*NONE, pmi)]
+        common = [
+            kind for kind in alternatives if kind.partition("_v")[0] in speaks
+        ] or alternatives
+        choice = f"choose {' or '.join(common)} with {CHOICE}, or " if common else ""
         return (
             f"{title} and srun speak different process management",
-            f"{which}use --launcher mpirun",
+            f"{choice}use --launcher mpirun",
         )

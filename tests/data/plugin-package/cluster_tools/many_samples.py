@@ -9,7 +9,7 @@ from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 
 
-class ManySamples(Finder):
+class ManySamples(Finder[Facts]):
     """One sentence."""
 
     def find(self, data: Facts) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Protocol, Segment
+from nhalf.machines.message import Messages
 from tests.nhalf.traced_programs import program
 
 T0_S, RATE_BPS = 1e-3, 1e6
@@ -82,7 +83,7 @@ def with_counts(rows: list[dict[str, Any]], ranks: int, elapsed_s: float) -> Pro
 
 
 def replayed_s(made: Program, on: Machine, placement: str = "") -> float:
-    replay = Replay(schedule(made), MachineCosts(on, hosts_of(made, placement)))
+    replay = Replay(schedule(made), MachineCosts(Messages(on), hosts_of(made, placement)))
     return max(one.end_s for one in replay.run())
 
 

@@ -12,35 +12,41 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.launches import predict_launches
-from nhalf.decide.program.predict import Asked, predict_program
+from nhalf.decide.program.predict import Target, predict_program
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
+from nhalf.machines.message import Messages
 from nhalf.present.program.prediction import prediction_lines
 from tests.nhalf.decide.program.known_programs import machine, message_s, ping_pong
 from tests.nhalf.traced_programs import stored
 from tests.server import Ended
 
-ON = Asked(machine(3.0))
+ON = Target(Messages(machine(3.0)))
 
 
 def test_one_launch_is_its_own_prediction() -> None:
     made = ping_pong(5, 1000, computing_s=0.01)
-    alone, found = predict_program(made, ON, machine()), predict_launches([made], ON, machine())
+    alone, found = (
+        predict_program(made, ON, Messages(machine())),
+        predict_launches([made], ON, Messages(machine())),
+    )
     assert found == alone
     assert any("launches differ" in line for line in prediction_lines(found))
 
 
 def test_launches_that_differ_widen_the_interval() -> None:
     launches = [ping_pong(5, 1000, computing_s=seconds) for seconds in (0.02, 0.01, 0.05)]
-    found = predict_launches(launches, ON, machine())
+    found = predict_launches(launches, ON, Messages(machine()))
     assert found.launches == 3
     assert found.time_s == pytest.approx(10 * (0.02 + message_s(1000, 3.0)))
     assert found.low_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
     assert found.high_s == pytest.approx(10 * (0.05 + message_s(1000, 3.0)))
     assert found.measured_s == pytest.approx(launches[0].elapsed_s)
     assert sum(found.time_share.values()) == pytest.approx(1)
-    assert list(found.time_share) == list(predict_program(launches[0], ON, machine()).time_share)
+    assert list(found.time_share) == list(
+        predict_program(launches[0], ON, Messages(machine())).time_share
+    )
     lines = prediction_lines(found)
     assert "median of 3 launches" in lines[0]
     assert not any("launches differ" in line for line in lines)
@@ -52,13 +58,13 @@ def test_another_program_is_no_launch() -> None:
     polled = other.calls.with_columns(
         call=pl.when(is_send).then("call").otherwise(pl.lit("MPI_Test"))
     )
-    assert predict_launches([one, with_calls(other, polled)], ON, machine()).launches == 2
+    assert predict_launches([one, with_calls(other, polled)], ON, Messages(machine())).launches == 2
     for changed in (
         other.calls.with_columns(pl.col("call").str.replace("MPI_Send", "MPI_Ssend")),
         other.calls.with_columns(rank=9),
     ):
         with pytest.raises(InputError, match="traces of one program"):
-            predict_launches([one, with_calls(other, changed)], ON, machine())
+            predict_launches([one, with_calls(other, changed)], ON, Messages(machine()))
 
 
 def with_calls(made: Program, calls: pl.DataFrame) -> Program:

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.costs import MachineCosts, pattern_of
-from nhalf.decide.program.predict import Asked, hosts_of, predict_program
+from nhalf.decide.program.predict import Target, hosts_of, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.computing import Computing, ComputingRatio
 from nhalf.machines.machine_file import write
+from nhalf.machines.message import Messages
 from tests.nhalf.decide.program.known_programs import (
     RATE_BPS,
     RENDEZVOUS_BYTES,
@@ -46,12 +47,14 @@ def test_a_ping_pong_takes_twice_the_message(size_bytes: int) -> None:
 
 def test_computing_stays_and_can_be_scaled() -> None:
     made = ping_pong(5, 1000, computing_s=0.01)
-    found = predict_program(made, Asked(machine(3.0)), machine())
+    found = predict_program(made, Target(Messages(machine(3.0))), Messages(machine()))
     assert found.time_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
     assert found.error == pytest.approx(0, abs=1e-9)
     assert (found.low_s, found.high_s) == pytest.approx((found.time_s, found.time_s))
     slower = ComputingRatio(0.5, {"as given": 0.5})
-    half = predict_program(made, Asked(machine(3.0), computing=slower), machine())
+    half = predict_program(
+        made, Target(Messages(machine(3.0)), computing=slower), Messages(machine())
+    )
     assert half.time_s == pytest.approx(10 * (0.005 + message_s(1000, 3.0)))
 
 
@@ -70,7 +73,7 @@ def test_large_sends_wait_for_their_receive() -> None:
         call("MPI_Recv", "received", 1, 0, (1.0, 1.1), size_bytes=size_bytes),
     ]
     made = with_counts(rows, 2, 1.1)
-    replay = Replay(schedule(made), MachineCosts(machine(), made.hosts)).run()
+    replay = Replay(schedule(made), MachineCosts(Messages(machine()), made.hosts)).run()
     assert replay[0].end_s == pytest.approx(2.0 + message_s(size_bytes))  # and 1 s after it
     assert replay[1].end_s == pytest.approx(1.0 + message_s(size_bytes))
     assert replay[0].waiting_s == pytest.approx(1.0)
@@ -97,13 +100,13 @@ def test_an_exchange_with_receives_begun_before() -> None:
     assert replayed_s(exchange(1000, begun=True), machine()) == pytest.approx(whole_s)
     # From the threshold of rendezvous on both ends have to be there, which they are.
     large = exchange(RENDEZVOUS_BYTES, begun=True)
-    spent = Replay(schedule(large), MachineCosts(machine(), large.hosts)).run()
+    spent = Replay(schedule(large), MachineCosts(Messages(machine()), large.hosts)).run()
     assert spent[0].end_s >= message_s(RENDEZVOUS_BYTES)
 
 
 def test_an_exchange_that_would_deadlock_is_told() -> None:
     made = exchange(RENDEZVOUS_BYTES, begun=False)
-    found = predict_program(made, Asked(machine()), machine())
+    found = predict_program(made, Target(Messages(machine())), Messages(machine()))
     assert found.forced > 0
     assert found.time_s >= message_s(RENDEZVOUS_BYTES)
 
@@ -120,7 +123,7 @@ def barrier(late_s: float) -> Program:
 def test_a_barrier_ends_after_the_last() -> None:
     made = barrier(late_s=0.1)
     on = machine(patterns=(model_of("barrier", 0.02),))
-    spent = Replay(schedule(made), MachineCosts(on, made.hosts)).run()
+    spent = Replay(schedule(made), MachineCosts(Messages(on), made.hosts)).run()
     assert max(one.end_s for one in spent) == pytest.approx(2.3 + 0.01 + 3 * (0.02 - 0.01))
     assert spent[3].waiting_s == pytest.approx(0)
     assert spent[0].waiting_s == pytest.approx(3 * 0.3)
@@ -134,7 +137,7 @@ def test_a_root_does_not_wait_for_those_it_sends_to() -> None:
     ]
     made = with_counts(rows, 2, 1.1)
     on = machine(patterns=(model_of("bcast", 0.02),))
-    spent = Replay(schedule(made), MachineCosts(on, made.hosts)).run()
+    spent = Replay(schedule(made), MachineCosts(Messages(on), made.hosts)).run()
     assert spent[0].end_s == pytest.approx(0.02)
     assert spent[1].end_s == pytest.approx(1.02)
 
@@ -153,7 +156,7 @@ def test_counts_alone_give_a_time_and_its_error() -> None:
         timeline.path, timeline.trace, timeline.calls, timeline.bins, timeline.timeline.clear(),
         timeline.communicators,
     )  # fmt: skip
-    found = predict_program(made, Asked(machine(3.0)), machine())
+    found = predict_program(made, Target(Messages(machine(3.0))), Messages(machine()))
     assert found.method == "counts"
     assert found.time_s > made.elapsed_s * 0.5
     assert found.low_s <= found.time_s <= found.high_s
@@ -174,13 +177,15 @@ def test_a_trace_that_was_cut_comes_to_an_end() -> None:
 @pytest.mark.slow
 def test_simgrid_replays_the_same() -> None:
     made = ping_pong(10, 1000, computing_s=0.01)
-    found = predict_program(made, Asked(machine(3.0), simgrid=True), machine())
+    found = predict_program(made, Target(Messages(machine(3.0)), simgrid=True), Messages(machine()))
     assert found.method == "simgrid"
     assert found.time_s == pytest.approx(20 * (0.01 + message_s(1000, 3.0)), rel=1e-3)
-    apart = predict_program(made, Asked(machine(), placement="2x1", simgrid=True), machine())
+    apart = predict_program(
+        made, Target(Messages(machine()), placement="2x1", simgrid=True), Messages(machine())
+    )
     assert apart.time_s == pytest.approx(20 * (0.01 + 10 * T0_S + 1e-3), rel=1e-3)
     begun = exchange(1000, begun=True)
-    on = Asked(machine(), simgrid=True)
+    on = Target(Messages(machine()), simgrid=True)
     assert predict_program(begun, on).time_s == pytest.approx(message_s(1000), rel=1e-3)
     rows = [
         call(f"MPI_{name}", "collective", rank, root, (number, number + 0.1), size_bytes=size_bytes)

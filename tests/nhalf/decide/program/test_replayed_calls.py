@@ -12,16 +12,17 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.counted import counted
-from nhalf.decide.program.going import Spent
-from nhalf.decide.program.predict import UNEXPLAINED, Asked, predict_program
+from nhalf.decide.program.predict import UNEXPLAINED, Target, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
+from nhalf.machines.message import Messages
 from nhalf.mpi.decision_table import FIRST_LINE, Rule
 from tests.nhalf.decide.program.known_programs import (
     RENDEZVOUS_BYTES,
@@ -40,7 +41,7 @@ from tests.server import Ended
 
 
 def spent(made: Program, on: Machine | None = None) -> list[Spent]:
-    return Replay(schedule(made), MachineCosts(on or machine(), made.hosts)).run()
+    return Replay(schedule(made), MachineCosts(Messages(on or machine()), made.hosts)).run()
 
 
 def late_receive(send: str, size_bytes: int, receive: str = "MPI_Recv") -> Program:
@@ -74,7 +75,7 @@ def test_an_exchange_in_one_call_is_no_deadlock() -> None:
                 call("MPI_Sendrecv", kind, rank, 1 - rank, span, size_bytes=RENDEZVOUS_BYTES)
             )
     made = with_counts(rows, 2, 0.2)
-    replay = Replay(schedule(made), MachineCosts(machine(), made.hosts))
+    replay = Replay(schedule(made), MachineCosts(Messages(machine()), made.hosts))
     whole_s = message_s(RENDEZVOUS_BYTES)
     assert max(one.end_s for one in replay.run()) == pytest.approx(whole_s)
     assert replay.forced == 0
@@ -122,7 +123,7 @@ def test_the_root_of_a_scatter_has_all_blocks() -> None:
     counts = Program(
         *(made.path, made.trace, made.calls, made.bins, made.timeline.clear(), made.communicators)
     )
-    found = counted(counts, MachineCosts(machine(patterns=(model,)), made.hosts))
+    found = counted(counts, MachineCosts(Messages(machine(patterns=(model,))), made.hosts))
     assert [one.collectives_s for one in found] == pytest.approx([0.011] * 4)
 
 
@@ -130,17 +131,17 @@ def test_what_the_replay_leaves_out_stays() -> None:
     exact = ping_pong(5, 1000, computing_s=0.01)
     # Messages took three times as long here as the machine's file says.
     slow = machine(1 / 3)
-    found = predict_program(exact, Asked(slow), slow)
+    found = predict_program(exact, Target(Messages(slow)), Messages(slow))
     assert found.error < 0
     assert found.time_s == pytest.approx(exact.elapsed_s)
-    faster = predict_program(exact, Asked(machine(1 / 6)), slow)
+    faster = predict_program(exact, Target(Messages(machine(1 / 6))), Messages(slow))
     saved_s = replayed_s(exact, slow) - replayed_s(exact, machine(1 / 6))
     assert saved_s == pytest.approx(10 * T0_S / 6, rel=0.1)
     assert faster.time_s == pytest.approx(exact.elapsed_s - saved_s)
     assert faster.time_share[UNEXPLAINED] > 0
     assert sum(faster.time_share.values()) == pytest.approx(1)
     # A replay that is too long is divided by as much.
-    too_long = predict_program(exact, Asked(machine(6.0)), machine(3.0))
+    too_long = predict_program(exact, Target(Messages(machine(6.0))), Messages(machine(3.0)))
     assert too_long.error > 0
     alone_s = 10 * (0.01 + message_s(1000, 6.0))
     assert too_long.time_s == pytest.approx(alone_s / (1 + too_long.error))
@@ -177,7 +178,7 @@ def test_operations_take_the_algorithms_of_a_table() -> None:
     rule = Rule("bcast", 2, 8, 0, 2047, "binomial")
 
     def end_s(*rules: Rule) -> float:
-        replay = Replay(schedule(made), MachineCosts(on, made.hosts, "", rules))
+        replay = Replay(schedule(made), MachineCosts(Messages(on), made.hosts, rules))
         return max(one.end_s for one in replay.run())
 
     assert end_s() == pytest.approx(0.02)

@@ -11,7 +11,7 @@ import pytest
 from nhalf.base.errors import FailedError, NhalfError
 from nhalf.decide.tune.bench import Bench
 from nhalf.decide.tune.outcome import check
-from nhalf.decide.tune.search import Asked
+from nhalf.decide.tune.search import TuningRequest
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi.discover import libraries, newest
@@ -42,8 +42,8 @@ pytestmark = [
 ]
 
 
-def asked() -> Asked:
-    return Asked(("bcast",), (2,), "512K", 0.05, patience_s(QUIET_BUDGET_S))
+def asked() -> TuningRequest:
+    return TuningRequest(("bcast",), (2,), "512K", 0.05, patience_s(QUIET_BUDGET_S))
 
 
 class Forgetful(CollTuned):

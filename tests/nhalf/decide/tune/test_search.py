@@ -18,7 +18,7 @@ from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.tune.bench import Bench, size_text
 from nhalf.decide.tune.outcome import bad_places, check, tune
-from nhalf.decide.tune.search import Asked, first_look, rules_for, search, slowest
+from nhalf.decide.tune.search import TuningRequest, rules_for, screen_algorithms, search, slowest
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
@@ -118,7 +118,7 @@ def bench(tmp_path: Path) -> MadeBench:
     return made
 
 
-ASKED = Asked(("bcast",), (2, 4), "8,128,2K,32K", 0.05, 60.0)
+ASKED = TuningRequest(("bcast",), (2, 4), "8,128,2K,32K", 0.05, 60.0)
 
 
 def test_what_wins_is_written_and_proven(bench: MadeBench) -> None:
@@ -142,9 +142,9 @@ def test_what_wins_is_written_and_proven(bench: MadeBench) -> None:
 
 def test_who_is_far_behind_does_not_race(bench: MadeBench) -> None:
     found = search(bench, ASKED)
-    assert "slow" in found.look[Cell("bcast", 2, 2048)]
+    assert "slow" in found.screening[Cell("bcast", 2, 2048)]
     assert not any("slow" in algorithms for algorithms in found.race.values())
-    assert "two" not in found.look[Cell("bcast", 4, 2048)]
+    assert "two" not in found.screening[Cell("bcast", 4, 2048)]
     assert bench.runs[0] == "look"
     assert found.undecided == []
 
@@ -216,16 +216,16 @@ class TestCheck:
         assert check(bench, path, ASKED).activity.verdict == "not active"
 
     def test_rules_for_something_else(self, bench: MadeBench, path: Path) -> None:
-        asked = Asked(("scan",), (2,), "8", 0.05, 60.0)
+        asked = TuningRequest(("scan",), (2,), "8", 0.05, 60.0)
         with pytest.raises(InputError, match="has rules for bcast only"):
             check(bench, path, asked)
 
 
 def test_an_operation_without_a_choice(bench: MadeBench) -> None:
     with pytest.raises(InputError, match="offers no choice of algorithm for 'gather'"):
-        tune(bench, Asked(("gather",), (2,), "8", 0.05, 60.0))
+        tune(bench, TuningRequest(("gather",), (2,), "8", 0.05, 60.0))
     with pytest.raises(MissingError, match="offers no choice"):
-        first_look(bench, Asked(("gather",), (2,), "8", 0.05, 60.0))
+        screen_algorithms(bench, TuningRequest(("gather",), (2,), "8", 0.05, 60.0))
 
 
 def test_the_slowest_and_the_bad() -> None:
@@ -255,5 +255,5 @@ def test_sizes_and_ranks_are_as_blocks_have_them() -> None:
 
 
 def test_a_bad_place_is_one_that_was_seen_to_be_bad(bench: MadeBench) -> None:
-    look = first_look(bench, ASKED)
+    look = screen_algorithms(bench, ASKED)
     assert {name for _, name in bad_places(bench, look)} == {"slow"}

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.extrap import ExtraP
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
@@ -62,9 +62,12 @@ def test_what_is_apart_is_named(facts_of: FactsOf, make_measurements: Make) -> N
     facts = facts_of(frame)
     paths = read(ExtraP().text(facts))["measurements"]
     assert set(paths) == {"pingpong (a)", "pingpong (b)", "ring (a)", "ring (b)"}
-    assert set(read(ExtraP(Asked(mpi="b")).text(facts))["measurements"]) == {"pingpong", "ring"}
+    assert set(read(ExtraP(ExportOptions(mpi="b")).text(facts))["measurements"]) == {
+        "pingpong",
+        "ring",
+    }
     with pytest.raises(InputError, match="no sound points"):
-        ExtraP(Asked(mpi="c")).text(facts)
+        ExtraP(ExportOptions(mpi="c")).text(facts)
 
 
 def test_wrong_data_is_left_out(facts_of: FactsOf, make_measurements: Make) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.goal import SCHEDULES, Goal
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
@@ -82,7 +82,9 @@ def carried_out(ranks: list[dict[str, Operation]]) -> list[tuple[int, set[int]]]
 
 
 def schedule(pattern: str, ranks: int, size_bytes: int = 8) -> list[dict[str, Operation]]:
-    return parsed(Goal(Asked(pattern=pattern, ranks=ranks, size_bytes=size_bytes)).text(None))
+    return parsed(
+        Goal(ExportOptions(pattern=pattern, ranks=ranks, size_bytes=size_bytes)).text(None)
+    )
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8, 12, 16, 33])
@@ -125,14 +127,14 @@ def test_ranks_and_size_are_those_of_the_run(
     rings = make_measurements(patterns=("ring",), sizes=(8, 64), ranks=6, launches=1, samples=1)
     others = make_measurements(patterns=("bcast",), sizes=(8, 512), ranks=9, launches=1, samples=1)
     facts = facts_of(pl.concat([rings, others]))
-    ring = parsed(Goal(Asked(pattern="ring")).text(facts))
+    ring = parsed(Goal(ExportOptions(pattern="ring")).text(facts))
     assert len(ring) == 6
     assert ring[0]["l1"].size_bytes == 64
     default = parsed(Goal().text(facts))
     assert len(default) == 9
     assert default[0]["l1"].size_bytes == 512
     assert len(default[2]) == 0
-    asked = parsed(Goal(Asked(pattern="ring", ranks=3, size_bytes=5)).text(facts))
+    asked = parsed(Goal(ExportOptions(pattern="ring", ranks=3, size_bytes=5)).text(facts))
     assert len(asked) == 3
     assert asked[0]["l1"].size_bytes == 5
 
@@ -140,14 +142,14 @@ def test_ranks_and_size_are_those_of_the_run(
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (Asked(), "which size.*--bytes"),
-        (Asked(size_bytes=8), "how many ranks.*--ranks"),
-        (Asked(size_bytes=8, ranks=1), "1 ranks have no schedule"),
-        (Asked(size_bytes=8, ranks=10**6), "have no schedule"),
-        (Asked(pattern="rings"), "did you mean ring"),
+        (ExportOptions(), "which size.*--bytes"),
+        (ExportOptions(size_bytes=8), "how many ranks.*--ranks"),
+        (ExportOptions(size_bytes=8, ranks=1), "1 ranks have no schedule"),
+        (ExportOptions(size_bytes=8, ranks=10**6), "have no schedule"),
+        (ExportOptions(pattern="rings"), "did you mean ring"),
     ],
 )
-def test_what_is_refused(asked: Asked, words: str) -> None:
+def test_what_is_refused(asked: ExportOptions, words: str) -> None:
     for subject in (None, Machine(name="box")):
         with pytest.raises(InputError, match=words):
             Goal(asked).text(subject)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.loggopsim_params import LogGOPSimParams
 from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue
@@ -60,7 +60,7 @@ def scale(text: str) -> int:
 
 
 def of(machine: Machine | Facts, mpi: str = "") -> tuple[dict[str, int], str]:
-    text = LogGOPSimParams(Asked(mpi=mpi)).text(machine)
+    text = LogGOPSimParams(ExportOptions(mpi=mpi)).text(machine)
     return options(text), text
 
 
@@ -68,7 +68,7 @@ def test_a_fast_network_has_a_finer_unit() -> None:
     found, text = of(box(LOGGP))
     assert scale(text) == 100
     assert found == {"L": 500000, "o": 150000, "g": 400000, "G": 125, "O": 0, "S": 65535}
-    assert "In whole nanoseconds G = 1.25 could not be said" in text
+    assert "In whole nanoseconds G = 1.25 has too few digits" in text
     assert "S is LogGOPSim's own" in text
 
 
@@ -76,7 +76,7 @@ def test_a_slow_network_needs_none() -> None:
     found, text = of(box(msgspec.structs.replace(LOGGP, gap_per_byte_s=120e-9)))
     assert scale(text) == 1
     assert found == {"L": 5000, "o": 1500, "g": 4000, "G": 120, "O": 0, "S": 65535}
-    assert "could not be said" not in text
+    assert "has too few digits" not in text
 
 
 @given(st.floats(1e-13, 1e-6), st.floats(0, 1e-3))

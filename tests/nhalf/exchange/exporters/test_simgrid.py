@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.simgrid import SimGrid
 from nhalf.exchange.platform.shape import NODES
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
-from nhalf.machines.curve import message_curve
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,
@@ -161,7 +161,7 @@ def test_smpi_repeats_machines_of_record(name: str, ping_pong: Path, tmp_path: P
     record = catalogue.machine(name)
     platform = tmp_path / "platform.xml"
     platform.write_text(SimGrid().text(record))
-    segments = message_curve(record).segments
+    segments = Messages(record).curve.segments
     compared = 0
     for size, time_s in simulated(platform, ping_pong).items():
         for expected in (one for one in segments if one.from_bytes <= size <= one.to_bytes):
@@ -223,7 +223,7 @@ def test_start_up_times_are_divided() -> None:
 
 
 def test_ranks_size_a_crossbar_and_must_fit_elsewhere() -> None:
-    asked = SimGrid(Asked(ranks=9))
+    asked = SimGrid(ExportOptions(ranks=9))
     assert cluster(asked.text(machine(Crossbar())))["radical"] == "0-4"
     assert "-np 9 " in asked.text(machine(Crossbar()))
     with pytest.raises(InputError, match="9 ranks need 5 nodes of 2; there are 4"):
@@ -259,5 +259,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="name one with --mpi: a, b"):
         SimGrid().text(several)
     with pytest.raises(InputError, match="unknown library 'c'"):
-        SimGrid(Asked(mpi="c")).text(several)
-    assert SimGrid(Asked(mpi="a")).text(several) != SimGrid(Asked(mpi="b")).text(several)
+        SimGrid(ExportOptions(mpi="c")).text(several)
+    assert SimGrid(ExportOptions(mpi="a")).text(several) != SimGrid(ExportOptions(mpi="b")).text(
+        several
+    )

@@ -13,8 +13,9 @@ import pytest
 from nhalf.exchange.exporters.simgrid import SimGrid
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.shared import Shared
-from nhalf.machines.together import Together
+from nhalf.machines.together import ConcurrentMessages
 from nhalf.machines.topology import Crossbar, FatTree
 from tests.patience import patience_s
 
@@ -106,7 +107,7 @@ def test_messages_together(name: str, together: Path, tmp_path: Path) -> None:
     of, pairs, times = CASES[name]
     wanted_s = times * SIZE_BYTES / RATE_Bps
     assert simulated_s(of, pairs, together, tmp_path) == pytest.approx(wanted_s, rel=0.005)
-    closed = Together(of, Draws(1), of.node.ranks if of.node else 1)
+    closed = ConcurrentMessages(Messages(of), Draws(1), of.node.ranks if of.node else 1)
     # The closed model draws what messages lose that wait behind others in a switch: not here.
     closed.blocking = np.ones(1)
     found = closed.time_s(pairs, np.array([[float(SIZE_BYTES)]]))

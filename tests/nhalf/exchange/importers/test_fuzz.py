@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from nhalf.base.plugins import load
 from nhalf.exchange.importers import Importer
-from nhalf.exchange.logs.log import Log, decode, known, read_text, sound
+from nhalf.exchange.logs.log import Log, decode, formats, is_valid, read_text
 from nhalf.exchange.logs.part import Part
 
 LOGS = Path(__file__).resolve().parents[3] / "data" / "logs"
@@ -155,12 +155,12 @@ def test_damaged_logs_are_read_as_far_as_they_are_sound(inputs: int) -> None:
 
 
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
-@given(st.text(max_size=400), st.sampled_from(sorted(known())))
+@given(st.text(max_size=400), st.sampled_from(sorted(formats())))
 def test_any_text_at_all(text: str, name: str) -> None:
     importer = load("nhalf.exchange.importers", Importer)[name]()
     check(read_text(f"{importer.marks[0]}\n{text}", ranks=2), ranks=2)
     found = importer.read(Part(text.splitlines() or [""], ranks=2))
-    check(Log([point for point in found if sound(point)]), ranks=2)
+    check(Log([point for point in found if is_valid(point)]), ranks=2)
 
 
 @settings(max_examples=200, deadline=None, database=None, derandomize=True)

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.plugins import load
-from nhalf.exchange.logs.log import Log, decode, known, read_file, read_text
+from nhalf.exchange.logs.log import Log, decode, formats, read_file, read_text
 from nhalf.exchange.styles import Style
 from nhalf.facts.facts import Facts
 
@@ -25,7 +25,7 @@ OSU = """# OSU MPI Bandwidth Test v7.5
 
 
 def test_every_format_is_known() -> None:
-    assert sorted(known()) == ["imb", "mpigraph", "nccl-tests", "netpipe", "osu", "reprompi"]
+    assert sorted(formats()) == ["imb", "mpigraph", "nccl-tests", "netpipe", "osu", "reprompi"]
 
 
 def test_several_suites_in_one_file(read: Read) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Asked
+from nhalf.exchange.exporters import ExportOptions
 from nhalf.exchange.exporters.chrome import Chrome
 from nhalf.exchange.exporters.goal import Goal
 from nhalf.exchange.program.collective_rounds import binomial
@@ -134,7 +134,7 @@ def test_counts_have_no_schedule() -> None:
     with pytest.raises(InputError, match="timeline"):
         Goal().text(program(2))
     with pytest.raises(InputError, match="its own messages"):
-        Goal(Asked(pattern="ring")).text(example(2))
+        Goal(ExportOptions(pattern="ring")).text(example(2))
     with pytest.raises(InputError, match="traced program"):
         Chrome().text(None)
 

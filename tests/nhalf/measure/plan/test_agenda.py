@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from nhalf.measure.plan import budget as budget_module
-from nhalf.measure.plan.agenda import Agenda, every
+from nhalf.measure.plan.agenda import Agenda, strided
 from nhalf.measure.plan.budget import SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
 from nhalf.measure.plan.state import Curve, State
@@ -57,7 +57,7 @@ def test_every_combination_is_a_point(make: Make) -> None:
     assert list(agenda.points(Start("s1", 4, "free"))) == [
         Point("pairs", 4, size, "free", f"pairs={pairs}") for pairs in (1, 2) for size in (8, 64)
     ]
-    assert agenda.left().total() == 2 * 2 * (2 + 4) * 5
+    assert agenda.remaining_points().total() == 2 * 2 * (2 + 4) * 5
 
 
 def test_sizes_are_those_that_the_pattern_can_have(make: Make) -> None:
@@ -126,7 +126,7 @@ def test_done_and_impossible_points_are_not_to_do(make: Make) -> None:
     assert [p.size_bytes for p in agenda.todo(start, 0)] == [0, 8]
     assert [p.size_bytes for p in agenda.todo(start, 1)] == [0]
     assert agenda.todo(start, 3) == []
-    assert agenda.left().total() == 2 + 1 + 2
+    assert agenda.remaining_points().total() == 2 + 1 + 2
     assert agenda.unmeasured() == {"pingpong": (2, 3)}
     state.refused[start] = "no slots"
     assert agenda.starts() == []
@@ -144,7 +144,7 @@ def test_done_and_impossible_points_are_not_to_do(make: Make) -> None:
     ],
 )
 def test_both_ends_are_kept(values: list[int], stride: int, kept: list[int]) -> None:
-    assert every(values, stride) == kept
+    assert strided(values, stride) == kept
 
 
 def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> None:
@@ -154,7 +154,7 @@ def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> No
     (point,) = agenda.points(start)
     state.done |= {("s0", launch, point) for launch in range(2)}
     agenda.further[2] = frozenset({point})
-    assert agenda.left().total() == 1
+    assert agenda.remaining_points().total() == 1
     assert agenda.left_out() == []
 
 
@@ -178,7 +178,7 @@ class TestThinning:
         agenda = make(self.LARGE, self.WIDE)
         thin(agenda, Budget(60.0, [1, 1]))
         assert agenda.left_out() == ["the time was up in launch 1 of 5"], "nothing is measured yet"
-        assert agenda.left().total() == 5 * (24 + 32)
+        assert agenda.remaining_points().total() == 5 * (24 + 32)
 
     def test_launches_go_first(self, make: Make) -> None:
         """Two launches of 300 sizes: 2.4 s, and 2 s to start them."""
@@ -187,7 +187,7 @@ class TestThinning:
         assert agenda.thinned[0].launches == 2
         assert agenda.thinned[0].sizes > 1
         assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one in ")
-        assert agenda.left().total() < 2 * 300
+        assert agenda.remaining_points().total() < 2 * 300
 
     def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, launches=2)
@@ -248,7 +248,7 @@ class TestThinning:
         agenda = make(self.WIDE)
         thin(agenda, Budget(0.1))
         assert agenda.unmeasured() == {"pairs": (32, 32)}
-        assert agenda.left().total() == 2, "the second launch goes last"
+        assert agenda.remaining_points().total() == 2, "the second launch goes last"
 
     def test_it_ends_even_where_nothing_can_fit(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, subjects=3)
@@ -256,7 +256,7 @@ class TestThinning:
         thin(agenda, budget)
         assert budget.short_s() > 0
         assert SLICE_MIN_S > 0
-        assert agenda.left().total() == 3 * (3 + 2), "the second launch goes last"
+        assert agenda.remaining_points().total() == 3 * (3 + 2), "the second launch goes last"
 
     def test_what_was_left_out_comes_back_where_there_is_time(self, make: Make) -> None:
         agenda = make(self.LARGE)

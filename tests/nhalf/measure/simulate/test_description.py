@@ -13,6 +13,7 @@ from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
 from nhalf.machines.change import OVERHEAD_SHARE, change
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,
@@ -113,7 +114,7 @@ def test_all_that_is_told_is_possible(name: str, changes: tuple[str, ...]) -> No
         with pytest.raises(InputError, match="has no network"):
             change(machine, changes)
         return
-    known = describe(change(machine, changes), nodes=4)
+    known = describe(Messages(change(machine, changes)), nodes=4)
     told = read(known.text)
     assert known.nodes == told.node["count"] >= 1
     assert known.rendezvous_bytes > 0
@@ -139,7 +140,7 @@ def test_all_that_is_told_is_possible(name: str, changes: tuple[str, ...]) -> No
 @pytest.mark.parametrize("name", catalogue.names())
 def test_the_parts_of_a_time_add_up_to_the_published_one(name: str) -> None:
     known = catalogue.machine(name)
-    told = read(describe(known, nodes=2).text)
+    told = read(describe(Messages(known), nodes=2).text)
     models = [one for one in known.models if one.pattern == "pingpong" and one.segments]
     compared = 0
     for model in models:
@@ -159,7 +160,7 @@ def test_the_parts_of_a_time_add_up_to_the_published_one(name: str) -> None:
 
 def test_processors_are_busy_only_where_a_send_does_not_wait() -> None:
     loggp = LogGP(transport="mpi", send_overhead_s=1e-6, recv_overhead_s=2e-6)
-    told = read(describe(machine(loggp=(loggp,))).text).curves[1]
+    told = read(describe(Messages(machine(loggp=(loggp,)))).text).curves[1]
     below, above = told.at(65535), told.at(65536)
     assert (below["send_s"], below["recv_s"]) == pytest.approx((1e-6, 2e-6))
     assert below["latency_s"] == pytest.approx(1e-6)
@@ -167,7 +168,7 @@ def test_processors_are_busy_only_where_a_send_does_not_wait() -> None:
 
 
 def test_overheads_that_are_not_known_are_a_share_and_said_to_be_assumed() -> None:
-    known = describe(machine())
+    known = describe(Messages(machine()))
     first = read(known.text).curves[1].at(0)
     assert first["send_s"] == first["recv_s"] == pytest.approx(OVERHEAD_SHARE * 4e-6)
     assert any("o_s and o_r are unknown" in line for line in known.assumed)
@@ -175,14 +176,14 @@ def test_overheads_that_are_not_known_are_a_share_and_said_to_be_assumed() -> No
 
 def test_overheads_of_more_than_the_latency_are_cut_in_proportion() -> None:
     loggp = LogGP(transport="mpi", send_overhead_s=6e-6, recv_overhead_s=2e-6)
-    first = read(describe(machine(loggp=(loggp,))).text).curves[1].at(0)
+    first = read(describe(Messages(machine(loggp=(loggp,)))).text).curves[1].at(0)
     assert (first["send_s"], first["recv_s"]) == pytest.approx((3e-6, 1e-6))
     assert first["latency_s"] == pytest.approx(0, abs=1e-18)
 
 
 def test_a_threshold_within_a_range_divides_it() -> None:
     protocol = Protocol(rendezvous_bytes=1000)
-    known = describe(machine(protocol=protocol))
+    known = describe(Messages(machine(protocol=protocol)))
     told = read(known.text).curves[1]
     assert known.rendezvous_bytes == 1000
     assert told.at(999)["send_s"] > 0 == told.at(1000)["send_s"]
@@ -207,26 +208,31 @@ def test_a_threshold_within_a_range_divides_it() -> None:
     ids=str,
 )
 def test_wirings(topology: Topology, wiring: dict[str, str], nodes: int, nearest: int) -> None:
-    known = describe(machine(topology), nodes=7)
+    known = describe(Messages(machine(topology)), nodes=7)
     told = read(known.text)
     assert told.topology == wiring
     assert (known.nodes, told.link["nearest"]) == (nodes, nearest)
 
 
 def test_stages_are_a_fat_tree_of_as_many_nodes() -> None:
-    known = describe(machine(Multistage(4, 2, 16)))
+    known = describe(Messages(machine(Multistage(4, 2, 16))))
     told = read(known.text).topology
     assert told["kind"] == "fat-tree"
     assert math.prod(map(int, told["down"].split(","))) == known.nodes == 16
 
 
 def test_a_crossbar_without_a_size_has_two_nodes_at_least() -> None:
-    assert [describe(machine(Crossbar()), nodes=n).nodes for n in (0, 1, 2, 9)] == [2, 2, 2, 9]
+    assert [describe(Messages(machine(Crossbar())), nodes=n).nodes for n in (0, 1, 2, 9)] == [
+        2,
+        2,
+        2,
+        9,
+    ]
 
 
 def test_a_link_is_never_slower_than_its_ping_pong() -> None:
     network = Network(topology=Crossbar(2), bandwidth_Bps=1e6)
-    told = read(describe(machine(network=network)).text)
+    told = read(describe(Messages(machine(network=network))).text)
     assert told.link["bandwidth_Bps"] == pytest.approx(2e9)
     assert told.curves[1].time_s(1 << 22) == pytest.approx(LATE.time_s(1 << 22))
 
@@ -234,26 +240,28 @@ def test_a_link_is_never_slower_than_its_ping_pong() -> None:
 def test_distances_in_ranks_are_distances_of_nodes() -> None:
     curves = [curve(segment(0, 9, t0), axes=f"distance={d}") for d, t0 in ((2, 1.0), (8, 2.0))]
     near = curve(segment(0, 9, 0.5), placement="same-node")
-    told = read(describe(machine(Crossbar(9), near, *curves)).text)
+    told = read(describe(Messages(machine(Crossbar(9), near, *curves))).text)
     assert [one.apart for one in told.curves] == [0, 1, 4]
     assert [one.time_s(0) for one in told.curves] == pytest.approx([0.5, 1.0, 2.0])
 
 
 def test_the_nearest_curve_holds_between_neighbours_whatever_its_distance() -> None:
-    told = read(describe(machine(Crossbar(9), curve(axes="distance=8"))).text)
+    told = read(describe(Messages(machine(Crossbar(9), curve(axes="distance=8")))).text)
     assert [one.apart for one in told.curves] == [0, 1]
 
 
 @pytest.mark.parametrize("placement", ["same-node", "other-node"])
 def test_one_curve_stands_for_the_other(placement: str) -> None:
-    within, between = read(describe(machine(None, curve(placement=placement))).text).curves
+    within, between = read(
+        describe(Messages(machine(None, curve(placement=placement)))).text
+    ).curves
     assert within.time_s(100) == between.time_s(100) == pytest.approx(EAGER.time_s(100))
 
 
 @pytest.mark.parametrize(("placement", "nodes"), [("cores", 1), ("2x1", 6), ("other-node", 6)])
 def test_a_machine_that_was_measured_here_has_no_network(placement: str, nodes: int) -> None:
     measured = Machine(name="here", models=(curve(placement=placement),))
-    known = describe(measured, nodes=6)
+    known = describe(Messages(measured), nodes=6)
     assert (known.nodes, known.ranks_per_node) == (nodes, 0)
 
 
@@ -261,17 +269,17 @@ def test_one_of_several_libraries_has_to_be_named() -> None:
     fast, slow = (curve(segment(0, 9, t0), mpi=name) for name, t0 in (("fast", 1.0), ("slow", 2.0)))
     both = machine(None, fast, slow)
     with pytest.raises(InputError, match="fast, slow"):
-        describe(both)
+        describe(Messages(both))
     with pytest.raises(InputError, match="unknown library 'slew'; did you mean slow"):
-        describe(both, "slew")
-    assert read(describe(both, "slow").text).curves[1].time_s(0) == pytest.approx(2.0)
+        describe(Messages(both, "slew"))
+    assert read(describe(Messages(both, "slow")).text).curves[1].time_s(0) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("models", [(), (curve(),)], ids=["none", "other pattern"])
 def test_without_a_ping_pong_nothing_can_be_simulated(models: tuple[FittedModel, ...]) -> None:
     others = tuple(msgspec.structs.replace(model, pattern="stream") for model in models)
     with pytest.raises(InputError, match="no curve of a ping-pong"):
-        describe(Machine(name="box", models=others))
+        describe(Messages(Machine(name="box", models=others)))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +294,7 @@ def test_without_a_ping_pong_nothing_can_be_simulated(models: tuple[FittedModel,
     ids=["nothing at all", "flat", "negative t0", "root", "one size"],
 )
 def test_odd_curves_stay_possible(odd: tuple[Segment, ...]) -> None:
-    for one in read(describe(machine(None, curve(*odd))).text).curves:
+    for one in read(describe(Messages(machine(None, curve(*odd)))).text).curves:
         for piece in one.segments:
             assert all(math.isfinite(value) and value >= 0 for value in piece.values())
             assert piece["rate_Bps"] > 0
@@ -294,4 +302,4 @@ def test_odd_curves_stay_possible(odd: tuple[Segment, ...]) -> None:
 
 def test_more_nodes_than_can_be_held_are_refused() -> None:
     with pytest.raises(InputError, match=f"{NODES_MAX} can be simulated"):
-        describe(machine(Hypercube(21)))
+        describe(Messages(machine(Hypercube(21))))

@@ -25,7 +25,7 @@ def test_results_are_those_that_SMPI_has_with_its_own_set_up(
     # Without our library SMPI takes each host for a node: here each node is one.
     machine = msgspec.structs.replace(catalogue.machine("sunfire-link"), node=None, shared=())
     found = ask(machine, LINES, ranks)
-    monkeypatch.setattr(subject, "before_simgrid", lambda: "")
+    monkeypatch.setattr(subject, "preloaded_plugin", lambda: "")
     own = ask(machine, LINES, ranks)
     for ours, theirs in zip(found, own, strict=True):
         assert ours["samples_s"] == pytest.approx(theirs["samples_s"], rel=1e-9)

@@ -88,11 +88,11 @@ def test_srun_starts_it_where_slurm_has_its_process_management(
     script(empty_machine / "bin/srun", offered)
     begin = start(found(), ["probe"], 4, spread=Spread(launcher="srun"))
     assert "--mpi=cray_shasta" in begin.command
-    process_management._asked.cache_clear()
+    process_management._offer_of.cache_clear()
     script(empty_machine / "bin/srun", "printf 'MPI plugin types are...\\n\\tpmi2\\n'")
     with pytest.raises(MissingError, match=r"speaks cray_shasta, srun --mpi=list offers pmi2"):
         start(found(), ["probe"], 4, spread=Spread(launcher="srun"))
-    process_management._asked.cache_clear()
+    process_management._offer_of.cache_clear()
 
 
 @pytest.mark.usefixtures("module")

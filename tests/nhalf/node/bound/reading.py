@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C as tests write it: the body of a function on a few arrays, as the reader sees it."""
+"""C loops for tests: the body of a function on a few arrays, as the reader sees it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def program(text: str, reading: Reading | None = None) -> Program:
 
 def loops(body: str, reading: Reading | None = None) -> list[Counts]:
     """The loops of a function's body; raises the first refusal."""
-    found = program(f"{DECLARED}{body}\n}}\n", reading)
-    if found.refusals:
-        raise found.refusals[0]
-    return found.loops
+    source = program(f"{DECLARED}{body}\n}}\n", reading)
+    if source.refusals:
+        raise source.refusals[0]
+    return source.loops
 
 
 def loop(body: str, reading: Reading | None = None) -> Counts:
     """The only loop of a function's body."""
-    (found,) = loops(body, reading)
-    return found
+    (counts,) = loops(body, reading)
+    return counts
 
 
 def each(statement: str) -> Counts:
@@ -44,17 +44,17 @@ def each(statement: str) -> Counts:
 
 
 def on_power2(counts: Counts) -> Bound:
-    """Its bound on POWER2."""
+    """The bound of a loop on POWER2."""
     return bound(counts, processor("power2"))
 
 
 def operations(counts: Counts) -> tuple[int, int, int, int, int]:
-    """How often it adds, multiplies, does both at once, divides, and takes square roots."""
+    """Counts of add, mul, fused multiply-add, div and sqrt."""
     names = ("add", "multiply", "fused_multiply_add", "divide", "square_root")
     add, multiply, fused, divide, root = (counts.of(name) for name in names)
     return add, multiply, fused, divide, root
 
 
 def memory(counts: Counts) -> tuple[int, int]:
-    """Loads and stores."""
+    """Counts of loads and stores."""
     return counts.loads, counts.stores

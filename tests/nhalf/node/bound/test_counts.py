@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nhalf.node.bound.program import Reading
 from tests.nhalf.node.bound.reading import each, loop, loops, memory, on_power2, operations, program
 
-ARITHMETIC = {  # add, multiply, both, divide, square root
+ARITHMETIC = {  # add, mul, fused multiply-add, div, sqrt
     "x[k] = y[k];": (0, 0, 0, 0, 0),
     "x[k] = -y[k];": (0, 0, 0, 0, 0),
     "x[k] = y[k] + z[k];": (1, 0, 0, 0, 0),
@@ -28,9 +28,9 @@ ARITHMETIC = {  # add, multiply, both, divide, square root
     # What never changes is computed before the loop.
     "x[k] = s * t * y[k];": (0, 1, 0, 0, 0),
     "x[k] = y[k] * (s / t);": (0, 1, 0, 0, 0),
-    # What is the same is computed once.
+    # Equal expressions are computed once.
     "x[k] = (y[k] + s) * (y[k] + s);": (1, 1, 0, 0, 0),
-    # A product that is needed twice has to be there by itself.
+    # A product that is used twice cannot be fused.
     "double p = y[k] * z[k]; x[k] = p + s; y[k] = p + t;": (2, 1, 0, 0, 0),
     "double p = y[k] * z[k]; x[k] = p + s;": (0, 0, 1, 0, 0),
     "x[k] = y[k]; x[k] += z[k]; x[k] *= s;": (1, 1, 0, 0, 0),
@@ -38,7 +38,7 @@ ARITHMETIC = {  # add, multiply, both, divide, square root
     "x[k] = k * s;": (0, 1, 0, 0, 0),
     "x[k] = (double)ix[k] * s;": (0, 1, 0, 0, 0),
     "ix[k] = ix[k] * n + m;": (0, 0, 0, 0, 0),
-    # Of what not every iteration does nothing is essential.
+    # Operations that only some iterations execute are not essential.
     "if (y[k] > s) x[k] = y[k] * s;": (0, 0, 0, 0, 0),
     "x[k] = y[k] > s ? y[k] * s : z[k];": (0, 0, 0, 0, 0),
 }
@@ -123,28 +123,28 @@ LOOPS = [
 
 @pytest.mark.parametrize("written", LOOPS)
 def test_loops_of_any_form_are_the_same(written: str) -> None:
-    found = loop("int k; " + written.replace("{}", "{ x[k] = s * y[k] + z[k]; }"))
-    assert operations(found) == (0, 0, 1, 0, 0)
-    assert memory(found) == (2, 1)
+    counts = loop("int k; " + written.replace("{}", "{ x[k] = s * y[k] + z[k]; }"))
+    assert operations(counts) == (0, 0, 1, 0, 0)
+    assert memory(counts) == (2, 1)
 
 
 def test_pointers_that_walk_are_streams() -> None:
-    found = loop("double *p = x, *q = y; for (int k = 0; k < n; k++) *p++ = *q++ * s;")
-    assert memory(found) == (1, 1)
-    assert operations(found) == (0, 1, 0, 0, 0)
-    found = loop("double *p = x; while (p < x + n) { *p = p[-1] + s; p++; }")
-    assert memory(found) == (0, 1)
-    assert on_power2(found).dependence_cycles == 1.0
+    counts = loop("double *p = x, *q = y; for (int k = 0; k < n; k++) *p++ = *q++ * s;")
+    assert memory(counts) == (1, 1)
+    assert operations(counts) == (0, 1, 0, 0, 0)
+    counts = loop("double *p = x; while (p < x + n) { *p = p[-1] + s; p++; }")
+    assert memory(counts) == (0, 1)
+    assert on_power2(counts).dependence_cycles == 1.0
 
 
 def test_inner_loops_are_read_each_with_what_is_known_before_it() -> None:
     nested = "for (int i = 0; i < n; i++) { int l = i - 1; for (int k = 0; k < n; k++) %s }"
-    found = loop(nested % "{ a[i][k] = a[l][k] + s; l++; }")
-    assert memory(found) == (1, 1)
-    found = loop(nested % "a[i][k] = a[i][k - 1] * a[l][k];")
-    assert memory(found) == (1, 1)
-    both = loops("for (int k = 0; k < n; k++) x[k] = s; if (m) { while (n--) t += s; }")
-    assert [memory(one) for one in both] == [(0, 1), (0, 0)]
+    counts = loop(nested % "{ a[i][k] = a[l][k] + s; l++; }")
+    assert memory(counts) == (1, 1)
+    counts = loop(nested % "a[i][k] = a[i][k - 1] * a[l][k];")
+    assert memory(counts) == (1, 1)
+    two_loops = loops("for (int k = 0; k < n; k++) x[k] = s; if (m) { while (n--) t += s; }")
+    assert [memory(counts) for counts in two_loops] == [(0, 1), (0, 0)]
 
 
 def test_numbers_that_are_given_or_known_decide() -> None:
@@ -182,17 +182,17 @@ def test_offsets_are_as_many_streams_as_they_leave_remainders(
     offsets: list[int], stride: int
 ) -> None:
     read = " + ".join(f"x[{stride} * k + ({offset})]" for offset in offsets)
-    found = each(f"y[k] = {read};")
-    assert found.loads == len({offset % stride for offset in offsets})
-    assert found.of("add") == len(offsets) - 1
+    counts = each(f"y[k] = {read};")
+    assert counts.loads == len({offset % stride for offset in offsets})
+    assert counts.of("add") == len(offsets) - 1
 
 
 @settings(deadline=None, max_examples=30)
 @given(SAMPLE)
 def test_an_element_is_loaded_where_its_first_use_reads_it(offsets: list[int]) -> None:
     reads = " + ".join(f"x[k + ({offset})]" for offset in offsets)
-    found = each(f"x[k] = {reads};")
-    assert memory(found) == (int(max(offsets) >= 0), 1)
+    counts = each(f"x[k] = {reads};")
+    assert memory(counts) == (int(max(offsets) >= 0), 1)
 
 
 @settings(deadline=None, max_examples=30)

@@ -65,9 +65,9 @@ POINTERS = """void f(double *p, double *q, int n) {
 """
 
 
-@pytest.mark.parametrize("what", FILES)
-def test_a_file_without_a_loop_that_can_be_read_is_refused(what: str) -> None:
-    text, line, reason = FILES[what]
+@pytest.mark.parametrize("content", FILES)
+def test_a_file_without_a_loop_that_can_be_read_is_refused(content: str) -> None:
+    text, line, reason = FILES[content]
     with pytest.raises(Refused) as caught:
         program(text)
     assert reason in str(caught.value)
@@ -119,9 +119,9 @@ def test_a_structure_is_refused() -> None:
 
 def test_one_refused_loop_keeps_no_other_from_being_read() -> None:
     text = POINTERS + "void g(int n, double s) { for (int k = 0; k < n; k++) s += k; }"
-    found = program(text)
-    assert [one.function for one in found.loops] == ["g"]
-    assert [one.line for one in found.refusals] == [3]
+    source = program(text)
+    assert [counts.function for counts in source.loops] == ["g"]
+    assert [refusal.line for refusal in source.refusals] == [3]
 
 
 def test_an_unknown_function_is_refused_with_the_closest_one() -> None:

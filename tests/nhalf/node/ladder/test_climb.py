@@ -14,7 +14,7 @@ CAUSES: dict[str, dict[str, Any]] = {
     "registers spill": {"emitted_cycles": 2.0, "spills_per_iteration": 1.0},
     "not vectorised": {"emitted_cycles": 2.0, "is_vector": False},
     "redundant loads": {"emitted_cycles": 2.0, "loads_ratio": 1.5},
-    "products are not fused": {"emitted_cycles": 2.0, "is_fused": False},
+    "multiply-adds are not fused": {"emitted_cycles": 2.0, "is_fused": False},
     "vectors narrower": {"emitted_cycles": 2.0},
     "each iteration waits for the one before": {"scheduled_cycles": 2.0},
     "each iteration waits for a value that goes through memory": {
@@ -46,6 +46,6 @@ def test_small_and_unknown_gaps_are_not_explained() -> None:
 
 
 def test_a_store_keeps_every_rung() -> None:
-    one = Climb(essential_cycles=1.5, is_vector=False, spills_per_iteration=2.0)
-    assert Climb.of_values({**one.as_values(), "cycle_s": 1e-9}) == one
+    climb = Climb(essential_cycles=1.5, is_vector=False, spills_per_iteration=2.0)
+    assert Climb.of_values({**climb.as_values(), "cycle_s": 1e-9}) == climb
     assert Climb.of_values({}) == Climb()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions one by one on a known core: what waits for what, and for how long."""
+"""Instructions one by one on a known core: dependencies, units and latencies."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ PROCESSOR = Processor(
         for name, (rate, late) in RATES.items()
     ),
 )
-TURNS = 400
-PLACE = 1 << 20
+ITERATIONS = 400
+ADDRESS = 1 << 20
 
 
 def cycles(
     text: str, processor: Processor = PROCESSOR, step_bytes: int = 0, first_byte: int = 0
 ) -> float:
-    """Cycles of a turn of instructions that are executed again and again."""
+    """Cycles of a body of instructions that are executed again and again."""
     lines = text.split("; ")
-    what = decoded([instruction(line) for line in lines], processor)
+    instructions = decoded([instruction(line) for line in lines], processor)
     trace = [
-        Executed(at, PLACE + first_byte + turn * step_bytes if "(" in line else 0)
-        for turn in range(TURNS)
-        for at, line in enumerate(lines)
+        Executed(position, ADDRESS + first_byte + iteration * step_bytes if "(" in line else 0)
+        for iteration in range(ITERATIONS)
+        for position, line in enumerate(lines)
     ]
-    return trace_cycles(trace, what, processor) / TURNS
+    return trace_cycles(trace, instructions, processor) / ITERATIONS
 
 
 @pytest.mark.parametrize(
@@ -55,113 +55,117 @@ def cycles(
         ("mulsd %xmm1, %xmm0; addsd %xmm1, %xmm0", 5),
         ("movsd (%rax), %xmm0; addsd %xmm1, %xmm0", 0.5),
         ("xorpd %xmm0, %xmm0; divsd %xmm1, %xmm0", 4),
-        # Through memory: a sum 5 + 2, a counter only 1.
+        # Through memory: a floating-point sum 5 + 2, an integer counter only 1.
         ("movsd (%rax), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, (%rax)", 7),
         ("addq $1, (%rax)", 1),
-        # A choice waits for the comparison before it, a jump for nothing that others need.
+        # A conditional move waits for the comparison before it; nothing waits for a jump.
         ("comisd %xmm1, %xmm0; cmovbe %rcx, %rdx; leaq (%rdx), %rdx", 2),
         ("addq $1, %rax; cmpq %rdx, %rax; jne .L3", 1),
         ("movq (%rax), %rax", 5),
     ],
 )  # fmt: skip
-def test_a_turn_takes(text: str, expected: float) -> None:
+def test_an_iteration_takes(text: str, expected: float) -> None:
     assert cycles(text) == pytest.approx(expected, rel=0.02)
 
 
-def test_few_under_way_do_not_overlap() -> None:
+def test_few_instructions_in_flight_do_not_overlap() -> None:
     chain = "xorpd %xmm0, %xmm0; " + "; ".join(["addsd %xmm1, %xmm0"] * 10)
     assert cycles(chain) == pytest.approx(5, rel=0.05)  # two additions a cycle
-    small = replace(PROCESSOR, waiting_instructions=10)
+    small = replace(PROCESSOR, scheduler_instructions=10)
     assert cycles(chain, small) > 6
-    assert cycles(chain, replace(PROCESSOR, window_instructions=11)) == pytest.approx(10, rel=0.05)
+    assert cycles(chain, replace(PROCESSOR, reorder_buffer_instructions=11)) == pytest.approx(
+        10, rel=0.05
+    )
 
 
-def test_a_taken_branch_ends_what_enters_together() -> None:
-    one = replace(
+def test_a_taken_branch_ends_an_issue_group() -> None:
+    branching = replace(
         PROCESSOR, operations=(*PROCESSOR.operations, Operation(name="taken_branch", per_cycle=0.5))
     )
-    assert cycles("nop; jmp .L3", one) == pytest.approx(2, rel=0.02)
+    assert cycles("nop; jmp .L3", branching) == pytest.approx(2, rel=0.02)
 
 
-def test_a_move_is_another_name() -> None:
-    # A sum that another one needs is known after 2 cycles, through a move as well.
-    late = Operation(name="add", per_cycle=2, latency_cycles=2, latency_to_others_cycles=3)
-    others = tuple(one for one in PROCESSOR.operations if one.name != "add")
-    slow = replace(PROCESSOR, operations=(late, *others))
-    turn = "movapd %xmm0, %xmm3; addsd %xmm1, %xmm3; movapd %xmm3, %xmm0"
-    assert cycles(turn, slow) == pytest.approx(2, rel=0.02)
-    assert cycles(f"{turn}; mulsd %xmm1, %xmm0", slow) == pytest.approx(6, rel=0.02)
+def test_a_move_is_eliminated() -> None:
+    # An addition can use the result of another after 2 cycles, through a move as well.
+    add = Operation(name="add", per_cycle=2, latency_cycles=2, latency_to_others_cycles=3)
+    rest_of_operations = tuple(
+        operation for operation in PROCESSOR.operations if operation.name != "add"
+    )
+    slow = replace(PROCESSOR, operations=(add, *rest_of_operations))
+    body = "movapd %xmm0, %xmm3; addsd %xmm1, %xmm3; movapd %xmm3, %xmm0"
+    assert cycles(body, slow) == pytest.approx(2, rel=0.02)
+    assert cycles(f"{body}; mulsd %xmm1, %xmm0", slow) == pytest.approx(6, rel=0.02)
 
 
 @pytest.mark.parametrize(
     ("kind", "pair"),
     [
         ("move", "movapd %xmm0, %xmm2; subsd %xmm1, %xmm2"),
-        ("whole_move", "movq %rax, %rcx; subq %rdx, %rcx"),
-        ("whole_load", "movq (%rax), %rcx; addq $1, %rcx"),
+        ("integer_move", "movq %rax, %rcx; subq %rdx, %rcx"),
+        ("integer_load", "movq (%rax), %rcx; addq $1, %rcx"),
     ],
 )
-def test_some_pairs_enter_as_one(kind: Pair, pair: str) -> None:
-    turn = f"{pair}; nop; nop; nop"
-    assert cycles(turn) == pytest.approx(1.25, rel=0.02)
-    assert cycles(turn, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1, rel=0.02)
-    apart = turn.replace("; ", "; nop; ", 1)
-    assert cycles(apart, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1.5, rel=0.02)
+def test_some_pairs_are_fused(kind: Pair, pair: str) -> None:
+    body = f"{pair}; nop; nop; nop"
+    assert cycles(body) == pytest.approx(1.25, rel=0.02)
+    assert cycles(body, replace(PROCESSOR, fused_pairs=(kind,))) == pytest.approx(1, rel=0.02)
+    apart = body.replace("; ", "; nop; ", 1)
+    assert cycles(apart, replace(PROCESSOR, fused_pairs=(kind,))) == pytest.approx(1.5, rel=0.02)
 
 
-def test_what_is_shared_keeps_nothing_from_a_part() -> None:
-    both = {"add": 1 / 3, "multiply": 1 / 3}
-    arithmetic = Unit(name="arithmetic", kind="floating_point", cycles=both)
+def test_additions_leave_shared_slots_to_multiplications() -> None:
+    shared_cycles = {"add": 1 / 3, "multiply": 1 / 3}
+    arithmetic = Unit(name="arithmetic", kind="floating_point", cycles=shared_cycles)
     wide = replace(PROCESSOR, issue_per_cycle=6, units=(arithmetic,))
-    # Twice as many sums as products: two of three places are for sums in every cycle.
+    # Two adds for each mul: two of three slots are for adds in every cycle.
     term = "vsubsd %xmm1, %xmm1, %xmm4; vmulsd %xmm4, %xmm1, %xmm5; vaddsd %xmm5, %xmm2, %xmm2"
-    turn = ["vxorpd %xmm2, %xmm2, %xmm2", *[term] * 6]
-    assert cycles("; ".join(turn), wide) == pytest.approx(6, rel=0.02)
+    body = ["vxorpd %xmm2, %xmm2, %xmm2", *[term] * 6]
+    assert cycles("; ".join(body), wide) == pytest.approx(6, rel=0.02)
 
 
 @pytest.mark.parametrize(("halves_per_cycle", "expected"), [(2, 1.5), (1, 2)])
-def test_an_access_that_goes_on_in_another_line_is_two(
-    halves_per_cycle: float, expected: float
-) -> None:
+def test_an_access_that_crosses_a_line_is_two(halves_per_cycle: float, expected: float) -> None:
     wide = (
         Operation(name="load", lanes=4, per_cycle=halves_per_cycle),
         Operation(name="load", lanes=8, per_cycle=1),
     )
-    here = replace(PROCESSOR, operations=(*PROCESSOR.operations, *wide))
+    vector_processor = replace(PROCESSOR, operations=(*PROCESSOR.operations, *wide))
     load = "vmovupd (%rax), %zmm0"
-    assert cycles(load, here) == pytest.approx(1, rel=0.02)
-    assert cycles(load, here, first_byte=8) == pytest.approx(expected, rel=0.02)
+    assert cycles(load, vector_processor) == pytest.approx(1, rel=0.02)
+    assert cycles(load, vector_processor, first_byte=8) == pytest.approx(expected, rel=0.02)
 
 
-def quicker(*more: Operation) -> Processor:
-    """The same core with three loads in a cycle, of which two may be of real numbers."""
-    loads = {"load": 1 / 3, "whole_load": 1 / 3}
-    whole = Operation(name="whole_load", per_cycle=3)
+def quicker(*slower_loads: Operation) -> Processor:
+    """PROCESSOR with three loads in a cycle, of which two may be of floating-point numbers."""
+    loads = {"load": 1 / 3, "integer_load": 1 / 3}
+    integer_load = Operation(name="integer_load", per_cycle=3)
     unit = Unit(name="loads", kind="memory", cycles=loads)
-    operations = (*PROCESSOR.operations, whole, *more)
+    operations = (*PROCESSOR.operations, integer_load, *slower_loads)
     return replace(PROCESSOR, issue_per_cycle=8, operations=operations, units=(unit,))
 
 
-def test_whole_numbers_are_loaded_beside_real_ones() -> None:
-    whole, real = "movq (%rax), %rcx", "movsd (%rax), %xmm0"
-    assert cycles("; ".join([whole] * 6), quicker()) == pytest.approx(2, rel=0.02)
-    assert cycles("; ".join([real] * 6), quicker()) == pytest.approx(3, rel=0.02)
-    assert cycles("; ".join([whole, real] * 3), quicker()) == pytest.approx(2, rel=0.02)
+def test_integer_loads_run_beside_floating_point_loads() -> None:
+    integer_load, floating_point_load = "movq (%rax), %rcx", "movsd (%rax), %xmm0"
+    assert cycles("; ".join([integer_load] * 6), quicker()) == pytest.approx(2, rel=0.02)
+    assert cycles("; ".join([floating_point_load] * 6), quicker()) == pytest.approx(3, rel=0.02)
+    assert cycles("; ".join([integer_load, floating_point_load] * 3), quicker()) == pytest.approx(
+        2, rel=0.02
+    )
 
 
 @pytest.mark.parametrize(
     ("store", "expected"),
     [("movq %rdx, (%rax)", 4 / 2), ("addq $1, (%rax)", 5 / 1.25)],
 )
-def test_what_was_just_stored_is_loaded_at_its_own_rate(store: str, expected: float) -> None:
+def test_forwarded_loads_have_their_own_rate(store: str, expected: float) -> None:
     slower = (
         Operation(name="forwarded_load", per_cycle=2),
         Operation(name="updated_load", per_cycle=1.25),
     )
-    turn = "; ".join([store, *["movq (%rax), %rcx"] * 4])
-    assert cycles(turn, quicker(*slower)) == pytest.approx(expected, rel=0.02)
-    assert cycles(turn, quicker()) < expected
-    # Hardly slower than others is not slower.
+    body = "; ".join([store, *["movq (%rax), %rcx"] * 4])
+    assert cycles(body, quicker(*slower)) == pytest.approx(expected, rel=0.02)
+    assert cycles(body, quicker()) < expected
+    # A rate that is hardly lower than that of other loads counts as equal.
     alike = Operation(name="forwarded_load", per_cycle=2.9)
     assert quicker(alike).forwarded_cycles("forwarded_load") == 0
 
@@ -174,9 +178,11 @@ def test_lines_of_the_next_cache_take_longer() -> None:
     with_caches = replace(PROCESSOR, caches=caches)
     assert cycles("movsd (%rax), %xmm0", with_caches, 64) == pytest.approx(3, rel=0.05)
     assert cycles("movsd (%rax), %xmm0", with_caches) == pytest.approx(0.5, rel=0.05)
-    what = decoded([instruction("movsd (%rax), %xmm0")], with_caches)
-    found = with_misses([Executed(0, PLACE), Executed(0, PLACE + 60)], what, with_caches)
-    assert [one.missed for one in found] == [0, 0]
+    instructions = decoded([instruction("movsd (%rax), %xmm0")], with_caches)
+    trace = with_misses(
+        [Executed(0, ADDRESS), Executed(0, ADDRESS + 60)], instructions, with_caches
+    )
+    assert [executed.missed for executed in trace] == [0, 0]
 
 
 def test_a_listing_records_itself() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.node.ladder import costs
-from nhalf.node.ladder.costs import call_costs, called
+from nhalf.node.ladder.costs import call_costs, called_functions
 from nhalf.node.ladder.decoded import decoded
 from nhalf.node.ladder.listing import instruction
 from nhalf.node.ladder.scheduled import trace_cycles
@@ -22,15 +22,15 @@ CALLS = ("call\texp@PLT", "callq\tlog", "call\t*sin@GOTPCREL(%rip)", "call\t*%ra
 
 
 def test_functions_are_found_by_name() -> None:
-    assert called(map(instruction, CALLS)) == {"exp", "log", "sin"}
+    assert called_functions(map(instruction, CALLS)) == {"exp", "log", "sin"}
 
 
-def test_a_call_lets_nothing_else_enter() -> None:
+def test_a_call_blocks_the_front_end() -> None:
     lines = ["call\texp@PLT", "divsd %xmm1, %xmm2", "nop", "nop", "nop", "nop"]
-    what = decoded([instruction(line) for line in lines], PROCESSOR, {"exp": 20.0})
-    trace = [Executed(at, 0) for _ in range(400) for at in range(len(lines))]
-    # All six enter in 6/4 of a cycle; the quotient, which waits for the last one, takes 14.
-    assert trace_cycles(trace, what, PROCESSOR) / 400 == pytest.approx(21.5, rel=0.01)
+    instructions = decoded([instruction(line) for line in lines], PROCESSOR, {"exp": 20.0})
+    trace = [Executed(position, 0) for _ in range(400) for position in range(len(lines))]
+    # All six issue in 6/4 of a cycle; the div, which waits for the one before, takes 14.
+    assert trace_cycles(trace, instructions, PROCESSOR) / 400 == pytest.approx(21.5, rel=0.01)
     unknown = decoded([instruction(line) for line in lines], PROCESSOR, {"cos": 20.0})
     assert trace_cycles(trace, unknown, PROCESSOR) / 400 == pytest.approx(14, rel=0.01)
 
@@ -39,9 +39,9 @@ def test_a_call_lets_nothing_else_enter() -> None:
 def test_what_is_measured_once_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(native_files, "include_folder", lambda: NATIVE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(costs, "_known", {})
-    found = call_costs({"exp", "unheard_of"})
-    assert list(found) == ["exp"]
-    assert found["exp"] > 0
+    monkeypatch.setattr(costs, "_cycles_by_function", {})
+    costs_by_name = call_costs({"exp", "unheard_of"})
+    assert list(costs_by_name) == ["exp"]
+    assert costs_by_name["exp"] > 0
     monkeypatch.setattr(costs, "_measured", lambda names: pytest.fail("measured twice"))
-    assert call_costs({"exp", "unheard_of"}) == found
+    assert call_costs({"exp", "unheard_of"}) == costs_by_name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings of compilers, read: operations, addresses, and chains through registers and memory."""
+"""Listings of compilers: operations, addresses, and chains through registers and memory."""
 
 from __future__ import annotations
 
@@ -47,16 +47,20 @@ CHAINS = {
     "\tmovsd\t-16(%rsi,%rax,8), %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 3.0,
     "\tmovsd\t8(%rsi,%rax,8), %xmm0\n\tmulsd\t%xmm1, %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 1.0,
 }
-ASKED = {
+MICRO_OPS = {
     "movsd (%rsi,%rax,8), %xmm0": [Operation("load")],
     "vmovupd (%rsi,%rax), %zmm0": [Operation("load", 8)],
     "vmovupd %ymm0, (%rsi,%rax)": [Operation("store", 4)],
     "vaddpd (%rsi,%rax), %ymm1, %ymm0": [Operation("load", 4), Operation("add", 4)],
     "vfnmadd213sd %xmm2, %xmm1, %xmm0": [Operation("fused_multiply_add")],
     "divpd %xmm1, %xmm0": [Operation("divide", 2)],
-    "addq $1, -8(%rbp)": [Operation("whole_load"), Operation("integer"), Operation("whole_store")],
+    "addq $1, -8(%rbp)": [
+        Operation("integer_load"),
+        Operation("integer"),
+        Operation("integer_store"),
+    ],
     "leaq 0(,%rax,8), %rdx": [Operation("integer")],
-    "cmpq -24(%rbp), %rax": [Operation("whole_load"), Operation("integer")],
+    "cmpq -24(%rbp), %rax": [Operation("integer_load"), Operation("integer")],
     "movq %rax, %rdx": [],
     "movq y@GOTPCREL(%rip), %rax": [],
     "movsq": [],
@@ -74,11 +78,11 @@ def test_a_listing_without_a_loop_has_none(listing: str) -> None:
     assert rungs(listing, [each("x[k] = y[k];")], PROCESSOR, True) == [None]
 
 
-@pytest.mark.parametrize("text", ASKED)
-def test_instructions_ask_units_for_operations(text: str) -> None:
-    name, _, rest = text.partition(" ")
-    (loop,) = emitted_loops(f".L3:\n\t{name}\t{rest}\n\tjmp\t.L3\n")[:1]
-    assert operations(loop.instructions[0]) == ASKED[text]
+@pytest.mark.parametrize("text", MICRO_OPS)
+def test_instructions_are_decoded_to_micro_ops(text: str) -> None:
+    name, _, operands = text.partition(" ")
+    (loop,) = emitted_loops(f".L3:\n\t{name}\t{operands}\n\tjmp\t.L3\n")[:1]
+    assert operations(loop.instructions[0]) == MICRO_OPS[text]
 
 
 @pytest.mark.parametrize("body", CHAINS)
@@ -89,20 +93,20 @@ def test_iterations_wait_for_each_other(body: str) -> None:
 
 def test_only_innermost_loops_are_taken_and_told_apart_by_their_lines() -> None:
     inner = HEAD + TAIL.removesuffix("\tret\n")
-    found = emitted_loops(f".L2:\n\t.loc 1 2 1\n\tnop\n{inner}\tcmpq\t%rbx, %rcx\n\tjne\t.L2\n")
-    assert [len(one.instructions) for one in found] == [3]
-    assert loops_of_lines(found, 3, 3) == found
-    assert loops_of_lines(found, 4, 9) == []
+    innermost = emitted_loops(f".L2:\n\t.loc 1 2 1\n\tnop\n{inner}\tcmpq\t%rbx, %rcx\n\tjne\t.L2\n")
+    assert [len(loop.instructions) for loop in innermost] == [3]
+    assert loops_of_lines(innermost, 3, 3) == innermost
+    assert loops_of_lines(innermost, 4, 9) == []
 
 
 def test_a_vector_loop_does_several_iterations_at_a_time() -> None:
     body = "\tvmovupd\t(%rsi,%rax), %ymm0\n\tvaddpd\t(%rcx,%rax), %ymm0, %ymm0\n"
     text = HEAD + body + "\tvmovupd\t%ymm0, (%rdx,%rax)\n" + TAIL
-    (found,) = rungs(text, [each("x[k] = y[k] + z[k];")], PROCESSOR, True)
-    assert found is not None
-    assert (found.unit, found.emitted_cycles) == ("issue", 5 / 4 / 4)
-    assert (found.chain_cycles, found.is_vector) == (0.25, True)
-    assert found.scheduled_cycles == found.emitted_cycles
+    (vector_rungs,) = rungs(text, [each("x[k] = y[k] + z[k];")], PROCESSOR, True)
+    assert vector_rungs is not None
+    assert (vector_rungs.unit, vector_rungs.emitted_cycles) == ("issue", 5 / 4 / 4)
+    assert (vector_rungs.chain_cycles, vector_rungs.is_vector) == (0.25, True)
+    assert vector_rungs.scheduled_cycles == vector_rungs.emitted_cycles
 
 
 BRANCH = "\tcomisd\t%xmm1, %xmm0\n\tjbe\t.L5\n\tdivsd\t%xmm1, %xmm0\n.L5:\n"
@@ -120,23 +124,23 @@ def test_what_a_pass_may_jump_over_bounds_nothing() -> None:
 def test_iterations_of_a_pass_are_seen_by_how_far_it_goes() -> None:
     body = "".join(f"\tmovsd\t{8 * k}(%rsi,%rax,8), %xmm{k}\n" for k in range(4))
     text = HEAD + body + TAIL.replace("$1", "$4")
-    (found,) = rungs(text, [each("s += y[k];")], PROCESSOR, True)
-    assert found is not None
-    assert found.loads == 1.0
+    (unrolled,) = rungs(text, [each("s += y[k];")], PROCESSOR, True)
+    assert unrolled is not None
+    assert unrolled.loads == 1.0
 
 
 def test_loads_of_what_the_loop_stores_take_longer() -> None:
-    rates = {"whole_load": 4, "forwarded_load": 2, "updated_load": 1}
-    more = [Described(name=name, per_cycle=rate) for name, rate in rates.items()]
-    unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "whole_load": 0.25})
-    operations = (*PROCESSOR.operations, *more)
-    here = replace_struct(PROCESSOR, operations=operations, units=(unit,))
+    rates = {"integer_load": 4, "forwarded_load": 2, "updated_load": 1}
+    forwarded_loads = [Described(name=name, per_cycle=rate) for name, rate in rates.items()]
+    unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "integer_load": 0.25})
+    operations = (*PROCESSOR.operations, *forwarded_loads)
+    measured = replace_struct(PROCESSOR, operations=operations, units=(unit,))
     loads = "\tmovq\t-8(%rbp), %rcx\n" * 12
     for store, expected in (("movq\t%rdx", 6.0), ("addq\t$1", 13.0)):
         body = f"{loads}\t{store}, -8(%rbp)\n"
-        (found,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k];")], here, False)
-        assert found is not None
-        assert (found.unit, found.emitted_cycles) == ("loads", expected)
+        (forwarding,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k];")], measured, False)
+        assert forwarding is not None
+        assert (forwarding.unit, forwarding.emitted_cycles) == ("loads", expected)
 
 
 def test_sums_and_products_share_a_unit() -> None:
@@ -144,6 +148,6 @@ def test_sums_and_products_share_a_unit() -> None:
     unit = Unit(name="arithmetic", kind="floating_point", cycles=cycles)
     body = "\tmulsd\t%xmm1, %xmm2\n\taddsd\t%xmm1, %xmm3\n"
     shared = replace_struct(PROCESSOR, units=(unit,))
-    (found,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k] * s + s;")], shared, True)
-    assert found is not None
-    assert (found.unit, found.emitted_cycles) == ("arithmetic", 2.0)
+    (shared_rungs,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k] * s + s;")], shared, True)
+    assert shared_rungs is not None
+    assert (shared_rungs.unit, shared_rungs.emitted_cycles) == ("arithmetic", 2.0)

@@ -23,8 +23,8 @@ from nhalf.node.livermore.table import Row, rows
 from nhalf.node.livermore.timing import Timing
 from nhalf.present.findings import findings
 from nhalf.present.panels import Table
-from nhalf.present.panels.ladder import Ladder as Panel
-from nhalf.present.panels.tuned_kernels import TunedKernels
+from nhalf.present.panels.node.ladder import Ladder as Panel
+from nhalf.present.panels.node.tuned_kernels import TunedKernels
 from nhalf.present.terminal.livermore import show_livermore
 from nhalf.store.run import Run
 

@@ -31,7 +31,7 @@ def test_chains_of_kernels_are_followed() -> None:
         for number, source in enumerate(sources(), 1)
     }
     # Few under way at a time, so that passes hardly overlap.
-    small = replace(PROCESSOR, window_instructions=64)
+    small = replace(PROCESSOR, reorder_buffer_instructions=64)
     found = dict(executed_cycles(build, texts, small, texts))
     assert sorted(found) == list(range(1, 25))
     # Additions that wait for each other; a product and a difference; a quotient is the least.

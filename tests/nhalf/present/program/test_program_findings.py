@@ -9,13 +9,12 @@ import msgspec
 import pytest
 
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import program_findings
+from nhalf.present.findings import Finding, findings
 from tests.nhalf.traced_programs import program, sends_of, sent
 
 
 def found(made: Program, kind: str) -> Finding | None:
-    same = [finding for finding in program_findings(made) if finding.kind == kind]
+    same = [finding for finding in findings(made) if finding.kind == kind]
     assert len(same) <= 1
     return same[0] if same else None
 
@@ -49,7 +48,7 @@ def test_large_messages_are_bandwidth_bound() -> None:
 
 
 def test_no_messages_have_no_shape() -> None:
-    assert program_findings(program(8)) == []
+    assert findings(program(8)) == []
 
 
 def collective(rank: int, **more: Any) -> dict[str, Any]:
@@ -111,7 +110,7 @@ def test_an_incomplete_trace_says_so_first() -> None:
     made = program(4, ring())
     ranks = [*made.trace.ranks[:3], msgspec.structs.replace(made.trace.ranks[3], finished=False)]
     cut = msgspec.structs.replace(made.trace, complete=False, ranks=ranks, notes=["Killed."])
-    first = program_findings(
+    first = findings(
         Program(made.path, cut, made.calls, made.bins, made.timeline, made.communicators)
     )[0]
     assert first.kind == "incomplete"
@@ -121,4 +120,4 @@ def test_an_incomplete_trace_says_so_first() -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_few_ranks_have_findings_without_errors(ranks: int) -> None:
     made = program(ranks, [collective(rank) for rank in range(ranks)])
-    assert all(finding.text for finding in program_findings(made))
+    assert all(finding.text for finding in findings(made))

@@ -11,7 +11,8 @@ import pytest
 from selenium import webdriver
 
 from nhalf.facts.program.program import Program
-from nhalf.present.program.page import program_page, sections
+from nhalf.present.report.page import page
+from nhalf.present.report.sections import sections
 from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, show
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 from tests.server import Ended
@@ -42,7 +43,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = example()
     made.trace.command.append(EVIL)
     out = tmp_path_factory.mktemp("report") / "report.html"
-    out.write_text(program_page(made), encoding="utf-8")
+    out.write_text(page(made), encoding="utf-8")
     return out
 
 
@@ -56,7 +57,7 @@ def test_every_panel_has_something_to_show(ranks: int) -> None:
 
 def test_an_empty_trace_has_a_page() -> None:
     assert sections(program(2)) == []
-    assert "Nothing stands out" in program_page(program(2))
+    assert "Nothing stands out" in page(program(2))
 
 
 @pytest.mark.slow
@@ -66,7 +67,11 @@ def test_the_report_is_written_in_each_form(tmp_path: Path, call: Callable[..., 
     assert "Communication matrix" in (run / "report.html").read_text()
     assert call("report", run, "--format", "svg").code == 0
     names = {path.name for path in (run / "report-svg").iterdir()}
-    assert names == {*(f"{name}.svg" for name in CHARTS), "destinations.csv", "collectives.csv"}
+    charts = {*CHARTS, "matrix-messages", "over-time-bytes-per-second"}
+    assert names == {*(f"{name}.svg" for name in charts), "destinations.csv", "collectives.csv"}
+    picture = (run / "report-svg" / "matrix-messages.svg").read_text()
+    assert "Communication matrix" in picture
+    assert "messages · " in picture
     call("report", run, run).is_error(2, "trace", "one at a time")
 
 

@@ -18,7 +18,7 @@ AXE = """axe.run(document, {resultTypes: ["violations"], ...arguments[0]}).then(
 
 
 def violations(browser: webdriver.Chrome, *, rules: tuple[str, ...] = ()) -> list[Any]:
-    """What axe-core says of the page that is shown, by all of its rules or only some."""
+    """Violations that axe-core reports for the page, by all of its rules or some."""
     script = Path(axe_core_python.__file__).parent / "axe.min.js"
     browser.execute_script(script.read_text(encoding="utf-8"))
     browser.set_script_timeout(patience_s(60))

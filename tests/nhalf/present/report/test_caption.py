@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.report.caption import caption, choice_of
+from nhalf.present.report.caption import choice_of
 from nhalf.present.report.images import write_images
-from nhalf.present.report.page import sections
+from nhalf.present.report.runs import RunsReport
+from nhalf.present.report.sections import sections
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"mpich": "MPICH 5", "openmpi": "Open MPI 5"}
@@ -78,7 +79,7 @@ def test_libraries_are_named_where_the_chart_does_not(
     if has_legend:
         spec["layer"][0]["encoding"] = {"color": {"field": "series"}}
     facts = facts_of(make_measurements(sizes=(1, 8)))
-    first, further = caption(spec, facts, ())
+    first, further = RunsReport(facts).caption(spec, (), None, "")
     assert first == "pingpong · 2 ranks · node7"
     assert further == ([] if has_legend else ["MPICH 5"])
 

@@ -19,7 +19,8 @@ from nhalf.facts.overview import n_half
 from nhalf.present.report import write_report
 from nhalf.present.report.bundle import script_text
 from nhalf.present.report.images import write_images
-from nhalf.present.report.page import page, script_json, sections, tidy
+from nhalf.present.report.page import page, script_json, tidy
+from nhalf.present.report.sections import sections
 from nhalf.store.collection import distinct
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION

@@ -14,7 +14,7 @@ RATE = 4
 
 
 def cell(rate: float, interval: Range | None) -> tuple[str, str]:
-    """What stands in the interval of the rate, and below the table."""
+    """Interval of the rate, and the caption below the table."""
     segment = Segment(
         from_bytes=0,
         to_bytes=1024,

@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nhalf.results.b_eff import EffectiveBandwidth
-from nhalf.results.b_eff.average import b_eff, curves, pingpong, rates
+from nhalf.results.b_eff.average import b_eff, curves, geometric_mean, pingpong, rates
 from nhalf.statistics.intervals import launch_interval
 from nhalf.statistics.summary import summarise
 from tests.nhalf.results.b_eff.made_up import frame, made_up, only
@@ -41,6 +42,12 @@ def test_means_over_lengths_are_arithmetic_over_patterns_geometric() -> None:
     at_longest = geometric([r * 2101.0 for r in range(1, 7)])
     assert row["rings_at_longest_Bps"] == pytest.approx(at_longest, rel=1e-12)
     assert row["rings_at_longest_per_process_Bps"] == pytest.approx(at_longest / 4, rel=1e-12)
+
+
+def test_the_geometric_mean_of_patterns_keeps_what_is_behind_them() -> None:
+    """As a prediction has them: one array of draws for each pattern."""
+    patterns = [np.array([1.0, 2.0]), np.array([4.0, 8.0]), np.array([16.0, 4.0])]
+    assert geometric_mean(patterns) == pytest.approx([4.0, 4.0])
 
 
 def test_maxima_are_taken_over_launches_and_methods_of_each_length() -> None:

@@ -21,9 +21,9 @@ def test_a_negative_gap_from_noisy_round_trips_gives_way_to_the_stream() -> None
     assert found.gap_s is not None
     assert found.gap_s.median == pytest.approx(GIVEN["g"] + GIVEN["G"], rel=0.02)
     assert found.gap_s.low > 0
-    (doubt,) = (text for text in found.doubts if text.startswith("g(1)"))
-    assert "is indistinguishable from 0" in doubt
-    assert doubt.endswith("g is the gap of the stream instead")
+    (warning,) = (text for text in found.doubts if text.startswith("g(1)"))
+    assert "is indistinguishable from 0" in warning
+    assert warning.endswith("g is the gap of the stream instead")
 
 
 def test_a_gap_that_round_trips_show_is_theirs() -> None:

@@ -187,8 +187,8 @@ def test_one_launch_leaves_open_whether_latency_is_more_than_0() -> None:
     found = logp(ideal(factors=(1.0,)))
     assert found.identifiable is None
     assert logp(ideal(factors=(1.0,), change=slow_stream)).doubts == ()
-    (doubt,) = logp(ideal(change=slow_stream)).doubts
-    assert doubt.startswith("L of the parameterised model")
+    (warning,) = logp(ideal(change=slow_stream)).doubts
+    assert warning.startswith("L of the parameterised model")
     assert values(found)["latency_s"] == pytest.approx(GIVEN["L"] + GIVEN["G"], rel=1e-9)
 
 

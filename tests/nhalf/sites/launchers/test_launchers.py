@@ -36,7 +36,7 @@ class TestEvery:
         assert driver.tokens(JOB)[-3:] == ["./probe", "--ranks", "a b"]
 
     def test_says_what_it_is(self, driver: Launcher) -> None:
-        assert len(driver.what.split()) > 2
+        assert len(driver.description.split()) > 2
 
     def test_is_pure(self, driver: Launcher) -> None:
         before = repr(JOB)
@@ -110,7 +110,7 @@ def test_srun_takes_what_the_library_speaks(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_the_remedy_names_what_both_know(speaks: tuple[str, ...], used: str, choice: str) -> None:
-    why, remedy = EVERY["srun"].why_apart("MPICH 5.0.2", speaks, used)
+    why, remedy = EVERY["srun"].why_separate_worlds("MPICH 5.0.2", speaks, used)
     assert why == "MPICH 5.0.2 and srun speak different process management"
     assert remedy == f"{choice} SLURM_MPI_TYPE, or use --launcher mpirun"
 

@@ -20,21 +20,21 @@ def cubes(edges: Edges) -> Iterator[Explained]:
     """The butterfly of all ranks or of groups of neighbours; none for fewer than 2 bits."""
     if edges.ranks < 4:
         return
-    masks = edges.source ^ edges.target
-    which = np.zeros(len(masks), dtype=bool)
+    flips = edges.source ^ edges.target
+    mask = np.zeros(len(flips), dtype=bool)
     bits = []
     for bit in range((edges.ranks - 1).bit_length()):
-        chosen = masks == 1 << bit
+        along_bit = flips == 1 << bit
         partners = np.arange(edges.ranks) ^ (1 << bit)
-        if chosen.sum() == (partners < edges.ranks).sum() > 0 and edges.are_alike(chosen):
-            which |= chosen
+        if along_bit.sum() == (partners < edges.ranks).sum() > 0 and edges.are_alike(along_bit):
+            mask |= along_bit
             bits.append(bit)
     if not bits or edges.ranks.bit_count() != 1:
         return
     if len(bits) == (edges.ranks - 1).bit_length() <= GRID_BITS_MAX and _has_faces(edges, bits):
         return
     name = BUTTERFLY if len(bits) > 1 else "cube" if bits[0] else "neighbour"
-    yield Explained(name, _words(bits, edges.ranks), which, len(bits))
+    yield Explained(name, _words(bits, edges.ranks), mask, len(bits))
 
 
 def _has_faces(edges: Edges, bits: list[int]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nhalf.base.arrays import Floats
 
 Integers = NDArray[np.int64]
-Which = NDArray[np.bool_]
+PairMask = NDArray[np.bool_]
 
 RARE_SHARE = 0.01
 RARE = 0.1
@@ -47,32 +47,33 @@ class Edges:
         if number[rare].sum() > RARE_SHARE * number.sum():
             rare[:] = False
         source, target = source[~rare], target[~rare]
-        known = np.zeros(len(source)) if sizes is None else sizes[source, target]
-        return cls(len(messages), source, target, number[~rare], known)
+        pair_bytes = np.zeros(len(source)) if sizes is None else sizes[source, target]
+        return cls(len(messages), source, target, number[~rare], pair_bytes)
 
     @cached_property
     def total(self) -> float:
-        """All messages."""
+        """The number of all messages."""
         return float(self.messages.sum())
 
-    def share(self, which: Which) -> float:
+    def share(self, mask: PairMask) -> float:
         """The share of messages between some of the pairs, 0 to 1."""
-        return float(self.messages[which].sum()) / self.total if self.total else 0.0
+        return float(self.messages[mask].sum()) / self.total if self.total else 0.0
 
-    def without(self, which: Which) -> Edges:
-        """The pairs without some."""
-        rest = ~which
-        pairs = (self.source[rest], self.target[rest], self.messages[rest], self.bytes[rest])
+    def without(self, mask: PairMask) -> Edges:
+        """Leave out the pairs of a mask."""
+        remaining = ~mask
+        source, target = self.source[remaining], self.target[remaining]
+        pairs = (source, target, self.messages[remaining], self.bytes[remaining])
         return Edges(self.ranks, *pairs)
 
-    def mean_bytes(self, which: Which) -> float:
+    def mean_bytes(self, mask: PairMask) -> float:
         """The mean size of the messages between some of the pairs."""
-        messages = float(self.messages[which].sum())
-        return float(self.bytes[which].sum()) / messages if messages else 0.0
+        messages = float(self.messages[mask].sum())
+        return float(self.bytes[mask].sum()) / messages if messages else 0.0
 
-    def are_alike(self, which: Which) -> bool:
+    def are_alike(self, mask: PairMask) -> bool:
         """Whether nearly all of some pairs have the same number of messages, as if from a rule."""
-        numbers = self.messages[which]
+        numbers = self.messages[mask]
         usual = np.median(numbers)
-        alike = np.abs(numbers - usual) <= ALIKE * usual
-        return bool(alike.mean() >= ALIKE_SHARE)
+        is_alike = np.abs(numbers - usual) <= ALIKE * usual
+        return bool(is_alike.mean() >= ALIKE_SHARE)

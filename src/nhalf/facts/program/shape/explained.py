@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nhalf.facts.program.shape.edges import Which
+from nhalf.facts.program.shape.edges import PairMask
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Explained:
 
     name: str
     words: str
-    which: Which
+    mask: PairMask
     rules: int
     dimensions: tuple[int, ...] = ()
     steps: tuple[tuple[int, ...], ...] = ()

@@ -65,8 +65,8 @@ def _neighbours(steps: Sequence[Step]) -> str:
 
 def _ring_words(name: str, ranks: int, steps: Sequence[int]) -> str:
     distances = sorted({abs(step) for step in steps})
-    both = {step % ranks for step in steps} == {-step % ranks for step in steps}
-    way = "both ways" if both else "one way"
+    is_symmetric = {step % ranks for step in steps} == {-step % ranks for step in steps}
+    way = "both ways" if is_symmetric else "one way"
     if name == SHIFT:
         return f"shift by {distances[0]} of {ranks} ranks, {way}"
     if name == RING and len(distances) > 1:

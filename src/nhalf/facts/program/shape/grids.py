@@ -29,21 +29,21 @@ def grids(edges: Edges) -> Iterator[Explained]:
         return
     for dimensions in divisions(edges.ranks):
         for periodic in _wraps(dimensions):
-            found = _grid(edges, dimensions, periodic)
-            if found is not None:
-                yield found
+            grid = _grid(edges, dimensions, periodic)
+            if grid is not None:
+                yield grid
 
 
 def divisions(ranks: int) -> Iterator[tuple[int, ...]]:
     """Factors of a number in every order, none of them 1, at most DIMENSIONS_MAX of them."""
 
-    def further(rest: int, most: int) -> Iterator[tuple[int, ...]]:
-        yield (rest,)
+    def further(remaining: int, most: int) -> Iterator[tuple[int, ...]]:
+        yield (remaining,)
         if most > 1:
-            for factor in range(2, rest // 2 + 1):
-                if rest % factor == 0:
-                    for others in further(rest // factor, most - 1):
-                        yield (factor, *others)
+            for factor in range(2, remaining // 2 + 1):
+                if remaining % factor == 0:
+                    for further_factors in further(remaining // factor, most - 1):
+                        yield (factor, *further_factors)
 
     yield from further(ranks, DIMENSIONS_MAX)
 
@@ -62,27 +62,27 @@ def _grid(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Explain
     steps = _steps(edges, dimensions, periodic)
     unique, place, number = np.unique(steps, axis=0, return_inverse=True, return_counts=True)
     place = place.reshape(-1)
-    which = np.zeros(len(edges.source), dtype=bool)
+    mask = np.zeros(len(edges.source), dtype=bool)
     rules: list[Step] = []
     for at, row in enumerate(unique):
         step = tuple(int(value) for value in row)
         expected = _having(step, dimensions, periodic)
         if number[at] != expected or expected < 2 or not _counts(step, periodic):
             continue
-        chosen = place == at
-        if edges.are_alike(chosen):
-            which |= chosen
+        along_step = place == at
+        if edges.are_alike(along_step):
+            mask |= along_step
             rules.append(step)
     if not rules or len(rules) > RULES_MAX:
         return None
-    taken = tuple(rules)
+    accepted_steps = tuple(rules)
     return Explained(
-        grid_name(dimensions, taken, periodic),
-        grid_words(dimensions, taken, periodic),
-        which,
-        len(_both_ways(taken)),
+        grid_name(dimensions, accepted_steps, periodic),
+        grid_words(dimensions, accepted_steps, periodic),
+        mask,
+        len(_both_ways(accepted_steps)),
         dimensions,
-        taken,
+        accepted_steps,
         periodic,
     )
 

@@ -28,11 +28,11 @@ def _master(edges: Edges) -> Iterator[Explained]:
         return
     ends = np.concatenate([edges.source, edges.target])
     hub = int(np.bincount(ends, minlength=edges.ranks).argmax())
-    which = (edges.source == hub) | (edges.target == hub)
-    others = np.unique(np.concatenate([edges.source[which], edges.target[which]]))
-    if len(others) - 1 >= WORKERS_SHARE * (edges.ranks - 1):
-        words = f"master-worker: rank {hub} and {len(others) - 1} others"
-        yield Explained(MASTER_WORKER, words, which, 1)
+    mask = (edges.source == hub) | (edges.target == hub)
+    members = np.unique(np.concatenate([edges.source[mask], edges.target[mask]]))
+    if len(members) - 1 >= WORKERS_SHARE * (edges.ranks - 1):
+        words = f"master-worker: rank {hub} and {len(members) - 1} others"
+        yield Explained(MASTER_WORKER, words, mask, 1)
 
 
 def _tree(edges: Edges) -> Iterator[Explained]:
@@ -44,19 +44,19 @@ def _tree(edges: Edges) -> Iterator[Explained]:
         pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
         down = np.array([pair in keys for pair in pairs], dtype=bool)
         up = np.array([pair[::-1] in keys for pair in pairs], dtype=bool)
-        which = np.zeros(len(pairs), dtype=bool)
+        mask = np.zeros(len(pairs), dtype=bool)
         for way in (down, up):
             if way.sum() == len(keys) > 2 and edges.are_alike(way):
-                which |= way
-        if which.any():
-            yield Explained(TREE, f"binomial tree of {edges.ranks} ranks", which, 1)
+                mask |= way
+        if mask.any():
+            yield Explained(TREE, f"binomial tree of {edges.ranks} ranks", mask, 1)
 
 
 def _all(edges: Edges) -> Iterator[Explained]:
     everything = edges.ranks * (edges.ranks - 1)
-    which = np.ones(len(edges.source), dtype=bool)
-    if edges.ranks > 2 and len(which) == everything and edges.are_alike(which):
-        yield Explained(ALL_TO_ALL, f"all-to-all among {edges.ranks} ranks", which, 1)
+    mask = np.ones(len(edges.source), dtype=bool)
+    if edges.ranks > 2 and len(mask) == everything and edges.are_alike(mask):
+        yield Explained(ALL_TO_ALL, f"all-to-all among {edges.ranks} ranks", mask, 1)
 
 
 def _groups(edges: Edges) -> Iterator[Explained]:
@@ -70,6 +70,6 @@ def _groups(edges: Edges) -> Iterator[Explained]:
             (edges.source % number, edges.target % number, f"{size} ranks, {number} apart"),
         )
         for source, target, words in ways:
-            which = source == target
-            if which.sum() == edges.ranks * (size - 1) and edges.are_alike(which):
-                yield Explained(ALL_TO_ALL, f"all-to-all within groups of {words}", which, 1)
+            mask = source == target
+            if mask.sum() == edges.ranks * (size - 1) and edges.are_alike(mask):
+                yield Explained(ALL_TO_ALL, f"all-to-all within groups of {words}", mask, 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.facts.program.shape.cubes import BUTTERFLY, cubes
-from nhalf.facts.program.shape.edges import Edges, Which
+from nhalf.facts.program.shape.edges import Edges, PairMask
 from nhalf.facts.program.shape.explained import Explained
 from nhalf.facts.program.shape.grid_words import WAVEFRONT
 from nhalf.facts.program.shape.grids import grids
@@ -56,9 +56,9 @@ def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
     if len(talking) == 2:
         words = f"ranks {talking[0]} and {talking[1]}"
         return Shape(PAIR, words, edges.total / messages.sum(), partners)
-    best = max(_candidates(edges), key=lambda one: _merit(edges, one), default=None)
+    best = max(_candidates(edges), key=lambda candidate: _merit(edges, candidate), default=None)
     all_messages = float(messages.sum() - np.trace(messages))
-    share = 0.0 if best is None else edges.share(best.which) * edges.total / all_messages
+    share = 0.0 if best is None else edges.share(best.mask) * edges.total / all_messages
     if best is None or share < SHARE_MIN:
         return Shape(IRREGULAR, "irregular", share, partners)
     return Shape(best.name, best.words, share, partners, best if best.dimensions else None)
@@ -73,37 +73,37 @@ def swept(shape: Shape) -> Shape:
 def _candidates(edges: Edges) -> Iterator[Explained]:
     """Single shapes, and shapes whose remainder is a named permutation."""
     yield from permutations(edges)
-    for found in (*hubs(edges), *cubes(edges), *grids(edges)):
-        yield found
-        if SHARE_MIN / 4 < edges.share(found.which) < 1:
-            yield from _with_rest(edges, found)
+    for shape in (*hubs(edges), *cubes(edges), *grids(edges)):
+        yield shape
+        if SHARE_MIN / 4 < edges.share(shape.mask) < 1:
+            yield from _with_rest(edges, shape)
 
 
-def _with_rest(edges: Edges, found: Explained) -> Iterator[Explained]:
-    for rest in permutations(edges.without(found.which)):
-        which: Which = np.ones(len(edges.source), dtype=bool)
+def _with_rest(edges: Edges, main: Explained) -> Iterator[Explained]:
+    for remainder in permutations(edges.without(main.mask)):
+        mask: PairMask = np.ones(len(edges.source), dtype=bool)
         yield replace(
-            found,
-            name=f"{found.name} and {rest.name}",
-            words=f"{found.words}, and {rest.words}",
-            which=which,
-            rules=found.rules + 2,
+            main,
+            name=f"{main.name} and {remainder.name}",
+            words=f"{main.words}, and {remainder.words}",
+            mask=mask,
+            rules=main.rules + 2,
         )
 
 
-def _merit(edges: Edges, found: Explained) -> tuple[float, ...]:
+def _merit(edges: Edges, candidate: Explained) -> tuple[float, ...]:
     """Prefers shapes that explain more, then fewer rules, fewer dimensions, no wrap-around.
 
     A hub explains any small star, a butterfly is also a grid of 2 x 2 x 2: with equal numbers of
     rules, the more specific term wins.
     """
-    special = {BUTTERFLY: 2, MASTER_WORKER: 1}.get(found.name, 0)
-    if found.name == BUTTERFLY and edges.ranks == 4:
+    special = {BUTTERFLY: 2, MASTER_WORKER: 1}.get(candidate.name, 0)
+    if candidate.name == BUTTERFLY and edges.ranks == 4:
         special = 0
     return (
-        round(edges.share(found.which), 2),
-        -found.rules,
+        round(edges.share(candidate.mask), 2),
+        -candidate.rules,
         special,
-        -len(found.dimensions),
-        -sum(found.periodic),
+        -len(candidate.dimensions),
+        -sum(candidate.periodic),
     )

@@ -20,12 +20,12 @@ def permutations(edges: Edges) -> Iterator[Explained]:
     image = _image(edges)
     if image is None or edges.ranks < 4:
         return
-    which = np.ones(len(edges.source), dtype=bool)
-    if not edges.are_alike(which):
+    mask = np.ones(len(edges.source), dtype=bool)
+    if not edges.are_alike(mask):
         return
     name = _bit_name(image) or _transpose_name(image)
     if name:
-        yield Explained(name, f"{name} permutation of {edges.ranks} ranks", which, 1)
+        yield Explained(name, f"{name} permutation of {edges.ranks} ranks", mask, 1)
 
 
 def _image(edges: Edges) -> Integers | None:

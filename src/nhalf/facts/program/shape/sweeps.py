@@ -13,7 +13,7 @@ import polars as pl
 AGAIN_SHARE = 0.8
 """The share of sends that must follow another to the same rank without an answer."""
 FED_SHARE = 0.4
-"""And the share of those that a message from another rank precedes: the first ranks get none."""
+"""The share of sends that must follow a message from another rank: the first ranks get none."""
 
 
 def is_swept(timeline: pl.DataFrame) -> bool:
@@ -24,13 +24,13 @@ def is_swept(timeline: pl.DataFrame) -> bool:
         return False
     is_sent = pl.col("kind") == "sent"
     at = pl.when(is_sent).then("start_s").otherwise("end_s")
-    found = events.select("rank", "partner", sent=is_sent, at=at).sort("rank", "at", "sent")
-    heard = (~pl.col("sent")).cast(pl.Int64).cum_sum().over("rank")
-    found = found.with_columns(heard=heard).sort("rank", "partner", "at", "sent")
+    ordered = events.select("rank", "partner", sent=is_sent, at=at).sort("rank", "at", "sent")
+    received_before = (~pl.col("sent")).cast(pl.Int64).cum_sum().over("rank")
+    ordered = ordered.with_columns(heard=received_before).sort("rank", "partner", "at", "sent")
     pair = ["rank", "partner"]
     again = pl.col("sent") & pl.col("sent").shift(1).over(pair).fill_null(value=False)
     fed = again & (pl.col("heard") > pl.col("heard").shift(1).over(pair))
-    sends, repeated, between = found.select(
+    sends, repeated, between = ordered.select(
         pl.col("sent").sum(), again.sum().alias("again"), fed.sum().alias("fed")
     ).row(0)
     return bool(sends and repeated >= AGAIN_SHARE * sends and between >= FED_SHARE * sends)

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, percent
 
 SHARE_MIN = 0.05
 TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
 
 
-class CostlyCollective(ProgramFinder):
+class CostlyCollective(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         if program.collectives.is_empty() or program.elapsed_s <= 0:
             return
@@ -28,8 +27,8 @@ class CostlyCollective(ProgramFinder):
         late = f", {percent(waits)} of it waiting" if waits > 0.1 else ""
         remedy = ""
         if row["operation"] in TUNED and waits < 0.5:
-            which = f"--pattern {row['operation']} --ranks {row['ranks']}"
-            remedy = f"Choose its algorithm: nhalf tune {which}."
+            arguments = f"--pattern {row['operation']} --ranks {row['ranks']}"
+            remedy = f"Choose its algorithm: nhalf tune {arguments}."
         yield Finding(
             f"{row['call']}{size} takes {percent(share)} of the run: "
             f"{count(row['operations'], 'operation')} among {row['ranks']} ranks, "

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.hubs import MASTER_WORKER
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent, times
 
 RATIO_MIN = 4.0
 RANKS_MIN = 4
 
 
-class HotRank(ProgramFinder):
+class HotRank(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         received = program.matrix.messages.sum(axis=0)
         if program.ranks < RANKS_MIN or not received.sum():

@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent, times
 
 RATIO_MIN = 1.1
 SAVED_SHARE_MIN = 0.02
 
 
-class Imbalance(ProgramFinder):
+class Imbalance(Finder[Program]):
     """Time outside MPI counts as computing."""
 
     def find(self, program: Program) -> Iterator[Finding]:

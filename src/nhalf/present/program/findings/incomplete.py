@@ -7,20 +7,19 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 
 
-class Incomplete(ProgramFinder):
+class Incomplete(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         trace = program.trace
         if trace.complete:
             return
-        cut = [str(each.rank) for each in trace.ranks if not each.finished]
-        which = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
-        said = f"{which if cut else ''}{' '.join(trace.notes)}"
+        cut = [str(record.rank) for record in trace.ranks if not record.finished]
+        unfinished = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
+        details = f"{unfinished if cut else ''}{' '.join(trace.notes)}"
         yield Finding(
-            f"The trace is incomplete: it ends where it was cut. {said}".strip(),
+            f"The trace is incomplete: it ends where it was cut. {details}".strip(),
             importance=100,
             kind="incomplete",
             label="Incomplete",

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waiting import LATE_SENDER
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 SHARE_MIN = 0.03
 
 
-class LateMessages(ProgramFinder):
+class LateMessages(Finder[Program]):
     """With a timeline: the late rank, the number of messages, and the worst of them."""
 
     def find(self, program: Program) -> Iterator[Finding]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
-class Phases(ProgramFinder):
+class Phases(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         rows = program.phases
         if len(rows) < 2:

@@ -7,30 +7,29 @@ from collections.abc import Iterator, Sequence
 
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 SAVED_SHARE_MIN = 0.1
 RANKS_LISTED = 64
 
 
-class BetterPlacement(ProgramFinder):
+class BetterPlacement(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        found = program.placement
-        if found is None or found.saved_bytes < SAVED_SHARE_MIN * found.before_bytes:
+        placement = program.placement
+        if placement is None or placement.saved_bytes < SAVED_SHARE_MIN * placement.before_bytes:
             return
-        if found.saved_bytes <= 0:
+        if placement.saved_bytes <= 0:
             return
-        share = found.saved_bytes / found.before_bytes
+        share = placement.saved_bytes / placement.before_bytes
         hosts = list(dict.fromkeys(program.hosts))
         yield Finding(
-            f"{format_size(found.before_bytes)} go from node to node; a different placement of the "
-            f"ranks on the same nodes sends {format_size(found.saved_bytes)} less "
+            f"{format_size(placement.before_bytes)} go from node to node; a different placement of "
+            f"the ranks on the same nodes sends {format_size(placement.saved_bytes)} less "
             f"({percent(share)}).",
             importance=72,
             kind="placement",
-            remedy=_remedy(hosts, found.groups),
+            remedy=_remedy(hosts, placement.groups),
             value=share,
             label="Placement",
             figure=f"-{percent(share)}",

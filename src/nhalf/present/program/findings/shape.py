@@ -9,8 +9,7 @@ from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import IRREGULAR, NONE
 from nhalf.facts.program.sizes import median_bytes, share_below
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 SMALL_BYTES = 1024
@@ -22,7 +21,7 @@ LATENCY_REMEDY = (
 )
 
 
-class ShapeOfMessages(ProgramFinder):
+class ShapeOfMessages(Finder[Program]):
     """The shape with its evidence; small messages cost by number, large ones by bytes."""
 
     def find(self, program: Program) -> Iterator[Finding]:

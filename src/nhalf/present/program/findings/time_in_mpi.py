@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
-class TimeInMpi(ProgramFinder):
+class TimeInMpi(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         shares = program.time_by_rank["time_share"].drop_nulls()
         if shares.is_empty() or not shares.sum():

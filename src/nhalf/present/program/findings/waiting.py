@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 SHARE_MIN = 0.05
@@ -22,7 +21,7 @@ CAUSES = {
 }
 
 
-class Waiting(ProgramFinder):
+class Waiting(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         shares = program.time_by_rank.drop_nulls()
         if shares.is_empty():

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.panels import Table
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import percent
 
 ROWS_MAX = 30
 
 
-class Collectives(ProgramPanel):
+class Collectives(Panel[Program]):
     title = "Collective operations"
     how_to_read = (
         "Each row is a call with one size on one communicator, those with the most time first; "

@@ -6,12 +6,11 @@ from __future__ import annotations
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, spread
-from nhalf.present.panels import Table
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count
 
 
-class Destinations(ProgramPanel):
+class Destinations(Panel[Program]):
     title = "Sends of each process"
     how_to_read = (
         "The minimum, the mean and the maximum over all ranks; below, the number of ranks by "
@@ -29,9 +28,9 @@ class Destinations(ProgramPanel):
             ("mean_bytes", "mean size"),
             ("destinations", "destinations"),
         ):
-            found = spread(program.sends[name].drop_nulls())
+            distribution = spread(program.sends[name].drop_nulls())
             is_size = name.endswith("bytes")
-            values = found.values()
+            values = distribution.values()
             rows.append([title, *(format_size(v) if is_size else f"{v:.10g}" for v in values)])
         for row in destination_histogram(program.sends).iter_rows(named=True):
             to = count(row["destinations"], "destination")

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.panels import Table
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel, Table
 
 ROWS_MAX = 30
 COLUMNS = ("rank", "waits for", "cause", "late", "of", "waiting", "longest", "size", "from")
 
 
-class LateMessages(ProgramPanel):
+class LateMessages(Panel[Program]):
     title = "Late messages"
     how_to_read = (
         "Each row is a rank that waits for messages of another, those with the most time first: "

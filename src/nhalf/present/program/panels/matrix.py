@@ -15,17 +15,17 @@ from nhalf.base.units import format_size
 from nhalf.facts.program.order import by_host, by_traffic
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 MEMBERS_MAX = 64
-"""Of more ranks, this many groups of neighbours are drawn."""
+"""More ranks are drawn as this many groups of neighbours."""
 BYTES, MESSAGES = "bytes", "messages"
 ALIKE = 10.0
 """Where no pair sends this many times as much as another, colours are linear, from 0 on."""
 _LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
 
 
-class CommunicationMatrix(ProgramPanel):
+class CommunicationMatrix(Panel[Program]):
     title = "Communication matrix"
     how_to_read = (
         "Each cell is what the rank of its row sends to the rank of its column, brighter the more; "
@@ -76,12 +76,12 @@ class CommunicationMatrix(ProgramPanel):
 
 
 def _orders(program: Program) -> dict[str, Sequence[int]]:
-    found: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
+    orders: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
     if len(set(program.hosts)) > 1:
-        found["by host"] = by_host(program.hosts)
+        orders["by host"] = by_host(program.hosts)
     if 3 <= program.ranks <= MEMBERS_MAX:
-        found["by traffic"] = by_traffic(program.matrix.bytes)
-    return found
+        orders["by traffic"] = by_traffic(program.matrix.bytes)
+    return orders
 
 
 def _rows(program: Program, order_name: str, order: Sequence[int]) -> list[Row]:

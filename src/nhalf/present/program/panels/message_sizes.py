@@ -9,13 +9,13 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 SIZES_MAX = 200
 KINDS = {"messages": "of the messages", "bytes": "of the bytes"}
 
 
-class MessageSizes(ProgramPanel):
+class MessageSizes(Panel[Program]):
     title = "Message sizes"
     how_to_read = (
         "At each size, the share of messages that are no larger, and the share of all bytes that "
@@ -54,17 +54,17 @@ class MessageSizes(ProgramPanel):
 
 
 def _reach(rows: list[Row]) -> list[float]:
-    """From half of the smallest size to twice the largest: one size alone has an axis, too."""
+    """From half of the smallest size to twice the largest: a single size has an axis as well."""
     sizes = [row["bytes"] for row in rows]
     return [min(sizes) / 2, max(1, *sizes) * 2]
 
 
 def _rows(program: Program) -> list[Row]:
-    found = program.sizes
-    if found.height > SIZES_MAX:
-        every = found.height // SIZES_MAX + 1
-        found = found.with_row_index("at").filter(
-            found["messages_share"].rank("ordinal") % every == 0
+    sizes = program.sizes
+    if sizes.height > SIZES_MAX:
+        step = sizes.height // SIZES_MAX + 1
+        sizes = sizes.with_row_index("at").filter(
+            sizes["messages_share"].rank("ordinal") % step == 0
         )
     return [
         {
@@ -74,6 +74,6 @@ def _rows(program: Program) -> list[Row]:
             "count": row["messages"],
             "share": common.digits(row[f"{name}_share"]),
         }
-        for row in found.iter_rows(named=True)
+        for row in sizes.iter_rows(named=True)
         for name, words in KINDS.items()
     ]

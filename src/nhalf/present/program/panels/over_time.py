@@ -9,14 +9,14 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 KINDS = {"sent": "messages sent", "collective": "collective calls", "one-sided": "one-sided"}
 CALLS, BYTES = "calls per second", "bytes per second"
 _LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1')"
 
 
-class OverTime(ProgramPanel):
+class OverTime(Panel[Program]):
     title = "Rate over time"
     how_to_read = (
         "How many messages and collective calls all ranks together issue in each moment of the "
@@ -58,9 +58,9 @@ class OverTime(ProgramPanel):
 
 def _rows(program: Program) -> list[Row]:
     """Each bin of each kind that occurs, once for each measure."""
-    found = program.over_time
+    bins = program.over_time
     rows = []
-    for row in found.filter(found["kind"].is_in(list(KINDS))).iter_rows(named=True):
+    for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
         seconds = row["width_s"]
         for measure, name in ((CALLS, "messages"), (BYTES, "bytes")):
             rows.append(

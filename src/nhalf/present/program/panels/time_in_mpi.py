@@ -9,14 +9,14 @@ import polars as pl
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 from nhalf.present.program.ranks import places_of
 
 CALLS_MAX = 5
 OTHERS = "other calls"
 
 
-class TimeInMpi(ProgramPanel):
+class TimeInMpi(Panel[Program]):
     title = "Time in MPI"
     how_to_read = (
         "Each bar is a rank, its parts the calls in which it spends the time of the run; what is "
@@ -28,13 +28,13 @@ class TimeInMpi(ProgramPanel):
     def render(self, program: Program) -> alt.TopLevelMixin | None:
         if program.time_by_call.is_empty() or program.elapsed_s <= 0:
             return None
-        found = program.time_by_call
-        totals = found.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
+        calls = program.time_by_call
+        totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
         shown = totals["call"].head(CALLS_MAX).to_list()
         name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))
         places = places_of(program.ranks)
         summed = (
-            found.with_columns(call=name)
+            calls.with_columns(call=name)
             .join(places, on="rank")
             .group_by("place", "ranks", "members", "call")
             .agg(pl.col("count", "time_s").sum())

@@ -9,13 +9,13 @@ import polars as pl
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 from nhalf.present.program.ranks import places_of
 
 CAUSES = ("late sender", "late receiver", "collective", "completion")
 
 
-class Waiting(ProgramPanel):
+class Waiting(Panel[Program]):
     title = "Waiting"
     how_to_read = (
         "Each bar is the time that a rank waits: for messages sent late, for late receivers, "

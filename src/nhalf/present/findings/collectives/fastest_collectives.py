@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fastest library in collective operations, small and large."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from nhalf.base.listing import few
+from nhalf.facts.contests import CLASSES
+from nhalf.facts.facts import Facts
+from nhalf.facts.fastest_collectives import Match, matches
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, times, weight
+
+OPERATIONS_MAX = 4
+
+
+class FastestCollectives(Finder[Facts]):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for name, low, high in CLASSES:
+            operations = list(matches(facts, low, high))
+            if operations:
+                yield _finding(name, operations)
+
+
+def _finding(name: str, operations: list[Match]) -> Finding:
+    """One sentence for all operations of a size class."""
+    wins = Counter(match.best for match in operations)
+    leader, won = wins.most_common(1)[0]
+    largest = max(operations, key=lambda match: match.behind.median)
+    of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
+    return Finding(
+        f"{leader} is fastest in {won} {of} on {name} data where libraries "
+        f"differ{_others(operations)}. The largest difference is in {largest.pattern}: "
+        f"{largest.worst} takes {times(largest.behind.median)} as long as {largest.best} "
+        f"({between(largest.behind)}).",
+        importance=weight(largest.behind.median, 48, 72),
+        kind=f"collectives-{name}",
+        label=f"Collectives, {name}",
+        interval=largest.behind,
+        mpi=largest.mpi,
+        pattern=largest.pattern,
+    )
+
+
+def _others(operations: list[Match]) -> str:
+    """'; MPICH is in reduce and scan': the operations that the leader does not win."""
+    leader = Counter(match.best for match in operations).most_common(1)[0][0]
+    won: dict[str, list[str]] = {}
+    for match in operations:
+        if match.best != leader:
+            won.setdefault(match.best, []).append(match.pattern)
+    return "".join(
+        f"; {library} is in {few(sorted(set(patterns)), OPERATIONS_MAX)}"
+        for library, patterns in won.items()
+    )

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes at which time jumps: the library switches its protocol, or a cache overflows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.jumps import Jump
+from nhalf.facts.series import MAIN_PATTERN
+from nhalf.facts.switches import Switch, switches
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, exact_size, percent, times, weight
+
+PATTERNS_MAX = 4
+CACHE_WEIGHT = 10
+"""Jumps that a cache may explain rank after those known to be the library's."""
+
+VAGUE = 4.0
+"""For a wider interval, high over low, only the end closer to no change is stated."""
+
+
+class ProtocolSwitch(Finder[Facts]):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        alone = len({switch.pattern for switch in switches(facts)}) == 1
+        for switch in switches(facts):
+            yield _finding(switch, with_pattern=switch.pattern != MAIN_PATTERN or not alone)
+
+
+def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
+    jump = switch.jump
+    where = f"in {switch.pattern}, " if with_pattern else ""
+    base = weight(jump.at_least, 45 if jump.costs else 40, 70)
+    return Finding(
+        f"{switch.series}: {where}{_subject(switch)} {_change(jump)}: {_times(jump)}."
+        + _also(switch),
+        importance=base - CACHE_WEIGHT if switch.cache else base,
+        kind="switch-costs" if jump.costs else "switch-saves",
+        label="Protocol or cache" if switch.cache else "Protocol switch",
+        figure=_figure(jump),
+        remedy=_remedy(switch),
+        interval=jump.ratio,
+        mpi=switch.mpi,
+        pattern=switch.pattern,
+        size_bytes=jump.before_bytes,
+    )
+
+
+def _subject(switch: Switch) -> str:
+    """'the switch at 4 KiB' or, near a cache size, 'the change between 1 MiB and 2 MiB (...)'."""
+    jump = switch.jump
+    if switch.at_one_size:
+        return f"the switch at {exact_size(jump.before_bytes)}"
+    place = f"between {exact_size(jump.before_bytes)} and {exact_size(jump.after_bytes)}"
+    if switch.cache is None:
+        return f"the switch {place}"
+    cache = f"{switch.cache.name} cache, {format_size(switch.cache.size_bytes)}"
+    return f"the change of slope {place} (protocol or cache: the {cache}, is near)"
+
+
+def _change(jump: Jump) -> str:
+    """'costs 40 % (interval 35 to 46 %)', 'saves 30 % ...' or 'costs 6.8x the time ...'."""
+    ratio, most = jump.ratio, "at least " if _vague(jump) else ""
+    stated_ratio = jump.at_least if most else ratio.median
+    if ratio.median >= 2:
+        return f"costs {most}{times(stated_ratio)} the time ({between(ratio)})"
+    share, low, high = (abs(value - 1) for value in (stated_ratio, ratio.low, ratio.high))
+    verb = "costs" if jump.costs else "saves"
+    low, high = min(low, high), max(low, high)
+    return f"{verb} {most}{percent(share)} (interval {low * 100:.0f} to {percent(high)})"
+
+
+def _vague(jump: Jump) -> bool:
+    """Whether little is known beyond the existence of a jump."""
+    return jump.ratio.high / jump.ratio.low > VAGUE
+
+
+def _times(jump: Jump) -> str:
+    """The times before and after the jump, and the time relative to which it is a change."""
+    before, after = exact_size(jump.before_bytes), exact_size(jump.after_bytes)
+    return (
+        f"{format_time(jump.before_s)} for {before}, {format_time(jump.after_s)} for {after}, "
+        f"where {format_time(jump.expected_s)} would follow from smaller sizes"
+    )
+
+
+def _also(switch: Switch) -> str:
+    """Other patterns with the same switch, the largest first."""
+    if not switch.also:
+        return ""
+    places = [f"{pattern} ({_figure(jump)})" for pattern, jump in switch.also[:PATTERNS_MAX]]
+    more = len(switch.also) - len(places)
+    return f" Also in {', '.join(places)}" + (f" and {more} more." if more else ".")
+
+
+def _remedy(switch: Switch) -> str:
+    if switch.quicker is not None:
+        needs, size = format_time(switch.quicker.time_s), format_size(switch.quicker.size_bytes)
+        return f"{switch.quicker.title} needs {needs} for {size} here."
+    if switch.cache is not None:
+        return (
+            "Also measure pingpong-diffbuf: with more buffers, the effect of a cache moves to "
+            "smaller sizes; a protocol switch stays."
+        )
+    return ""
+
+
+def _figure(jump: Jump) -> str:
+    """'+40 %' for small changes, otherwise '2.4×'; '≥ 1.3×' if imprecise."""
+    if _vague(jump):
+        return "≥ " + times(jump.at_least).replace("x", "×")
+    share = f"{(jump.ratio.median - 1) * 100:+.0f} %".replace("-", "−")
+    return share if jump.ratio.median < 2 else times(jump.ratio.median).replace("x", "×")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node's caches and units, and when memory becomes the bottleneck of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.node import NodeFacts, nodes
+from nhalf.facts.roofline import Roof, roofs
+from nhalf.node.bandwidth import MEMORY
+from nhalf.node.levels import SHARED
+from nhalf.node.reading import CHASE, UNIT
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import sentence
+
+
+class Node(Finder[Facts]):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for node in nodes(facts):
+            yield from _caches(node)
+            yield from _units(node)
+            yield from _doubts(node)
+        for roof in roofs(facts):
+            if roof.level == MEMORY:
+                yield _roof(roof)
+
+
+def _caches(node: NodeFacts) -> Iterator[Finding]:
+    sized = [level for level in node.levels.levels if level.size_bytes]
+    words = ", ".join(
+        f"L{level.level} {format_size(level.size_bytes or 0)} in {level.ways} ways, "
+        f"{format_time(level.hit_s)} a load"
+        for level in sized
+    )
+    memory = node.levels.memory_s
+    far = f"; a load from the largest arrays takes {format_time(memory)}" if memory else ""
+    if words:
+        text = f"Private caches: {words}{far}."
+        yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=f"{len(sized)}")
+    for doubt in node.levels.unresolved:
+        yield Finding(
+            f"Not resolved: {doubt}.",
+            35,
+            "caches-unresolved",
+            remedy="" if doubt == SHARED else "Measure again on an idle node.",
+            pattern=CHASE,
+            label="Caches",
+        )
+
+
+def _units(node: NodeFacts) -> Iterator[Finding]:
+    if not node.peak_per_s:
+        return
+    giga = node.peak_per_s / 1e9
+    yield Finding(
+        f"One core does {giga:.3g} billion floating-point operations a second at most, at "
+        f"{node.clock_hz / 1e9:.2f} GHz.",
+        48,
+        "peak",
+        pattern=UNIT,
+        label="Units",
+        figure=f"{giga:.3g} G/s",
+    )
+
+
+def _doubts(node: NodeFacts) -> Iterator[Finding]:
+    """Disturbances of the whole run."""
+    for doubt in node.doubts:
+        subject, _, remedy = map(sentence, doubt.partition("; "))
+        yield Finding(
+            f"{subject}.", 38, "busy-node", remedy=f"{remedy}.", pattern=CHASE, label="Neighbours"
+        )
+
+
+def _roof(roof: Roof) -> Finding:
+    return Finding(
+        f"With arrays in memory, a loop on one core needs {roof.ridge_per_byte:.3g} floating-point "
+        "operations for each byte before its units are the limit.",
+        46,
+        "roofline",
+        pattern=UNIT,
+        label="Roofline",
+        figure=f"{roof.ridge_per_byte:.3g}/B",
+    )

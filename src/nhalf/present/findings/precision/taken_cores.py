@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other processes used the ranks' cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.taken_cores import taken_share
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import percent
+
+
+class TakenCores(Finder[Facts]):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        share = taken_share(facts)
+        if not share:
+            return
+        yield Finding(
+            f"Other processes used the ranks' cores: for {percent(share)} of the measurements, "
+            "a flag between two cores was not answered in time, so the state of the "
+            "machine is unknown there.",
+            importance=36,
+            kind="taken-cores",
+            remedy="Keep the machine idle while it is measured; nhalf doctor shows its load.",
+            value=share,
+            figure=percent(share),
+        )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on collective operations, barriers and multicasts."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Overheads and gap over the message size, one picture per library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import altair as alt
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_text
+from nhalf.results.logp.times import PATTERNS
+
+QUANTITIES = {
+    "o_s, send": "send_overhead_s",
+    "o_r, receive": "recv_overhead_s",
+    "g, gap": "gap_s",
+}
+
+
+class LogP(Panel[Facts]):
+    title = "Overheads and gap (LogP)"
+    how_to_read = (
+        "Lower is better: o_s and o_r are how long a processor is kept busy by sending and by "
+        "receiving one message, g is the time from one message to the next; where o_s or o_r comes "
+        "close to g, the processors and not the network set the pace."
+    )
+    order = 44
+    patterns = PATTERNS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for library in facts.logp for row in _rows(library)]
+        if not rows:
+            return None
+        names = sorted({row["series"] for row in rows})
+        scale = alt.Scale(type="log", nice=False, padding=6)
+        time_axis = common.log_axis("value", "time per message", rows, common.TIME_LABEL, scale)
+        kinds = list(QUANTITIES)
+        base = alt.Chart().encode(
+            x=common.size_axis(),
+            color=alt.Color(
+                "quantity:N",
+                title=None,
+                scale=alt.Scale(domain=kinds),
+                legend=alt.Legend(title=None, symbolOpacity=1),
+            ),
+        )
+        band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+        line = base.mark_line(strokeWidth=2).encode(y=time_axis)
+        marks = base.mark_point(filled=True, size=34, opacity=1).encode(
+            y=time_axis,
+            shape=alt.Shape("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("quantity:N", title="what"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("time:N", title="time"),
+                alt.Tooltip("interval:N", title="95 % interval"),
+            ],
+        )
+        return (
+            alt.layer(band, line, marks, data=common.data_of(rows))
+            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+            .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
+        )
+
+
+def _rows(library: dict[str, Any]) -> Iterator[Row]:
+    """Yield the points of one library; logarithmic axes show only values above 0."""
+    for size in library["sizes"]:
+        for quantity, name in QUANTITIES.items():
+            value_s = size[name]
+            if value_s is None or value_s <= 0:
+                continue
+            low_s, high_s = size[f"{name}_ci"] or (value_s, value_s)
+            yield {
+                "series": library["series"],
+                "quantity": quantity,
+                "bytes": size["bytes"],
+                "size": format_size(size["bytes"]),
+                "value": common.digits(value_s),
+                "low": common.digits(common.drawn_low(low_s, value_s)),
+                "high": common.digits(common.drawn_high(high_s, value_s)),
+                "time": format_time(value_s),
+                "interval": interval_text(low_s, high_s, library["launches"]),
+            }

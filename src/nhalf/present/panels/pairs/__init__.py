@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels on pairs of ranks: their distance, and what they take from each other."""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The points that did not reach their target precision: listed, not hidden."""
+
+from __future__ import annotations
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import full_name
+from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import half_width_text
+
+ROWS_MAX = 400
+
+
+class IntervalWidth(Panel[Facts]):
+    title = "Points below the requested precision"
+    how_to_read = (
+        "These points missed the run's target precision, widest first: read their numbers with "
+        "their interval, or measure again with more time or more launches."
+    )
+    order = 80
+
+    def render(self, facts: Facts) -> Table | None:
+        points = facts.missed
+        if points.is_empty():
+            return None
+        rows = [
+            [
+                row["series"],
+                full_name(row),
+                format_size(row["bytes"]),
+                format_time(row["median_s"]),
+                half_width_text(row["half_width"]),
+                str(row["launches"]),
+                ", ".join(row["advice"] or []) or "–",
+            ]
+            for row in points.head(ROWS_MAX).iter_rows(named=True)
+        ]
+        if points.height > ROWS_MAX:
+            rows.append([f"and {points.height - ROWS_MAX} more", "", "", "", "", "", ""])
+        return Table(
+            ["library", "pattern", "size", "time", "half-width", "launches", "warnings"], rows
+        )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a traced program: its heading, and the captions of its charts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from nhalf.base.units import format_time
+from nhalf.facts.program.program import Program
+from nhalf.present.report.caption import Caption, Choice, Spec
+from nhalf.present.report.subject import Subject
+from nhalf.present.wording import count, percent
+
+FOOTER = (
+    "The calls of the program were counted while it ran. Times are those inside MPI calls; "
+    "waiting is the whole time of waits, probes and barriers, and what any other call took beyond "
+    "the shortest one with the same partner and size."
+)
+
+
+class TraceReport(Subject[Program]):
+    """The report of one traced program."""
+
+    panels = "nhalf.present.program.panels"
+
+    def heading(self) -> dict[str, Any]:
+        """Command, size of the program, and how its calls were counted."""
+        return {
+            "title": self.known.command or self.known.name,
+            "subtitle": _subtitle(self.known),
+            "sureness": _figures(self.known),
+            "footer": FOOTER,
+            "libraries": [],
+        }
+
+    def caption(
+        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+    ) -> Caption:
+        """Name the program and, of a choice, what is shown of it."""
+        command = self.known.command or self.known.name
+        shown = choice.in_words(option) if choice else ""
+        return " · ".join(filter(None, (shown, command))), [_subtitle(self.known)]
+
+
+def _subtitle(program: Program) -> str:
+    hosts = len(set(program.hosts))
+    parts = [
+        program.library,
+        count(program.ranks, "rank"),
+        count(hosts, "host") if hosts > 1 else "".join(set(program.hosts)),
+        "" if program.trace.complete else "incomplete",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _figures(program: Program) -> list[tuple[str, str]]:
+    """The box of numbers: how long, how many, how much of it in MPI."""
+    shares = program.time_by_rank["time_share"].drop_nulls()
+    figures = [
+        (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
+        (f"{program.messages['count'].sum():,}".replace(",", " "), "messages between ranks"),
+    ]
+    if shares.len():
+        figures.append((percent(float(sum(shares) / shares.len())), "of the run in MPI"))
+    return [*figures, (program.shape.name or "irregular", "pattern of point-to-point messages")]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of measured runs: its heading, and the captions of its charts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection
+from typing import Any
+
+import polars as pl
+
+from nhalf.base.listing import few
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.overview import Overview
+from nhalf.present.application_verdict import application_verdict
+from nhalf.present.charts.overlay import DATA
+from nhalf.present.report import heading, themes
+from nhalf.present.report.caption import Caption, Choice, Spec, rows_of
+from nhalf.present.report.subject import Subject
+from nhalf.present.verdict import verdict
+from nhalf.present.wording import n_half_ends, n_half_text, says_nothing
+
+NAMES_MAX = 4
+LINE_LENGTH = 95
+
+
+class RunsReport(Subject[Facts]):
+    """The report of one or several runs."""
+
+    panels = "nhalf.present.panels"
+
+    def heading(self) -> dict[str, Any]:
+        """Title, verdict, precision, method and libraries."""
+        facts, size = self.known, self.known.extent
+        return {
+            "title": heading.title(size),
+            "subtitle": heading.subtitle(size),
+            "verdict": verdict(facts) or application_verdict(facts),
+            "sureness": heading.sureness(size),
+            "footer": heading.footer(size),
+            "libraries": [_library(entry, facts.series_names) for entry in facts.overview],
+            "series": facts.series_names,
+        }
+
+    def caption(
+        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+    ) -> Caption:
+        """Describe what is shown (patterns, ranks, placement, host), and name its libraries."""
+        rows = rows_of(spec)
+        if choice is not None:
+            rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
+        points = _points(
+            self.known, patterns or {str(row["pattern"]) for row in rows if "pattern" in row}
+        )
+        shown = sorted(points["pattern"].unique())
+        picked = "" if option in shown or choice is None else choice.in_words(option)
+        ranks, placements = _setting(points)
+        setting = ["" if "ranks" in picked else ranks, placements]
+        parts = [picked, few(shown, NAMES_MAX), *setting, few(self.known.extent.hosts, 2)]
+        series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
+        libraries = [name for name in self.known.series_names if name in series] or sorted(series)
+        lines = textwrap.wrap(", ".join(libraries), LINE_LENGTH)
+        if self.known.overlay is not None and _has_overlay(spec):
+            lines.append(f"dashed: {self.known.overlay.name}, for comparison")
+        return " · ".join(filter(None, parts)), lines
+
+
+def _has_overlay(spec: Spec) -> bool:
+    """Whether the curves of an overlay are drawn behind others."""
+    return any(layer.get("data", {}).get("name") == DATA for layer in spec.get("layer", []))
+
+
+def _names_series(part: Any) -> bool:
+    """Whether a chart names its series itself: in its legend, or above its facets."""
+    if isinstance(part, list):
+        return any(map(_names_series, part))
+    if not isinstance(part, dict):
+        return False
+    color = part.get("encoding", {}).get("color", {})
+    in_legend = color.get("field") == "series" and color.get("legend", {}) is not None
+    above = part.get("facet", {}).get("field") == "series"
+    parts = (part.get(name) for name in ("layer", "spec"))
+    return in_legend or above or any(map(_names_series, parts))
+
+
+def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
+    """Select the points of these patterns; all if the panel has none of its own."""
+    if not patterns:
+        return facts.summary
+    return facts.summary.filter(pl.col("pattern").is_in(list(patterns)))
+
+
+def _setting(points: pl.DataFrame) -> tuple[str, str]:
+    """List the numbers of ranks and the placements."""
+    ranks = [str(number) for number in sorted(points["ranks"].unique())]
+    placements = sorted(filter(None, points["placement"].unique()))
+    return f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)
+
+
+def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
+    """An interval in words; one of two launches may be so wide that its ends only mislead."""
+    return "interval unknown" if says_nothing(low, high) else f"{form(low)} to {form(high)}"
+
+
+def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
+    several = entry.launches > 1
+    latency = _ends(entry.latency_low_s, entry.latency_high_s, format_time)
+    peak = _ends(entry.peak_low_Bps, entry.peak_high_Bps, format_rate)
+    return {
+        "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
+        "name": entry.series,
+        "latency": format_time(entry.latency_s),
+        "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
+        "n_half": n_half_text(entry.n_half_bytes),
+        "n_half_note": n_half_ends(entry),
+        "peak": format_rate(entry.peak_Bps),
+        "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
+        "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
+    }

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report is about: its panels, its heading, and the captions of its charts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from nhalf.present.report.caption import Caption, Choice, Spec
+
+Known = TypeVar("Known")
+
+
+@dataclass(frozen=True)
+class Subject(ABC, Generic[Known]):
+    """Runs or a traced program, with all that is known of them."""
+
+    known: Known
+    panels: ClassVar[str]
+    """The package of its panels."""
+
+    @abstractmethod
+    def heading(self) -> dict[str, Any]:
+        """The values of the page's template besides findings and sections."""
+
+    @abstractmethod
+    def caption(
+        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+    ) -> Caption:
+        """The caption of a chart, or of one option of its choice.
+
+        `patterns` are the panel's subject, if its rows do not name them.
+        """

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the noise allows is said once; points are named where they are worse than others."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.present.findings.precision.precision_missed import PrecisionMissed
+from tests.nhalf.synthetic import build_measurements
+
+
+def said(facts: Facts) -> list[str]:
+    return [finding.text for finding in PrecisionMissed().find(facts)]
+
+
+def test_a_quiet_machine_is_no_word_worth() -> None:
+    assert said(Facts(build_measurements(launch_noise=0.002))) == []
+
+
+def test_noise_everywhere_is_one_sentence() -> None:
+    (text,) = said(Facts(build_measurements(launch_noise=0.1)))
+    assert text.startswith("The noise of this machine allows ±")
+    assert "with 5 launches" in text
+    assert text.endswith("±3 % was asked for.")
+    (finding,) = PrecisionMissed().find(Facts(build_measurements(launch_noise=0.1)))
+    assert f"allows {finding.figure} with" in text
+
+
+def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
+    given = build_measurements(launch_noise=0.002).collect()
+    odd = (pl.col("bytes") == 1024) & (pl.col("launch") > 2)
+    worse = pl.col("samples_s").list.eval(1.7 * pl.element())
+    slow = given.with_columns(samples_s=pl.when(odd).then(worse).otherwise("samples_s"))
+    (text,) = said(Facts(slow.lazy()))
+    assert "of 1 KiB is less precise than its neighbours" in text
+
+
+def test_where_nothing_is_known_no_point_is_told_apart() -> None:
+    (text,) = said(Facts(build_measurements(launch_noise=1.5)))
+    assert text == (
+        "This machine was too busy to be sure: with 5 launches, half of the intervals are wider "
+        "than the times themselves."
+    )
+
+
+def test_few_launches_are_not_blamed_on_the_machine() -> None:
+    (text,) = said(Facts(build_measurements(launch_noise=1.5).filter(pl.col("launch") < 2)))
+    assert text.startswith("There were too few launches to be sure: with 2 launches")
