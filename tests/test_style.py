@@ -108,7 +108,10 @@ def test_a_header_that_nothing_includes_is_dead() -> None:
 
 
 def test_a_few_files_may_be_long() -> None:
-    sources = [style.Source(f"src/nhalf/{name}.py", "x = 1\n" * (style.LONG_FILE_LINES + 1)) for name in "abcdef"]
+    sources = [
+        style.Source(f"src/nhalf/{name}.py", "x = 1\n" * (style.LONG_FILE_LINES + 1))
+        for name in "abcdef"
+    ]
     assert list(style.few_long_files(sources[:5])) == []
     assert len(list(style.few_long_files(sources))) == 6
 

@@ -24,7 +24,8 @@ ORDER = {
     "mpi": "libraries found, installed, identified; one file a vendor",
     "sites": "hosts, placement, launchers, batch systems, the lab",
     "measure": "what is asked, the probe, the loop, and the same simulated",
-    "node": "bounds of loops, the machine's units and caches",
+    "node": "the machine's units, caches and memory, measured",
+    "loops": "bounds of loops: MA of the source, MAC of the listing, MACS of its schedule",
     "results": "one derived result: its method and its table",
     "facts": "all that is known of a run, computed once",
     "exchange": "importers, exporters, tables in other suites' styles",
@@ -35,7 +36,7 @@ ORDER = {
 }
 """From the ground up, with what each is for: a wing imports only itself and those above it here."""
 
-WINGS_MAX = 16
+WINGS_MAX = 17
 DOOR = ("nhalf", "nhalf.__main__")
 """What lies above all wings: the way in from a notebook and from a shell."""
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.node.ladder.climb import Climb
-from nhalf.node.livermore.titles import PATTERN, TITLES
+from nhalf.loops.climb import Climb
+from nhalf.loops.livermore.titles import PATTERN, TITLES
 from nhalf.node.reading import subject_of
 from nhalf.results import Column, Result
 from nhalf.store.axes import parse_axes

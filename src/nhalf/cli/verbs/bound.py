@@ -13,10 +13,10 @@ from nhalf.cli.options import TableOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nhalf.loops.file_ladders import Ladders
+    from nhalf.loops.source.ma_bounds import Bound
+    from nhalf.loops.source.program import Program
     from nhalf.machines.processor import Processor
-    from nhalf.node.bound.bounds import Bound
-    from nhalf.node.bound.program import Program
-    from nhalf.node.ladder.file_ladders import Ladders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ def command(request: Request) -> None:
     nhalf bound kernel.c --machine here
     nhalf bound kernel.c --machine here --set n=1000 --run
     """
-    from nhalf.node.bound.bounds import bound
+    from nhalf.loops.source.ma_bounds import bound
     from nhalf.node.described import described
     from nhalf.present.terminal.bounds import bounds_json, show_bounds
     from nhalf.present.terminal.ladders import show_ladders
@@ -74,9 +74,9 @@ def command(request: Request) -> None:
 def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) -> Ladders | None:
     """The ladders of the loops with the compilers here; None for any other processor."""
     from nhalf.base.errors import InputError
+    from nhalf.loops.execution import Execution
+    from nhalf.loops.file_ladders import ladders
     from nhalf.node.described import HERE
-    from nhalf.node.ladder.execution import Execution
-    from nhalf.node.ladder.file_ladders import ladders
 
     if request.machine != HERE:
         if request.run:
@@ -89,8 +89,8 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
 def _program(request: Request) -> Program:
     """The loops of the file that can be read; raises InputError if there are none."""
     from nhalf.base.errors import InputError
-    from nhalf.node.bound.program import Reading, read_program
-    from nhalf.node.bound.refusal import Refused
+    from nhalf.loops.source.program import Reading, read_program
+    from nhalf.loops.source.refusal import Refused
 
     reading = Reading(request.function, _numbers(request.set_), request.no_alias)
     try:

@@ -121,9 +121,9 @@ def _livermore(request: Request) -> None:
     """Run the Livermore kernels; compare with bounds if this processor was measured before."""
     from nhalf.base.errors import MissingError
     from nhalf.facts.facts import Facts
+    from nhalf.loops.livermore.keeping import keep
+    from nhalf.loops.livermore.table import as_json, measured
     from nhalf.node.described import HERE, described
-    from nhalf.node.livermore.keeping import keep
-    from nhalf.node.livermore.table import as_json, measured
     from nhalf.node.measuring import begin
     from nhalf.present.terminal.livermore import show_livermore
     from nhalf.present.terminal.node import show_place

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nhalf.loops.source.ma_bounds import Bound
+from nhalf.loops.source.refusal import Refused
 from nhalf.machines.processor import Processor
-from nhalf.node.bound.bounds import Bound
-from nhalf.node.bound.refusal import Refused
 from nhalf.present.terminal.ladders import ladder_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.file_ladders import Ladders
+    from nhalf.loops.file_ladders import Ladders
 
 UNITS = {
     "fp": "floating point",

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nhalf.node.bound.bounds import Bound
+from nhalf.loops.source.ma_bounds import Bound
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.file_ladders import Ladder, Ladders
+    from nhalf.loops.file_ladders import Ladder, Ladders
 
 
 def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:

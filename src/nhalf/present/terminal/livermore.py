@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nhalf.loops.livermore.table import Row, used
+from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
-from nhalf.node.livermore.table import Row, used
-from nhalf.node.livermore.tuned import TUNED
 from nhalf.present.terminal.bounds import UNITS
 
 if TYPE_CHECKING:

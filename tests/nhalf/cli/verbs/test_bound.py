@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from nhalf.loops.rungs import READABLE
 from nhalf.machines.processor_file import processor, write
 from nhalf.node.described import path_of_here
-from nhalf.node.ladder.rungs import READABLE
 
 Call = Callable[..., Any]
 KEYS = [

@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
-from nhalf.node.livermore.titles import PATTERN
+from nhalf.loops.livermore.titles import PATTERN
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, percent, sentence
 

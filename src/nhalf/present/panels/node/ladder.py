@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
-from nhalf.node.livermore.titles import PATTERN
+from nhalf.loops.livermore.titles import PATTERN
 from nhalf.present.panels import Panel, Table
 
 RUNGS = ("ma_cycles", "mac_cycles", "macs_cycles", "cycles")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
-from nhalf.node.livermore.titles import PATTERN
-from nhalf.node.livermore.tuned import TUNED
+from nhalf.loops.livermore.titles import PATTERN
+from nhalf.loops.livermore.tuned import TUNED
 from nhalf.present.panels import Panel, Table
 
 

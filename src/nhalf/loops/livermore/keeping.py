@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Livermore kernels as a run: a point for each kernel and build, with all of its rungs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from nhalf.loops.builds import Build
+from nhalf.loops.livermore.table import Row
+from nhalf.loops.livermore.timing import Timing
+from nhalf.loops.livermore.titles import PATTERN
+from nhalf.measure.loop.ending import Outcome, keep_end
+from nhalf.node.asking import PLACEMENT
+from nhalf.node.reading import TRANSPORT
+from nhalf.store.axes import axes_text
+from nhalf.store.record import Record, event, named_values
+from nhalf.store.run import Run
+
+
+def keep(run: Run, table: Sequence[Row]) -> Outcome:
+    """Store all points in a run and finish it."""
+    with run.journal() as journal:
+        pairs = [(row, timing) for row in table for timing in row.timings]
+        for position, (row, timing) in enumerate(pairs):
+            journal.append(event("point", TRANSPORT, _record(position, row, timing)))
+    outcome = Outcome(run, {})
+    keep_end(outcome)
+    run.finish()
+    return outcome
+
+
+def _record(position: int, row: Row, timing: Timing) -> Record:
+    values = {**row.climb(timing).as_values(), "cycle_s": 1 / timing.clock_hz}
+    return Record(
+        transport=TRANSPORT,
+        mpi="",
+        pattern=PATTERN,
+        algorithm="",
+        ranks=1,
+        placement=PLACEMENT,
+        axes=axes_text(axes(timing.number, timing.build)),
+        bytes=0,
+        launch=0,
+        position=position,
+        started_s=time.time(),
+        batch=timing.iterations,
+        messages_per_round=1,
+        bytes_per_time=0,
+        stop="samples",
+        verified=True,
+        advice=[],
+        samples_s=list(timing.samples_s),
+        values=named_values(values),
+    )
+
+
+def axes(number: int, build: Build) -> dict[str, str]:
+    """The axes that distinguish points: level 'O3-native' is -O3 -march=native."""
+    level = "-".join(word.removeprefix("-").removeprefix("march=") for word in build.level)
+    tuned = {"tuned": "yes"} if build.is_tuned else {}
+    return {"compiler": build.compiler, "kernel": f"{number:02d}", "level": level, **tuned}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ladder of each kernel in each build: from its bound to its time."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base.errors import FailedError
+from nhalf.loops.builds import Build
+from nhalf.loops.livermore.corpus import sources_of
+from nhalf.loops.livermore.traces import executed_cycles
+from nhalf.loops.livermore.tuned import TUNED
+from nhalf.loops.rungs import READABLE, Rungs, listing, rungs
+from nhalf.loops.source.program import read_program
+from nhalf.machines.processor import Processor
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The code emitted for a kernel in one build, by its innermost loops.
+
+    `executed_cycles` are those of an iteration from a trace of the kernel's instructions; None if
+    it could not be traced.
+    """
+
+    number: int
+    build: Build
+    loops: tuple[Rungs, ...]
+    executed_cycles: float | None = None
+
+
+def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
+    """The ladders of all kernels that can be read, in one build; none on other processors."""
+    if platform.machine() not in READABLE:
+        return
+    written = sources_of(build)
+    numbers = TUNED if build.is_tuned else written
+    listings = {
+        number: listing(build.compiler, build.level, source) for number, source in written.items()
+    }
+    followed: dict[int, float] = {}
+    with suppress(FailedError):
+        followed.update(executed_cycles(build, listings, processor, numbers))
+    for number in numbers:
+        loops = _loops(written[number], listings[number], build, processor)
+        if loops or number in followed:
+            yield Ladder(number, build, loops, followed.get(number))
+
+
+def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:
+    """The rungs of all innermost loops; none if one of them cannot be read or found.
+
+    Transformed loops differ from those of the source that the bound is about.
+    """
+    if build.is_tuned:
+        return ()
+    program = read_program(source)
+    if program.refusals:
+        return ()
+    loops = rungs(text, program.loops, processor, build.is_optimised)
+    readable = tuple(loop_rungs for loop_rungs in loops if loop_rungs is not None)
+    return readable if len(readable) == len(program.loops) else ()

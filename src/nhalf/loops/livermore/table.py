@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of Livermore kernels: bound, measured at each level of optimisation, and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.loops.builds import Build, builds, tuned_builds
+from nhalf.loops.climb import Climb
+from nhalf.loops.climbing import climb
+from nhalf.loops.livermore.corpus import KernelBound, kernel_bounds
+from nhalf.loops.livermore.ladders import Ladder, ladders
+from nhalf.loops.livermore.timing import Timing, check_sums, timings
+from nhalf.loops.livermore.tuned import TUNED
+from nhalf.machines.processor import Processor
+
+ADVICE = {
+    "fp": "block for registers or vectorise (-O3 -march=native)",
+    "mem": "merge loops and block, so that values are used while they are in registers",
+    "issue": "unroll and vectorise, so that fewer instructions do the same",
+    "dep": "break the chain: unroll with partial results, substitute one iteration into the next, "
+    "or solve several systems at once",
+    "fixed": "keep addresses in registers: unroll",
+}
+"""Remedies by limiting unit, if the compiled code comes close to its limit."""
+CLOSE_RATIO = 0.8
+UNKNOWN = "the compiler loses most: see its vectoriser's report"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kernel: its bound, and the times of each build."""
+
+    bound: KernelBound
+    timings: tuple[Timing, ...]
+    ladders: tuple[Ladder, ...] = ()
+
+    def climb(self, timing: Timing) -> Climb:
+        """All rungs from the bound to a time."""
+        ladder = next((ladder for ladder in self.ladders if ladder.build == timing.build), None)
+        loops = ladder.loops if ladder else ()
+        followed_cycles = ladder.executed_cycles if ladder else None
+        measured_cycles = timing.cycles_per_iteration
+        return climb(self.bound.loops, loops, timing.build, measured_cycles, followed_cycles)
+
+    def share(self, timing: Timing) -> float | None:
+        """The share of the bounding rate that is reached, 1 at the bound; None without a bound."""
+        return self.climb(timing).share
+
+    @property
+    def plain(self) -> tuple[Timing, ...]:
+        """The builds of the source as it was defined."""
+        return tuple(timing for timing in self.timings if not timing.build.is_tuned)
+
+    @property
+    def fastest(self) -> Timing:
+        """The fastest build of the source as it was defined."""
+        return min(self.plain, key=lambda timing: timing.cycles_per_iteration)
+
+    @property
+    def tuned(self) -> Timing | None:
+        """The fastest build of the transformed source; None if there is none."""
+        tuned = [timing for timing in self.timings if timing.build.is_tuned]
+        return min(tuned, key=lambda timing: timing.cycles_per_iteration, default=None)
+
+    @property
+    def advice(self) -> str:
+        """What to try next with the fastest build."""
+        shares = [share for timing in self.plain if (share := self.share(timing)) is not None]
+        if not shares:
+            return self.bound.reason
+        if max(shares) >= CLOSE_RATIO:
+            return ADVICE[self.bound.limits[0]]
+        gaps = self.climb(self.fastest).gaps()
+        return str(max(gaps, key=lambda gap: gap.ratio)) if gaps else UNKNOWN
+
+
+def measured(processor: Processor | None, progress: Callable[[str], None]) -> list[Row]:
+    """Run all kernels in all builds that can be made here, and compare them with their bounds.
+
+    `progress` is called with the title of the next build. Raises FailedError if check sums differ,
+    and MissingError if nothing can be compiled.
+    """
+    bounds = kernel_bounds(processor)
+    timed: list[Timing] = []
+    emitted: list[Ladder] = []
+    for build in (*builds(), *tuned_builds()):
+        progress(build.title)
+        timed += timings(build)
+        emitted += ladders(build, processor) if processor else ()
+    check_sums(timed)
+    return rows(bounds, timed, emitted)
+
+
+def rows(
+    bounds: Sequence[KernelBound], timed: Sequence[Timing], emitted: Sequence[Ladder] = ()
+) -> list[Row]:
+    """A row for each kernel."""
+    return [
+        Row(
+            bound,
+            tuple(timing for timing in timed if timing.number == bound.number),
+            tuple(ladder for ladder in emitted if ladder.number == bound.number),
+        )
+        for bound in bounds
+    ]
+
+
+def remedies(bound: KernelBound, climbs: Iterable[Climb]) -> list[str]:
+    """All remedies: against the unit that limits the loop, and against each gap."""
+    against = [ADVICE[unit] for unit in bound.limits]
+    return list(
+        dict.fromkeys([*against, *(gap.remedy for climb in climbs for gap in climb.gaps())])
+    )
+
+
+def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
+    """The table as scripts read it: cycles per iteration, shares of the bounding rate."""
+    return [
+        {
+            "kernel": row.bound.number,
+            "title": row.bound.title,
+            "cycles": row.bound.cycles,
+            "limit": next(iter(row.bound.limits), None),
+            "reason": row.bound.reason,
+            "advice": row.advice,
+            "remedies": remedies(row.bound, [row.climb(timing) for timing in row.plain]),
+            "transformations": list(TUNED.get(row.bound.number, ())),
+            "measured": [_timing_json(row, timing) for timing in row.timings],
+        }
+        for row in table
+    ]
+
+
+def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
+    climb = row.climb(timing)
+    seconds = timing.cycles_per_iteration / timing.clock_hz
+    return {
+        "compiler": timing.build.compiler,
+        "tuned": timing.build.is_tuned,
+        "level": " ".join(timing.build.level),
+        "mac_cycles": climb.emitted_cycles,
+        "macs_cycles": climb.scheduled_cycles,
+        "cycles": timing.cycles_per_iteration,
+        "gaps": [str(gap) for gap in climb.gaps()],
+        "mflops": row.bound.flops / seconds / 1e6,
+        "share": row.share(timing),
+        "sum": timing.value,
+        "clock_hz": timing.clock_hz,
+    }
+
+
+def used(table: Sequence[Row]) -> list[Build]:
+    """The builds of a table in their order."""
+    return list(dict.fromkeys(timing.build for row in table for timing in row.timings))

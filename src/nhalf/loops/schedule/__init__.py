@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the emitted instructions of a loop can be scheduled on a core (MACS)."""

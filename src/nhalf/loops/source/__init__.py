@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds of loops from C source (MA): what the units of a processor take at least."""

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The essential operations of a loop, counted in the source.
+
+Rules of Abandah, Modeling the Communication and Computation Performance of the IBM SP2, 1995,
+after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from nhalf.loops.source.chain import Latencies, cycles_per_iteration
+from nhalf.loops.source.iteration import Iteration
+from nhalf.loops.source.streams import Stream, sources, streams
+from nhalf.loops.source.sums import sums
+from nhalf.machines.processor import Processor
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Per iteration of one loop: operations by name, and the streams that it accesses.
+
+    `chain_cycles` are the cycles that an iteration waits for the one before it, on a processor and
+    with or without fused multiply-adds.
+    """
+
+    function: str
+    line: int
+    operations: Counter[str]
+    streams: tuple[Stream, ...]
+    chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
+    trips: int | None = None
+
+    def of(self, name: str) -> int:
+        """The count of operations of this name."""
+        return self.operations[name]
+
+    @property
+    def loads(self) -> int:
+        """The count of distinct values that are read before they are written."""
+        return sum(stream.loads for stream in self.streams)
+
+    @property
+    def stores(self) -> int:
+        """The count of distinct values that are written and not temporary."""
+        return sum(stream.stores for stream in self.streams)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations by convention: a division or a square root counts as four."""
+        weights = {"fused_multiply_add": 2, "divide": 4, "square_root": 4}
+        return sum(weights.get(name, 1) * count for name, count in self.operations.items())
+
+
+def count(iteration: Iteration) -> Counts:
+    """Count the essential operations of a loop; raises Refused if they cannot be counted."""
+    loop_streams = streams(iteration.accesses)
+    values = iteration.values
+    operations = list(values.counted())
+    sums_by_node = sums(operations, values.uses())
+    counted: Counter[str] = Counter(
+        node.kind for node in operations if node.kind not in {"add", "subtract"}
+    )
+    fused = sum(group.fused for group in sums_by_node.values())
+    counted["fused_multiply_add"] += fused
+    counted["multiply"] -= fused
+    counted["add"] += sum(group.additions for group in sums_by_node.values()) - fused
+    carried = {id(begin): (end, 1) for begin, end in iteration.carried} | sources(loop_streams)
+
+    def chain(processor: Processor, fuses: bool) -> float:
+        return cycles_per_iteration(values, sums_by_node, carried, Latencies.of(processor, fuses))
+
+    return Counts(
+        *(iteration.function, iteration.line, +Counter(dict(counted)), tuple(loop_streams)),
+        chain_cycles=chain,
+        trips=iteration.trips,
+    )

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One iteration of an innermost loop, with what changes from iteration to iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from pycparser import c_ast
+
+from nhalf.loops.source.endings import check_end
+from nhalf.loops.source.expressions import STEPS, Expressions
+from nhalf.loops.source.polynomial import ITERATION, VARYING, Polynomial, symbol
+from nhalf.loops.source.refusal import Refused, line_of
+from nhalf.loops.source.statements import execute
+from nhalf.loops.source.values import Access, Node, Place, Value, Values
+from nhalf.loops.source.variables import Variable
+
+Loop: TypeAlias = Any
+"""For, While or DoWhile."""
+LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+
+
+@dataclass
+class Iteration:
+    """What one iteration computes, reads and writes.
+
+    `carried` are floating-point variables that it takes from the one before: their nodes at its
+    beginning and at its end. `trips` is the trip count of the loop, None if that is unknown.
+    """
+
+    function: str
+    line: int
+    values: Values
+    accesses: list[Access]
+    carried: list[tuple[Node, Node]]
+    variables: Mapping[str, Variable]
+    trips: int | None = None
+
+
+@dataclass
+class Outside:
+    """Variables, types and values where a loop begins."""
+
+    function: str
+    variables: Mapping[str, Variable]
+    types: Mapping[str, Any]
+    variable_values: dict[str, Value] = field(default_factory=dict)
+
+
+def read_loop(loop: Loop, outside: Outside) -> Iteration:
+    """Read one iteration of an innermost loop; raises Refused if it cannot be read."""
+    changing = [name for name in changed_names(loop) if name in outside.variables]
+    starts = _starts(loop, outside, changing)
+    steps = _steps(loop, outside, starts)
+    variable_values = {
+        **outside.variable_values,
+        **_moving_values(starts, steps, outside.variables),
+    }
+    first_reading = _evaluated(loop, outside, variable_values, frozenset())
+    written = frozenset(access.place.key for access in first_reading.accesses if access.is_write)
+    expressions = _evaluated(loop, outside, variable_values, written)
+    trips = _trips(loop, outside, variable_values)
+    if trips == 0 and not isinstance(loop, c_ast.DoWhile):
+        raise Refused("this loop never runs", line_of(loop))
+    carried = [
+        (begin, end)
+        for name in changing
+        if isinstance(begin := variable_values.get(name), Node)
+        and isinstance(end := expressions.variable_values[name], Node)
+    ]
+    used = expressions.values.uses()
+    carried = [pair for pair in carried if used.get(id(pair[0]))]
+    expressions.values.roots += [end for _, end in carried]
+    return Iteration(
+        *(outside.function, line_of(loop), expressions.values, expressions.accesses, carried),
+        variables=outside.variables,
+        trips=trips,
+    )
+
+
+class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]
+    """A visitor that collects the names of assigned variables."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+
+    def visit_Assignment(self, node: c_ast.Assignment) -> None:
+        self._target(node.lvalue)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: c_ast.UnaryOp) -> None:
+        if node.op in STEPS or node.op == "&":
+            self._target(node.expr)
+        self.generic_visit(node)
+
+    def visit_Decl(self, node: c_ast.Decl) -> None:
+        if node.name:
+            self.names[node.name] = None
+        self.generic_visit(node)
+
+    def _target(self, node: Any) -> None:
+        if isinstance(node, c_ast.ID):
+            self.names[node.name] = None
+
+
+def changed_names(node: Any) -> list[str]:
+    """The names of variables that a statement assigns."""
+    changes = _Changes()
+    changes.visit(node)
+    return list(changes.names)
+
+
+def _expressions(outside: Outside, variable_values: Mapping[str, Value]) -> Expressions:
+    return Expressions(outside.variables, outside.types, dict(variable_values))
+
+
+def _starts(loop: Loop, outside: Outside, changing: list[str]) -> dict[str, Value]:
+    """The values of variables when the loop begins."""
+    expressions = _expressions(outside, outside.variable_values)
+    if isinstance(loop, c_ast.For):
+        execute(expressions, loop.init)
+    return {
+        name: expressions.variable_values.get(name, expressions.initial(outside.variables[name]))
+        for name in changing
+    }
+
+
+def _evaluate_iteration(expressions: Expressions, loop: Loop) -> Value | None:
+    """Evaluate one iteration in order; returns the distance of its condition from its end."""
+    if isinstance(loop, c_ast.DoWhile):
+        execute(expressions, loop.stmt)
+    distance = None if loop.cond is None else expressions.distance_to_end(loop.cond)
+    if not isinstance(loop, c_ast.DoWhile):
+        execute(expressions, loop.stmt)
+    if isinstance(loop, c_ast.For):
+        execute(expressions, loop.next)
+    return distance
+
+
+def _at_start(name: str) -> Polynomial:
+    return symbol(f"{name}@start")
+
+
+def _steps(
+    loop: Loop, outside: Outside, starts: Mapping[str, Value]
+) -> dict[str, Polynomial | None]:
+    """By how much integers and pointers grow per iteration; None if that varies."""
+    begin_values: dict[str, Value] = dict(outside.variable_values)
+    for name, start in starts.items():
+        if isinstance(start, Place):
+            begin_values[name] = Place(start.base, (*start.subscripts[:-1], _at_start(name)))
+        elif isinstance(start, Polynomial):
+            begin_values[name] = _at_start(name)
+        else:
+            begin_values[name] = Values().leaf("carried", name, True)
+    expressions = _expressions(outside, begin_values)
+    _evaluate_iteration(expressions, loop)
+    steps: dict[str, Polynomial | None] = {}
+    for name, start in starts.items():
+        first, last = begin_values[name], expressions.variable_values[name]
+        if isinstance(start, Place) and isinstance(first, Place) and isinstance(last, Place):
+            is_same_row = (first.base, first.subscripts[:-1]) == (last.base, last.subscripts[:-1])
+            step = last.subscripts[-1] - first.subscripts[-1] if is_same_row else None
+            steps[name] = step if step is not None and _is_fixed(step) else None
+        elif isinstance(first, Polynomial) and isinstance(last, Polynomial):
+            steps[name] = last - first if _is_fixed(last - first) else None
+    return steps
+
+
+def _is_fixed(step: Polynomial) -> bool:
+    return not any(
+        symbol_name.startswith(VARYING) or symbol_name.endswith("@start")
+        for symbol_name in step.names
+    )
+
+
+def _moving_values(
+    starts: Mapping[str, Value],
+    steps: Mapping[str, Polynomial | None],
+    variables: Mapping[str, Variable],
+) -> dict[str, Value]:
+    """The values of variables as functions of the number of the iteration."""
+    moving_values: dict[str, Value] = {}
+    for name, start in starts.items():
+        step = steps.get(name)
+        growth = step * symbol(ITERATION) if step is not None else None
+        if isinstance(start, Node):
+            moving_values[name] = Values().leaf("carried", name, True)
+        elif isinstance(start, Place):
+            unknown = Place(name, (symbol(f"{VARYING}{name}"),))
+            moving_values[name] = start.moved(growth) if growth is not None else unknown
+        else:
+            moving_values[name] = (
+                start + growth if growth is not None else symbol(f"{VARYING}{name}")
+            )
+    return moving_values
+
+
+def _evaluated(
+    loop: Loop, outside: Outside, variable_values: Mapping[str, Value], written: frozenset[str]
+) -> Expressions:
+    """Evaluate an iteration of any number; refused if the loop does not end by a count."""
+    expressions = _expressions(outside, variable_values)
+    expressions.changed = written
+    expressions.values.take(node for node in variable_values.values() if isinstance(node, Node))
+    value = _evaluate_iteration(expressions, loop)
+    distance = value.subscripts[-1] if isinstance(value, Place) else value
+    if not isinstance(distance, Polynomial) or not distance.step().terms or distance.is_indirect:
+        reason = "it has no condition" if value is None else "its condition counts no iterations"
+        raise Refused(f"how often this loop runs is unknown: {reason}", line_of(loop))
+    check_end(loop.cond, distance, outside.variables)
+    return expressions
+
+
+def _trips(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> int | None:
+    """The trip count of a loop; None if it depends on a name, or does not end by < or >."""
+    condition = loop.cond
+    if not isinstance(condition, c_ast.BinaryOp) or condition.op not in {"<", "<=", ">", ">="}:
+        return None
+    distance = _expressions(outside, variable_values).distance_to_end(condition)
+    if not isinstance(distance, Polynomial):
+        return None
+    start, step = distance.start().constant, distance.step().constant
+    if start is None or not step:
+        return None
+    if (start < 0) != (step > 0) and start != 0:
+        return 0
+    return -(-abs(start) // abs(step)) + (
+        1 if condition.op in {"<=", ">="} and start % step == 0 else 0
+    )

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bound of a loop: cycles of the busiest unit for its essential operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nhalf.loops.source.counts import Counts
+from nhalf.loops.source.misses import misses, stride_elements
+from nhalf.machines.processor import Processor
+
+FLOATING_POINT = ("add", "multiply", "fused_multiply_add", "divide", "square_root")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Fewest cycles per iteration of each unit of a processor."""
+
+    counts: Counts
+    floating_point_cycles: float
+    memory_cycles: float
+    issue_cycles: float
+    dependence_cycles: float
+    fixed_point_cycles: float
+    clock_hz: float
+
+    @property
+    def by_unit(self) -> dict[str, float]:
+        """The cycles of each unit by its short name in JSON."""
+        return {
+            "fp": self.floating_point_cycles,
+            "mem": self.memory_cycles,
+            "issue": self.issue_cycles,
+            "dep": self.dependence_cycles,
+            "fixed": self.fixed_point_cycles,
+        }
+
+    @property
+    def cycles(self) -> float:
+        """Fewest cycles of an iteration."""
+        return max(self.by_unit.values())
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """The units that take longest: several if they take equally long."""
+        return tuple(
+            name for name, cycles in self.by_unit.items() if cycles >= self.cycles * (1 - 1e-9)
+        )
+
+    @property
+    def cycles_per_flop(self) -> float | None:
+        """Cycles per floating-point operation; None if there is none."""
+        return self.cycles / self.counts.flops if self.counts.flops else None
+
+    @property
+    def flops_per_s(self) -> float:
+        """The highest rate of floating-point operations."""
+        return self.clock_hz * self.counts.flops / self.cycles if self.cycles else 0.0
+
+
+def bound(counts: Counts, processor: Processor, quad_word: bool | None = None) -> Bound:
+    """The bound of a loop on a processor.
+
+    Multiply-adds are fused if the processor can. Where a program may leave them unfused, the
+    faster way counts. `quad_word` is by default the processor's.
+    """
+    is_quad_word = processor.quad_word if quad_word is None else quad_word
+    fused = _bound(counts, processor, True, is_quad_word)
+    if processor.always_fuses:
+        return fused
+    unfused = _bound(counts, processor, False, is_quad_word)
+    return min(fused, unfused, key=lambda candidate: candidate.cycles)
+
+
+def _bound(counts: Counts, processor: Processor, is_fused: bool, quad_word: bool) -> Bound:
+    amounts = _amounts(counts, processor, is_fused, quad_word)
+    times = {
+        kind: max(
+            (_unit_cycles(unit.cycles, amounts) for unit in processor.units if unit.kind == kind),
+            default=0.0,
+        )
+        for kind in ("floating_point", "memory", "fixed_point")
+    }
+    single_cycles = {
+        name: _single_operation_cycles(processor, name, amount) for name, amount in amounts.items()
+    }
+    floating_point = max(
+        times["floating_point"], *(single_cycles.get(n, 0.0) for n in FLOATING_POINT)
+    )
+    memory = max(times["memory"], single_cycles.get("load", 0.0), single_cycles.get("store", 0.0))
+    return Bound(
+        counts,
+        floating_point_cycles=floating_point,
+        memory_cycles=_with_misses(counts, processor, memory),
+        issue_cycles=_instructions(processor, amounts) / processor.issue_per_cycle,
+        dependence_cycles=counts.chain_cycles(processor, is_fused),
+        fixed_point_cycles=times["fixed_point"],
+        clock_hz=processor.clock_hz,
+    )
+
+
+def _amounts(
+    counts: Counts, processor: Processor, is_fused: bool, quad_word: bool
+) -> dict[str, float]:
+    """Operations per iteration by name, as this processor executes them."""
+    amounts = {name: float(counts.of(name)) for name in FLOATING_POINT}
+    if not is_fused or not any(
+        operation.name == "fused_multiply_add" for operation in processor.operations
+    ):
+        pairs = amounts.pop("fused_multiply_add")
+        amounts["add"] += pairs
+        amounts["multiply"] += pairs
+    for name, kind in (("load", "loads"), ("store", "stores")):
+        amounts[name] = sum(
+            getattr(stream, kind)
+            * (0.5 if quad_word and stride_elements(stream) in {1, -1} else 1.0)
+            for stream in counts.streams
+        )
+    return amounts
+
+
+def _unit_cycles(shares: Mapping[str, float], amounts: Mapping[str, float]) -> float:
+    """Cycles of a unit for all its operations, each at its best width."""
+    best: dict[str, float] = {}
+    for key, cycles in shares.items():
+        name, _, lanes = key.partition(".")
+        best[name] = min(best.get(name, cycles), cycles / int(lanes or 1))
+    return sum(amounts.get(name, 0.0) * cycles for name, cycles in best.items())
+
+
+def _single_operation_cycles(processor: Processor, name: str, amount: float) -> float:
+    rates = [
+        operation.most_per_cycle * operation.lanes
+        for operation in processor.operations
+        if operation.name == name
+    ]
+    return amount / max(rates) if rates else 0.0
+
+
+def _instructions(processor: Processor, amounts: Mapping[str, float]) -> float:
+    widest = {
+        name: max(
+            [operation.lanes for operation in processor.operations if operation.name == name],
+            default=1,
+        )
+        for name in amounts
+    }
+    return sum(amount / widest[name] for name, amount in amounts.items())
+
+
+def _with_misses(counts: Counts, processor: Processor, hits_cycles: float) -> float:
+    """Cycles of the memory unit, with those of misses on processors that do not overlap them."""
+    cache = processor.caches[0] if processor.caches else None
+    if not processor.in_order or cache is None:
+        return hits_cycles
+    loop_misses = misses(counts.streams, counts.trips, cache)
+    loads = loop_misses.loads_per_iteration * (cache.load_miss_cycles or 0.0)
+    stores = loop_misses.stores_per_iteration * (cache.store_miss_cycles or 0.0)
+    load, store = (processor.operation(name) for name in ("load", "store"))
+    miss_cycles = loads / (load.per_cycle if load else 1.0) + stores / (
+        store.per_cycle if store else 1
+    )
+    return max(loads + stores, hits_cycles + miss_cycles)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The innermost loops of a C file in order, each read with the values known before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pycparser import c_ast
+
+from nhalf.base.errors import unknown
+from nhalf.loops.source.counts import Counts, count
+from nhalf.loops.source.expressions import ALLOCATORS, Expressions
+from nhalf.loops.source.iteration import LOOPS, Loop, Outside, changed_names, read_loop
+from nhalf.loops.source.polynomial import integer, symbol
+from nhalf.loops.source.refusal import Refused, line_of
+from nhalf.loops.source.source import parsed
+from nhalf.loops.source.statements import NO_OPERATION, execute
+from nhalf.loops.source.values import Place, Value
+from nhalf.loops.source.variables import Types, Variable, type_of, variable
+
+
+@dataclass
+class Program:
+    """The loops of a file that were read, and the refusals of those that were not."""
+
+    loops: list[Counts] = field(default_factory=list)
+    refusals: list[Refused] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of reading a file: one function, values of names, and whether pointers overlap."""
+
+    function: str = ""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    no_alias: bool = False
+
+
+def read_program(path: Path, reading: Reading | None = None) -> Program:
+    """Read all innermost loops of a file; raises Refused if it cannot be read, or has none.
+
+    Raises InputError for a function that is not there.
+    """
+    try:
+        return _read(parsed(path), reading or Reading())
+    except RecursionError:
+        raise Refused("it is nested too deeply to be read") from None
+
+
+def _read(tree: c_ast.FileAST, reading: Reading) -> Program:
+    """Read all innermost loops of a syntax tree."""
+    functions = {
+        definition.decl.name: definition
+        for definition in tree.ext
+        if isinstance(definition, c_ast.FuncDef)
+    }
+    if reading.function and reading.function not in functions:
+        raise unknown("function", reading.function, functions)
+    types, variables, variable_values = _globals(tree, reading)
+    program = Program()
+    for name, function in functions.items():
+        if reading.function in {"", name}:
+            walk = _Walk(name, types, dict(variables), dict(variable_values), reading, program)
+            walk.function(function)
+    if not program.loops and not program.refusals:
+        reason = f"{reading.function} has no loop" if reading.function else "there is no loop in it"
+        raise Refused(reason, line_of(functions[reading.function]) if reading.function else 0)
+    return program
+
+
+def _globals(
+    tree: c_ast.FileAST, reading: Reading
+) -> tuple[Types, dict[str, Variable], dict[str, Value]]:
+    """The types, variables and constants of the file scope."""
+    types: Types = {}
+    variables: dict[str, Variable] = {}
+    variable_values: dict[str, Value] = {}
+    for declaration in tree.ext:
+        if isinstance(declaration, c_ast.Typedef):
+            types[declaration.name] = type_of(declaration, types)
+        elif isinstance(declaration, c_ast.Decl):
+            _enumerate(declaration.type, variables, variable_values)
+            if declaration.name and not isinstance(declaration.type, c_ast.FuncDecl):
+                variables[declaration.name] = _declared(declaration, types, "global", reading)
+                if "const" in (declaration.quals or ()) and declaration.init is not None:
+                    with suppress(Refused):
+                        variable_values[declaration.name] = Expressions(
+                            variables, types, dict(variable_values)
+                        ).value(declaration.init)
+    numbers = {name: integer(value) for name, value in reading.numbers.items()}
+    return (
+        types,
+        variables,
+        {**variable_values, **{n: v for n, v in numbers.items() if n in variables}},
+    )
+
+
+def _enumerate(
+    node: Any, variables: dict[str, Variable], variable_values: dict[str, Value]
+) -> None:
+    """Declare the names of an enumeration as integers."""
+    if not isinstance(node, c_ast.Enum) or node.values is None:
+        return
+    value = integer(0)
+    for enumerator in node.values.enumerators:
+        if enumerator.value is not None:
+            value = Expressions(variables, {}, dict(variable_values)).integer(enumerator.value)
+        variable_values[enumerator.name] = value
+        value = value + integer(1)
+
+
+def _declared(node: c_ast.Decl, types: Types, where: Any, reading: Reading) -> Variable:
+    declared = variable(node, types, where)
+    return replace(declared, is_restrict=True) if reading.no_alias else declared
+
+
+class _Walk:
+    """Walks through the statements of a function in order, and reads loops when it reaches them."""
+
+    def __init__(
+        self,
+        function: str,
+        types: Types,
+        variables: dict[str, Variable],
+        variable_values: dict[str, Value],
+        reading: Reading,
+        program: Program,
+    ) -> None:
+        self.outside = Outside(function, variables, types, variable_values)
+        self.variables = variables
+        self.types = types
+        self.reading = reading
+        self.program = program
+        self.forgotten_count = 0
+
+    def function(self, node: c_ast.FuncDef) -> None:
+        """Read the parameters, then the body."""
+        parameters = node.decl.type.args
+        for parameter in parameters.params if parameters else ():
+            if isinstance(parameter, c_ast.Decl) and parameter.name:
+                self.variables[parameter.name] = _declared(
+                    parameter, self.types, "parameter", self.reading
+                )
+                if parameter.name in self.reading.numbers:
+                    self.outside.variable_values[parameter.name] = integer(
+                        self.reading.numbers[parameter.name]
+                    )
+        self.statement(node.body)
+
+    def statement(self, node: Any) -> None:
+        """Read a statement, and those inside it."""
+        if node is None or isinstance(node, NO_OPERATION):
+            return
+        if isinstance(node, LOOPS):
+            self._loop(node)
+        elif isinstance(node, c_ast.Compound):
+            for child in node.block_items or ():
+                self.statement(child)
+        elif isinstance(node, c_ast.DeclList):
+            for child in node.decls:
+                self.statement(child)
+        elif isinstance(node, c_ast.Decl):
+            self._declare(node)
+        elif any(isinstance(child, LOOPS) for child in _below(node)):
+            self._loops_inside(node)
+        else:
+            self._simple(node)
+
+    def _loops_inside(self, node: Any) -> None:
+        """Read loops within a branch, or behind a label."""
+        self._forget(changed_names(node))
+        for _, child in node.children():
+            self.statement(child)
+        self._forget(changed_names(node))
+
+    def _loop(self, node: Loop) -> None:
+        self._declare_all(node)
+        is_inner = not any(isinstance(child, LOOPS) for child in _below(node.stmt))
+        if is_inner:
+            try:
+                self.program.loops.append(count(read_loop(node, self.outside)))
+            except Refused as refusal:
+                line = refusal.line or line_of(node)
+                self.program.refusals.append(Refused(refusal.message, line, refusal.remedy))
+        else:
+            if isinstance(node, c_ast.For):
+                self._simple(node.init)
+            self._forget(changed_names(node))
+            self.statement(node.stmt)
+        self._forget(changed_names(node))
+
+    def _declare_all(self, node: Any) -> None:
+        """Declare the variables of a loop and of its body, in one scope."""
+        for declaration in _below(node):
+            if isinstance(declaration, c_ast.Decl) and declaration.name:
+                self.variables[declaration.name] = _declared(
+                    declaration, self.types, "local", self.reading
+                )
+
+    def _declare(self, node: c_ast.Decl) -> None:
+        if isinstance(node.type, c_ast.Enum):
+            _enumerate(node.type, self.variables, self.outside.variable_values)
+        if not node.name or isinstance(node.type, c_ast.FuncDecl):
+            return
+        declared = _declared(node, self.types, "local", self.reading)
+        self.variables[node.name] = (
+            replace(declared, is_restrict=True) if _is_new(node) else declared
+        )
+        self._forget([node.name])
+        self._simple(node)
+
+    def _simple(self, node: Any) -> None:
+        """Evaluate a statement without loops, and forget the values that it leaves unknown."""
+        expressions = Expressions(self.variables, self.types, dict(self.outside.variable_values))
+        try:
+            execute(expressions, node)
+            self.outside.variable_values = expressions.variable_values
+        except Refused:
+            self._forget(changed_names(node) if node is not None else [])
+
+    def _forget(self, names: list[str]) -> None:
+        """Forget the values of variables: each becomes a new symbol."""
+        for name in names:
+            self.forgotten_count += 1
+            variable = self.variables.get(name)
+            last_value = self.outside.variable_values.pop(name, None)
+            if variable is None:
+                continue
+            unknown_number = symbol(f"{name}@{self.forgotten_count}")
+            if isinstance(last_value, Place) and variable.rank:
+                moved = (*last_value.subscripts[:-1], unknown_number)
+                self.outside.variable_values[name] = Place(last_value.base, moved)
+            elif not variable.rank and not variable.element.is_floating_point:
+                self.outside.variable_values[name] = unknown_number
+
+
+def _is_new(node: c_ast.Decl) -> bool:
+    """Whether a pointer is initialised with newly allocated memory."""
+    initial_value: Any = node.init
+    while isinstance(initial_value, c_ast.Cast):
+        initial_value = initial_value.expr
+    is_call = isinstance(initial_value, c_ast.FuncCall) and isinstance(initial_value.name, c_ast.ID)
+    return is_call and initial_value.name.name in ALLOCATORS
+
+
+def _below(node: Any) -> Iterator[Any]:
+    """A node and all below it."""
+    if node is not None:
+        yield node
+        for _, child in node.children():
+            yield from _below(child)
