@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "contract/pattern.hpp"
@@ -103,69 +106,38 @@ class Prepared : public Overlapped<T, Blocking> {
   double prepare_s_ = 0;
 };
 
-/// Whether a form has an axis of its blocking operation. It is the library's own, so there is no
-/// choice of algorithms, and one that is set up lasts, so its first call is like the others.
-constexpr bool is_axis_of_form(const AxisInfo& axis, bool lasts) {
-  return axis.name != "algorithm" && axis.name != "part" && !(lasts && axis.name == "call");
+/// Keeps what descriptions of forms refer to for as long as the program runs.
+template <class Kept>
+const Kept& lasting(Kept kept) {
+  static std::deque<Kept> all;
+  return all.emplace_back(std::move(kept));
 }
 
-/// The axes of a form: those of the blocking operation, and work.
-template <const PatternInfo& blocking, bool lasts>
-inline constexpr auto axes_of_form = [] {
-  constexpr auto is_kept = [](const AxisInfo& axis) { return is_axis_of_form(axis, lasts); };
-  constexpr auto count = static_cast<std::size_t>(std::ranges::count_if(blocking.axes, is_kept));
-  std::array<AxisInfo, count + work_axes.size()> axes;
-  const auto work = std::ranges::copy_if(blocking.axes, axes.begin(), is_kept).out;
-  std::ranges::copy(work_axes, work);
-  return axes;
-}();
-
-/// Two texts as one that lasts.
-template <std::size_t length>
-consteval std::array<char, length> joined_texts(std::string_view first, std::string_view second) {
-  std::array<char, length> text{};
-  std::ranges::copy(second, std::ranges::copy(first, text.begin()).out);
-  return text;
+/// What is said of a form: what is said of the blocking operation, but for its name and these. It
+/// is the library's own, so there is no choice of algorithms; one that `lasts` is set up before it
+/// is called, so its first call is like the others.
+inline PatternInfo form_of(PatternInfo blocking, std::string name, std::string_view what,
+                           std::string_view needs, bool lasts) {
+  std::vector<AxisInfo> axes;
+  std::ranges::copy_if(blocking.axes, std::back_inserter(axes), [lasts](const AxisInfo& axis) {
+    return axis.name != "algorithm" && axis.name != "part" && !(lasts && axis.name == "call");
+  });
+  axes.insert(axes.end(), work_axes.begin(), work_axes.end());
+  blocking.what = lasting(std::string(blocking.name).append(what));
+  blocking.name = lasting(std::move(name));
+  blocking.needs = needs;
+  blocking.axes = lasting(std::move(axes));
+  return blocking;
 }
-template <std::size_t length>
-constexpr std::string_view view_of(const std::array<char, length>& text) {
-  return {text.data(), text.size()};
+inline PatternInfo begun(const PatternInfo& blocking, std::string_view needs) {
+  return form_of(blocking, "i" + std::string(blocking.name),
+                 " started and waited for; overlap is the part that work hides", needs, false);
 }
-
-/// What is said of a form: what is said of the blocking operation, but for this.
-template <const PatternInfo& blocking>
-struct FormTexts {
-  static constexpr std::string_view begins =
-      " started and waited for; overlap is the part that work hides";
-  static constexpr std::string_view lasts = " that is set up once and started again and again";
-  static constexpr std::string_view suffix = "-persistent";
-  static constexpr auto size = blocking.name.size();
-
-  static constexpr auto begun_name = joined_texts<1 + size>("i", blocking.name);
-  static constexpr auto begun_what = joined_texts<size + begins.size()>(blocking.name, begins);
-  static constexpr auto prepared_name = joined_texts<size + suffix.size()>(blocking.name, suffix);
-  static constexpr auto prepared_what = joined_texts<size + lasts.size()>(blocking.name, lasts);
-};
-
-template <const PatternInfo& blocking, class Call>
-inline constexpr PatternInfo begun_info = [] {
-  auto info = blocking;
-  info.name = view_of(FormTexts<blocking>::begun_name);
-  info.what = view_of(FormTexts<blocking>::begun_what);
-  info.needs = Call::begun_needs;
-  info.axes = axes_of_form<blocking, false>;
-  return info;
-}();
-
-template <const PatternInfo& blocking>
-inline constexpr PatternInfo prepared_info = [] {
-  auto info = blocking;
-  info.name = view_of(FormTexts<blocking>::prepared_name);
-  info.what = view_of(FormTexts<blocking>::prepared_what);
-  info.needs = "persistent-collectives";
-  info.axes = axes_of_form<blocking, true>;
-  return info;
-}();
+inline PatternInfo prepared(const PatternInfo& blocking) {
+  return form_of(blocking, std::string(blocking.name) + "-persistent",
+                 " that is set up once and started again and again", "persistent-collectives",
+                 true);
+}
 
 }  // namespace nhalf
 
@@ -174,11 +146,11 @@ inline constexpr PatternInfo prepared_info = [] {
   template <class T>                                                \
     requires operations::operation::begins<T>                       \
   using I##Blocking = Begun<T, Blocking<T>, operations::operation>; \
-  NHALF_PATTERN((begun_info<information, operations::operation>), I##Blocking)
+  NHALF_PATTERN(begun(information, operations::operation::begun_needs), I##Blocking)
 
 /// The same of its non-blocking and its persistent form.
 #define NHALF_FORMS(information, Blocking, operation)                           \
   NHALF_BEGUN_FORM(information, Blocking, operation);                           \
   template <PersistentCollectives T>                                            \
   using Blocking##Persistent = Prepared<T, Blocking<T>, operations::operation>; \
-  NHALF_PATTERN(prepared_info<information>, Blocking##Persistent)
+  NHALF_PATTERN(prepared(information), Blocking##Persistent)
