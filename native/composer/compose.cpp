@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the parts of a machine and compositions, a line each, and answers each composition with its
-// seconds, or with "-" where there is none (no such algorithm, too large):
+// Reads the parts of a machine and compositions, one per line, and answers each composition with
+// its seconds, or with "-" if it has none (no such algorithm, too large):
 //
 //   parts                    forgets all parts
 //   o_s 1e-6
@@ -21,16 +21,17 @@ namespace {
 void answer(const MessageParts& parts, std::istringstream& words) {
   std::string operation;
   std::string algorithm;
-  Composition wanted{};
-  if (!(words >> operation >> algorithm >> wanted.ranks >> wanted.size_bytes) || wanted.ranks < 1)
+  Composition composition{};
+  if (!(words >> operation >> algorithm >> composition.ranks >> composition.size_bytes) ||
+      composition.ranks < 1)
     throw InputError("a composition is: compose OPERATION ALGORITHM RANKS BYTES");
-  wanted.operation = operation;
-  wanted.algorithm = algorithm;
+  composition.operation = operation;
+  composition.algorithm = algorithm;
   std::optional<double> time_s;
   try {
-    time_s = composed_s(parts, wanted);
+    time_s = composed_s(parts, composition);
   } catch (const std::bad_alloc&) {
-    // More than the memory of this host could hold, if it were held.
+    // The buffers would exceed the address space of this host.
   }
   if (time_s)
     std::printf("%.17g\n", *time_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one collective operation takes by one of its algorithms, composed of the parts of a machine.
+// Composes the time of a collective operation by an algorithm from the parts of a machine.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@
 
 namespace nhalf {
 
-/// Addresses that stand for memory which nobody looks at; two that differ are two buffers.
+/// Provides addresses of memory that is never accessed; different addresses are different buffers.
 inline MemorySource no_memory{
     .take = [](std::size_t) { return reinterpret_cast<std::byte*>(page_bytes); },
     .give_back = [](std::byte*) {},
     .real_bytes = 0};
 
-/// An operation among `ranks`, of a message, a vector or blocks of `size_bytes`, as its pattern
-/// means that.
+/// An operation among `ranks`; `size_bytes` is the size of its message, vector or blocks, as in its
+/// pattern.
 struct Composition {
   std::string_view operation;
   std::string_view algorithm;
@@ -39,50 +39,55 @@ struct Composition {
   std::size_t size_bytes;
 };
 
-/// Runs the algorithm once at every rank; nothing where there is none of that name.
+/// Runs the algorithm once at every rank; nothing if there is none of that name.
 template <class Signature, class... Arguments>
-std::optional<double> composed_s(const std::vector<Algorithm<ComposedTransport, Signature>>& known,
-                                 const MessageParts& parts, const Composition& wanted,
-                                 Arguments... arguments) {
-  const auto found = std::ranges::find(known, wanted.algorithm,
-                                       [](const auto& algorithm) { return algorithm.info.name; });
-  if (found == known.end() || found->run == nullptr) return std::nullopt;
-  ComposedMachine machine(parts, wanted.ranks);
-  machine.fibers.run(wanted.ranks, [&](int rank) {
+std::optional<double> composed_s(
+    const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
+    const MessageParts& parts, const Composition& composition, Arguments... arguments) {
+  const auto chosen = std::ranges::find(algorithms, composition.algorithm,
+                                        [](const auto& algorithm) { return algorithm.info.name; });
+  if (chosen == algorithms.end() || chosen->run == nullptr) return std::nullopt;
+  ComposedMachine machine(parts, composition.ranks);
+  machine.fibers.run(composition.ranks, [&](int rank) {
     ComposedTransport transport(machine, rank);
     Scratch scratch;
-    found->run(transport, scratch, arguments...);
+    chosen->run(transport, scratch, arguments...);
   });
   return machine.latest_s();
 }
 
-/// Seconds from a common start to the last end; nothing for what is not known.
-inline std::optional<double> composed_s(const MessageParts& parts, const Composition& wanted) {
+/// Returns the seconds from a common start to the last end; nothing for an unknown operation.
+inline std::optional<double> composed_s(const MessageParts& parts, const Composition& composition) {
   using namespace algorithms;
   using T = ComposedTransport;
-  const auto p = static_cast<std::size_t>(wanted.ranks);
-  const auto n = wanted.size_bytes;
-  const auto given = [](std::size_t size_bytes) {
+  const auto p = static_cast<std::size_t>(composition.ranks);
+  const auto n = composition.size_bytes;
+  const auto input = [](std::size_t size_bytes) {
     return Bytes{reinterpret_cast<std::byte*>(2 * page_bytes), size_bytes};
   };
-  const auto got = [](std::size_t size_bytes) {
+  const auto output = [](std::size_t size_bytes) {
     return Bytes{reinterpret_cast<std::byte*>(3 * page_bytes), size_bytes};
   };
-  const auto is = [&](std::string_view name) { return wanted.operation == name; };
-  // Of a vector that is scattered, every rank gets as many floats as suffice for it.
+  const auto is = [&](std::string_view name) { return composition.operation == name; };
+  // Every rank gets an equal number of floats of a scattered vector, rounded up.
   const auto block = (n / sizeof(float) + p - 1) / p * sizeof(float);
-  if (is("barrier")) return composed_s(barrier::all<T>(), parts, wanted);
-  if (is("bcast")) return composed_s(bcast::all<T>(), parts, wanted, 0, got(n));
-  if (is("reduce")) return composed_s(reduce::all<T>(), parts, wanted, 0, given(n), got(n));
-  if (is("allreduce")) return composed_s(allreduce::all<T>(), parts, wanted, given(n), got(n));
-  if (is("scan")) return composed_s(scan::all<T>(), parts, wanted, given(n), got(n));
-  if (is("gather")) return composed_s(gather::all<T>(), parts, wanted, 0, given(n), got(p * n));
-  if (is("scatter")) return composed_s(scatter::all<T>(), parts, wanted, 0, given(p * n), got(n));
-  if (is("allgather")) return composed_s(allgather::all<T>(), parts, wanted, given(n), got(p * n));
+  if (is("barrier")) return composed_s(barrier::all<T>(), parts, composition);
+  if (is("bcast")) return composed_s(bcast::all<T>(), parts, composition, 0, output(n));
+  if (is("reduce")) return composed_s(reduce::all<T>(), parts, composition, 0, input(n), output(n));
+  if (is("allreduce"))
+    return composed_s(allreduce::all<T>(), parts, composition, input(n), output(n));
+  if (is("scan")) return composed_s(scan::all<T>(), parts, composition, input(n), output(n));
+  if (is("gather"))
+    return composed_s(gather::all<T>(), parts, composition, 0, input(n), output(p * n));
+  if (is("scatter"))
+    return composed_s(scatter::all<T>(), parts, composition, 0, input(p * n), output(n));
+  if (is("allgather"))
+    return composed_s(allgather::all<T>(), parts, composition, input(n), output(p * n));
   if (is("alltoall"))
-    return composed_s(alltoall::all<T>(), parts, wanted, given(p * n), got(p * n));
+    return composed_s(alltoall::all<T>(), parts, composition, input(p * n), output(p * n));
   if (is("reduce-scatter"))
-    return composed_s(reduce_scatter::all<T>(), parts, wanted, given(p * block), got(block));
+    return composed_s(reduce_scatter::all<T>(), parts, composition, input(p * block),
+                      output(block));
   return std::nullopt;
 }
 

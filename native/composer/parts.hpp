@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages take on a machine, by size: what the times of algorithms are composed of.
+// Times of messages on a machine by size, from which the times of algorithms are composed.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,8 @@
 
 namespace nhalf {
 
-/// A time over sizes: from `first_bytes` on start_s + n per_byte_s + sqrt(n) per_root_byte_s.
+/// A piece of a curve over sizes: from `first_bytes` on, start_s + n per_byte_s + sqrt(n)
+/// per_root_byte_s.
 struct PartPiece {
   double first_bytes;
   double start_s;
@@ -18,7 +19,7 @@ struct PartPiece {
   double per_root_byte_s;
 };
 
-/// A time in pieces, in the order of their sizes; 0 where there are none.
+/// A curve of time over sizes in pieces, in ascending order; 0 without pieces.
 class PartCurve {
  public:
   void add(const PartPiece& piece) {
@@ -38,8 +39,9 @@ class PartCurve {
   std::vector<PartPiece> pieces_;
 };
 
-/// One message, from the call of its send to the end of its receive, of which the sender spends o_s
-/// and the receiver o_r; and how far apart messages are that one rank sends, or receives.
+/// The time of a message from the call of its send to the end of its receive, with the overheads
+/// o_s and o_r of sender and receiver; and the gaps between messages that a rank sends, or
+/// receives.
 struct MessageParts {
   double o_s = 0;
   double o_r = 0;
@@ -47,7 +49,7 @@ struct MessageParts {
   PartCurve sends_apart;
   PartCurve receives_apart;
 
-  /// The curve of a name; throws InputError for one that is none.
+  /// Returns the curve of a name. Throws InputError for an unknown name.
   PartCurve& curve(const std::string& name) {
     if (name == "message") return message;
     if (name == "sends_apart") return sends_apart;

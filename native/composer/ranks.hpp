@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose messages carry no data: an algorithm runs on them as it is, and its messages take
-// what the parts of a machine say. LogGP after A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman,
+// Ranks whose messages carry no data: an algorithm runs on them unchanged, and its messages take
+// the times of a machine's parts. LogGP after A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman,
 // "LogGP: Incorporating Long Messages into the LogP Model", SPAA 1995, with curves for its lines.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace nhalf {
 
-/// What all ranks share: their clocks, and the messages under way.
+/// State of all ranks: their clocks, and the messages in flight.
 class ComposedMachine {
  public:
   struct Message {
@@ -34,10 +34,10 @@ class ComposedMachine {
     std::unordered_map<int, std::deque<Message>> from;
   };
 
-  ComposedMachine(const MessageParts& known, int count)
-      : parts(known), ranks(static_cast<std::size_t>(count)) {}
+  ComposedMachine(const MessageParts& message_parts, int count)
+      : parts(message_parts), ranks(static_cast<std::size_t>(count)) {}
 
-  /// When the last rank is done.
+  /// Returns the time at which the last rank ends.
   [[nodiscard]] double latest_s() const {
     double latest_s = 0;
     for (const auto& rank : ranks) latest_s = std::max(latest_s, rank.clock_s);
@@ -49,7 +49,7 @@ class ComposedMachine {
   Fibers fibers;
 };
 
-/// One rank. Nothing is read or written: buffers need no memory.
+/// The transport of one rank, which reads and writes no data, so buffers need no memory.
 class ComposedTransport {
  public:
   static constexpr TransportInfo info{"composed", "messages without data on a virtual clock", {}};
@@ -66,16 +66,16 @@ class ComposedTransport {
   [[nodiscard]] double now_s() const { return me().clock_s; }
 
   void send(int peer, ConstBytes data) {
-    auto& mine = me();
+    auto& own_rank = me();
     const auto n = static_cast<double>(data.size());
-    const double began_s = std::max(mine.clock_s, mine.sender_free_s);
-    mine.clock_s = began_s + machine_.parts.o_s;
-    mine.sender_free_s = began_s + machine_.parts.sends_apart.at_s(n);
+    const double start_s = std::max(own_rank.clock_s, own_rank.sender_free_s);
+    own_rank.clock_s = start_s + machine_.parts.o_s;
+    own_rank.sender_free_s = start_s + machine_.parts.sends_apart.at_s(n);
     at(peer).from[rank_].push_back(
-        {began_s + machine_.parts.message.at_s(n) - machine_.parts.o_r, data.size()});
+        {start_s + machine_.parts.message.at_s(n) - machine_.parts.o_r, data.size()});
     machine_.fibers.wake(peer);
   }
-  /// Messages are taken no closer together than their receiver can.
+  /// Receives messages no closer together than the gap of the receiver.
   void recv(int peer, Bytes data) {
     auto& coming = me().from[peer];
     machine_.fibers.wait_until([&coming] { return !coming.empty(); });
@@ -83,12 +83,12 @@ class ComposedTransport {
     coming.pop_front();
     if (message.size_bytes > data.size()) throw InputError("a message is longer than its receive");
     const auto n = static_cast<double>(message.size_bytes);
-    auto& mine = me();
-    const double apart_s = mine.taken_any ? machine_.parts.receives_apart.at_s(n) : 0;
-    const double taken_s = std::max(message.arrival_s, mine.taken_s + apart_s);
-    mine.taken_s = taken_s;
-    mine.taken_any = true;
-    mine.clock_s = std::max(mine.clock_s, taken_s) + machine_.parts.o_r;
+    auto& own_rank = me();
+    const double apart_s = own_rank.taken_any ? machine_.parts.receives_apart.at_s(n) : 0;
+    const double taken_s = std::max(message.arrival_s, own_rank.taken_s + apart_s);
+    own_rank.taken_s = taken_s;
+    own_rank.taken_any = true;
+    own_rank.clock_s = std::max(own_rank.clock_s, taken_s) + machine_.parts.o_r;
   }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
     send(to, out);
@@ -104,7 +104,7 @@ class ComposedTransport {
     request.from = -1;
   }
 
-  /// Algorithms control nothing outside of their messages.
+  /// Does nothing: algorithms communicate by messages only.
   void barrier() {}
   void broadcast(Bytes) {}
   bool all(bool mine) { return mine; }

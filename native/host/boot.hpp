@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells one running system from another.
+// Identifies the running system.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace nhalf {
 
-/// One for all processes of a host until it starts again; empty where the system has none.
+/// Returns the boot identifier, equal for all processes of a host until it reboots; may be empty.
 inline std::string boot_id() {
   auto boot = text_of("/proc/sys/kernel/random/boot_id");
   return boot.erase(std::min(boot.find_last_not_of('\n') + 1, boot.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches of this core, and how to empty them of what they hold.
+// Sizes of caches, and a filler that evicts their content.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nhalf {
 
-/// A size as the kernel writes it ("32768K", "32M"); 0 for anything else.
+/// Parses a size as the kernel writes it ("32768K", "32M"); 0 for anything else.
 inline std::size_t cache_bytes(const std::string& text) {
   std::size_t digits = 0;
   std::size_t number = 0;
@@ -24,7 +24,7 @@ inline std::size_t cache_bytes(const std::string& text) {
   return unit.empty() ? number : 0;
 }
 
-/// The largest cache of the first core; 32 MiB where the system does not say.
+/// Returns the size of the largest cache of the first core; 32 MiB if the system does not say.
 inline std::size_t last_level_cache_bytes() {
   constexpr std::size_t unknown_bytes = std::size_t{32} << 20;
   std::size_t largest_bytes = 0;
@@ -37,16 +37,16 @@ inline std::size_t last_level_cache_bytes() {
   return largest_bytes > 0 ? largest_bytes : unknown_bytes;
 }
 
-/// Memory to empty a cache with where so many ranks of one host do so: twice the cache, or a rank's
-/// share of what buffers may take. 0 where that is less than the cache, which it would not empty.
+/// Returns the memory with which each of `ranks_here` ranks of a host evicts a cache: twice the
+/// cache, or the rank's share of buffer memory; 0 if that is less than the cache.
 inline std::size_t filler_bytes(std::size_t cache_bytes, std::size_t memory_bytes,
                                 std::size_t ranks_here) {
   const auto share_bytes = memory_bytes / ranks_here;
   return share_bytes < cache_bytes ? 0 : std::min(2 * cache_bytes, share_bytes);
 }
 
-/// Memory that is written through to drive everything else out of the last-level cache. Throws
-/// std::bad_alloc where `ranks_here` ranks of one host have not enough of it.
+/// Memory whose writing evicts everything else from the last-level cache. Throws std::bad_alloc if
+/// `ranks_here` ranks of one host do not have enough memory.
 class CacheFiller {
  public:
   explicit CacheFiller(std::size_t ranks_here) : scratch_(enough_bytes(ranks_here)) {}

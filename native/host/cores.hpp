@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores of this host that there are to run on.
+// The cores that a thread may run on.
 #pragma once
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 namespace nhalf {
 
-/// The cores that a thread may run on, the calling one where none is named.
+/// Returns the cores that a thread may run on, by default the calling thread.
 inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   cpu_set_t set;
   CPU_ZERO(&set);

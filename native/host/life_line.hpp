@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to whoever started the run, which the kernel closes when this process ends.
+// A connection to the program that started the run, which the kernel closes when this process ends.
 #pragma once
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 namespace nhalf {
 
-/// A connection to the name without a file that NHALF_LIFE_LINE gives; -1 where nobody listens.
+/// Connects to the abstract socket named by NHALF_LIFE_LINE; -1 if nobody listens.
 inline int life_line() {
   const char* text = std::getenv("NHALF_LIFE_LINE");
   const std::string_view name = text != nullptr ? text : "";
@@ -34,15 +34,15 @@ inline int life_line() {
   return -1;
 }
 
-/// Files of a process have lower numbers than this one, as good as always.
+/// A file number above practically all others of a process.
 constexpr int life_line_file_max = 4095;
 
 /// Holds the life line until this process ends.
 ///
-/// Linux lets go of the files of a process that ends from the highest number down (since 4.3, where
-/// work that is left to the end of a task runs last in, first out), so the life line takes a high
-/// number: launchers hear of an end by a lower one, and only then do they end other ranks. Who
-/// listens to all life lines knows which process ended first.
+/// Linux closes the files of an ending process from the highest number down (since 4.3, where
+/// deferred task work runs last in, first out), so the life line takes a high number: launchers
+/// notice the end by a lower one, and only then end other ranks. A listener to all life lines
+/// therefore knows which process ended first.
 inline void hold_life_line() {
   const int file = life_line();
   if (file < 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a process may use: that of the host, or what its control groups leave it, as
-// batch systems and containers set them (Linux, Documentation/admin-guide/cgroup-v2.rst and
+// The memory that a process may use: that of the host, or the limit of its control groups, which
+// batch systems and containers set (Linux, Documentation/admin-guide/cgroup-v2.rst and
 // cgroup-v1/memory.rst).
 #pragma once
 
@@ -19,7 +19,7 @@ namespace nhalf {
 
 inline constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// The number in a file of a control group; no limit where there is none, or the word `max`.
+/// Reads the limit in a file of a control group; no limit if it is missing or says `max`.
 inline std::uint64_t memory_limit_in(const std::string& path) {
   const auto text = text_of(path.c_str());
   std::uint64_t value = no_memory_limit;
@@ -27,8 +27,8 @@ inline std::uint64_t memory_limit_in(const std::string& path) {
   return error == std::errc{} && value > 0 ? value : no_memory_limit;
 }
 
-/// The least limit of a group and of all that it is in. A container may see its own group as the
-/// top, whatever the path that the kernel tells.
+/// Returns the smallest limit of a group and its ancestors. A container may see its own group as
+/// the root, whatever path the kernel reports.
 inline std::uint64_t memory_limit_of(const std::string& top, std::string_view group,
                                      std::string_view file) {
   std::uint64_t least = no_memory_limit;
@@ -40,15 +40,16 @@ inline std::uint64_t memory_limit_of(const std::string& top, std::string_view gr
   return std::min(least, memory_limit_in(top + '/' + std::string(file)));
 }
 
-/// What the control groups of this process leave it, in bytes. `root` is where `proc` and `sys`
-/// are.
+/// Returns the limit by the control groups of this process. `root` is the folder of `proc` and
+/// `sys`.
 inline std::uint64_t group_memory_limit_bytes(const std::string& root = "") {
   std::uint64_t least = no_memory_limit;
   const auto groups = text_of((root + "/proc/self/cgroup").c_str());
-  for (std::string_view rest = groups; !rest.empty();) {
-    const auto line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    // A number, controllers, and the group: of version 2 the number is 0, and none are named.
+  for (std::string_view remaining_text = groups; !remaining_text.empty();) {
+    const auto line = remaining_text.substr(0, remaining_text.find('\n'));
+    remaining_text.remove_prefix(std::min(line.size() + 1, remaining_text.size()));
+    // A line has a number, controllers and the group; in version 2 the number is 0 and no
+    // controller is named.
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
@@ -63,7 +64,7 @@ inline std::uint64_t group_memory_limit_bytes(const std::string& root = "") {
   return least;
 }
 
-/// That, or the memory of the host where it is less.
+/// Returns the smaller of the control groups' limit and the memory of the host.
 inline std::uint64_t memory_limit_bytes(const std::string& root = "") {
   const auto pages = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PHYS_PAGES)));
   const auto page_size_bytes = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PAGESIZE)));

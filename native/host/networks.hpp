@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The networks through which this process talks to other hosts, read from the kernel's tables.
+// Networks that this process uses to communicate with other hosts, from the kernel's tables.
 #pragma once
 
 #include <arpa/inet.h>
@@ -22,14 +22,14 @@
 
 namespace nhalf {
 
-/// What a process talks through: `networks` are interfaces (eth0) and devices of fast networks
-/// (mlx5_0) that it has open, `addresses` its own ends of connections to other hosts.
+/// Networks of a process: `networks` are interfaces (eth0) and open devices of fast networks
+/// (mlx5_0), `addresses` its own ends of connections to other hosts.
 struct Networks {
   std::vector<std::string> networks;
   std::vector<std::string> addresses;
 };
 
-/// The names in a folder, sorted; none where it cannot be read.
+/// Returns the sorted names in a folder; none if it cannot be read.
 inline std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   DIR* open = opendir(folder.c_str());
@@ -41,16 +41,18 @@ inline std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// The devices of fast networks that this host has: InfiniBand and its like, Omni-Path, Slingshot.
+/// Returns the devices of fast networks of this host: InfiniBand and the like, Omni-Path,
+/// Slingshot.
 inline std::vector<std::string> fabrics() {
-  std::vector<std::string> found;
+  std::vector<std::string> devices;
   for (const char* kind : {"infiniband", "hfi1", "cxi"})
-    for (auto& name : names_in(std::string("/sys/class/") + kind)) found.push_back(std::move(name));
-  return found;
+    for (auto& name : names_in(std::string("/sys/class/") + kind))
+      devices.push_back(std::move(name));
+  return devices;
 }
 
-/// The address in a line of /proc/net/tcp or tcp6 ("0100007F:1F90": 32-bit words as they lie in
-/// memory), in the usual form; '' for another text. IPv4 written as IPv6 becomes IPv4.
+/// Converts an address of /proc/net/tcp or tcp6 ("0100007F:1F90": 32-bit words in memory order) to
+/// the usual form; '' for any other text. IPv4-mapped IPv6 becomes IPv4.
 inline std::string address_of(std::string_view text) {
   const auto digits = text.substr(0, text.find(':'));
   if (digits.size() != 8 && digits.size() != 32) return "";
@@ -67,56 +69,57 @@ inline std::string address_of(std::string_view text) {
   return shown;
 }
 
-/// The interface of every address of this host.
+/// Returns the interface of every address of this host.
 inline std::map<std::string, std::string> own_addresses() {
-  std::map<std::string, std::string> found;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return found;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
+  std::map<std::string, std::string> interfaces;
+  ifaddrs* entries = nullptr;
+  if (getifaddrs(&entries) != 0) return interfaces;
+  for (const ifaddrs* entry = entries; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
     char shown[INET6_ADDRSTRLEN] = "";
-    const int family = one->ifa_addr->sa_family;
+    const int family = entry->ifa_addr->sa_family;
     if (family == AF_INET)
-      inet_ntop(family, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, shown,
+      inet_ntop(family, &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, shown,
                 sizeof shown);
     else if (family == AF_INET6)
-      inet_ntop(family, &reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr, shown,
+      inet_ntop(family, &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, shown,
                 sizeof shown);
     else
       continue;
-    found.emplace(shown, one->ifa_name);
+    interfaces.emplace(shown, entry->ifa_name);
   }
-  freeifaddrs(all);
-  return found;
+  freeifaddrs(entries);
+  return interfaces;
 }
 
-/// What the file descriptors of this process lead to: "socket:[4711]", "/dev/infiniband/uverbs0".
+/// Returns the targets of this process's file descriptors: "socket:[4711]",
+/// "/dev/infiniband/uverbs0".
 inline std::set<std::string> open_files() {
-  std::set<std::string> found;
+  std::set<std::string> targets;
   const std::string folder = "/proc/self/fd";
   for (const auto& name : names_in(folder)) {
     char target[4096];
     const auto length = readlink((folder + "/" + name).c_str(), target, sizeof target);
-    if (length > 0) found.emplace(target, static_cast<std::size_t>(length));
+    if (length > 0) targets.emplace(target, static_cast<std::size_t>(length));
   }
-  return found;
+  return targets;
 }
 
-/// The name of the device behind a file of a fast network, '' for any other file.
+/// Returns the device of a file of a fast network, '' for any other file.
 inline std::string fabric_of(const std::string& file) {
   const auto name = file.substr(file.rfind('/') + 1);
   if (file.starts_with("/dev/infiniband/uverbs")) {
     std::ifstream device("/sys/class/infiniband_verbs/" + name + "/ibdev");
-    std::string known;
-    return std::getline(device, known) ? known : name;
+    std::string device_name;
+    return std::getline(device, device_name) ? device_name : name;
   }
   return file.starts_with("/dev/hfi1") || file.starts_with("/dev/cxi") ? name : "";
 }
 
-/// The own ends of this process's established connections to addresses of `peers`.
+/// Returns the local addresses of established connections to addresses of `peers`.
 inline std::set<std::string> talking_addresses(const std::set<std::string>& files,
                                                const std::set<std::string>& peers) {
-  std::set<std::string> found;
+  std::set<std::string> addresses;
   for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
     std::ifstream lines(table);
     std::string line;
@@ -128,14 +131,14 @@ inline std::set<std::string> talking_addresses(const std::set<std::string>& file
       for (int i = 0; i < 5; ++i) words >> passed;
       words >> inode;
       if (state != "01" || !files.contains("socket:[" + inode + "]")) continue;
-      if (peers.contains(address_of(remote))) found.insert(address_of(local));
+      if (peers.contains(address_of(remote))) addresses.insert(address_of(local));
     }
   }
-  return found;
+  return addresses;
 }
 
-/// The addresses that only other hosts have, from the words of `all` ranks' `addresses_as_text`:
-/// connections to any other address are a launcher's and carry no messages.
+/// Returns the addresses that only other hosts have, from the `addresses_as_text` of all ranks:
+/// connections to any other address belong to a launcher and carry no messages.
 inline std::set<std::string> addresses_of_peers(const std::vector<std::string>& all) {
   const auto own = own_addresses();
   std::set<std::string> peers;
@@ -147,14 +150,14 @@ inline std::set<std::string> addresses_of_peers(const std::vector<std::string>& 
   return peers;
 }
 
-/// This host's addresses, with spaces between.
+/// Returns the addresses of this host, separated by spaces.
 inline std::string addresses_as_text() {
   std::string text;
   for (const auto& [address, interface] : own_addresses()) text += address + " ";
   return text;
 }
 
-/// What this process talks through to `peers` now. Connections made later are not seen.
+/// Returns the networks in use to `peers` at present.
 inline Networks networks_in_use(const std::set<std::string>& peers) {
   const auto files = open_files();
   const auto own = own_addresses();
@@ -163,7 +166,7 @@ inline Networks networks_in_use(const std::set<std::string>& peers) {
     if (auto device = fabric_of(file); !device.empty()) networks.insert(std::move(device));
   const auto addresses = talking_addresses(files, peers);
   for (const auto& address : addresses)
-    if (const auto found = own.find(address); found != own.end()) networks.insert(found->second);
+    if (const auto entry = own.find(address); entry != own.end()) networks.insert(entry->second);
   return {{networks.begin(), networks.end()}, {addresses.begin(), addresses.end()}};
 }
 

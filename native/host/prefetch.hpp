@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a cache that are fetched before they are needed.
+// Prefetches cache lines.
 #pragma once
 
 namespace nhalf {
 
-/// Takes a line away from other cores, so that the next store to it need not wait for that.
+/// Fetches a line in exclusive state, so that the next store to it does not wait.
 inline void prefetch_to_write(const void* line) {
 #if defined(__x86_64__)
-  // Compilers know of it only where a newer processor is asked for; older ones pass over it.
+  // Compilers offer it for newer processors only; older ones execute it as a no-op.
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
 #else
   __builtin_prefetch(line, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that processes of one host share. It has no name: it is found as an open file of the
-// process that made it, and goes with the last process that has it, however that one ends.
+// Memory that processes of one host share. It has no name: other processes open it as a file of its
+// creator, and it is freed with the last process that maps it, however that one ends.
 #pragma once
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 namespace nhalf {
 
-/// A mapping of shared memory; empty where it could not be had.
+/// A mapping of shared memory; empty if that failed.
 class Segment {
  public:
-  /// Where other processes find it while its maker keeps the file open, and what it is.
+  /// Locates the open file of the creator, and identifies it.
   struct Address {
     std::int64_t process = 0;
     std::int64_t file = -1;
@@ -43,41 +43,41 @@ class Segment {
     close_file();
   }
 
-  /// Zeros. No page is set aside yet: see `reserve`.
+  /// Creates zeroed memory without reserving pages; see `reserve`.
   static Segment create(std::size_t size_bytes) {
-    // A process that grows a file beyond its limit is sent a signal.
+    // A process that grows a file beyond its limit gets a signal.
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < size_bytes) return {};
-    Segment made;
-    made.file_ = memfd_create("nhalf", MFD_CLOEXEC);
-    if (made.file_ >= 0 && ftruncate(made.file_, static_cast<off_t>(size_bytes)) == 0)
-      made.map(size_bytes);
-    return made;
+    Segment segment;
+    segment.file_ = memfd_create("nhalf", MFD_CLOEXEC);
+    if (segment.file_ >= 0 && ftruncate(segment.file_, static_cast<off_t>(size_bytes)) == 0)
+      segment.map(size_bytes);
+    return segment;
   }
 
-  /// What another process of this host made. Empty where its files are not for this process to see,
-  /// or the one at the address is another one.
+  /// Maps the memory of another process of this host. Empty if its files are not accessible, or the
+  /// file at the address is a different one.
   static Segment open(const Address& address, std::size_t size_bytes) {
-    Segment found;
-    if (address.file < 0) return found;
+    Segment segment;
+    if (address.file < 0) return segment;
     const auto path =
         "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.file);
-    found.file_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (found.file_ < 0) return found;
-    Address own = found.address();
+    segment.file_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (segment.file_ < 0) return segment;
+    Address own = segment.address();
     own.process = address.process;
     own.file = address.file;
-    if (own == address && found.file_bytes() == size_bytes) found.map(size_bytes);
-    return found;
+    if (own == address && segment.file_bytes() == size_bytes) segment.map(size_bytes);
+    return segment;
   }
 
-  /// The same memory mapped once more, while the file is open.
+  /// Maps the memory once more; requires the open file.
   [[nodiscard]] Segment mapped_again() const {
-    Segment found;
-    found.file_ = file_;
-    if (file_ >= 0) found.map(size_bytes_);
-    found.file_ = -1;
-    return found;
+    Segment segment;
+    segment.file_ = file_;
+    if (file_ >= 0) segment.map(size_bytes_);
+    segment.file_ = -1;
+    return segment;
   }
 
   [[nodiscard]] Address address() const {
@@ -86,8 +86,8 @@ class Segment {
     return {getpid(), file_, status.st_dev, status.st_ino};
   }
 
-  /// Sets pages aside, near this process, so that a lack of memory is seen here and not at the
-  /// first touch. While the file is open.
+  /// Allocates pages, near this process, so that a lack of memory is noticed here and not at the
+  /// first touch. Requires the open file.
   [[nodiscard]] bool reserve(std::size_t at, std::size_t size_bytes) const {
     if (memory_ == nullptr || file_ < 0) return false;
     int error = EINTR;
@@ -96,7 +96,7 @@ class Segment {
     return error == 0;
   }
 
-  /// When all have opened it.
+  /// Closes the file, once all processes have opened it.
   void close_file() {
     if (file_ >= 0) close(file_);
     file_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short files read as a whole, without streams: those have objects that end with the process, and
-// preloaded libraries are called after that.
+// Reads short files without streams, whose objects are destroyed at the end of the process, when
+// preloaded libraries may still be called.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 namespace nhalf {
 
-/// Returns the content of a file; empty where it cannot be read.
+/// Returns the content of a file; empty if it cannot be read.
 inline std::string text_of(const char* path) {
   std::string text;
   const int file = open(path, O_RDONLY | O_CLOEXEC);

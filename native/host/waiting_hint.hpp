@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a core is told between two looks at memory that another one will write.
+// The hint to a core between two polls of memory that another core will write.
 #pragma once
 
 namespace nhalf {
 
-/// Leaves the core's shared units to others for some cycles, without giving the core away. Where
-/// nothing is known of the processor the compiler is kept from removing the loop, and no more.
+/// Leaves the core's shared units to other hardware threads for some cycles, without yielding the
+/// core. On unknown processors it only keeps the compiler from removing the loop.
 inline void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

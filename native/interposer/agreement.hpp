@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What the ranks of a communicator have in common, asked once before any of them takes another way
-// than the library's: a rank that went another way than its peers would wait for them forever.
+// Finds what the ranks of a communicator have in common, once before any of them leaves the
+// library's algorithm: a rank that ran a different algorithm than its peers would wait forever.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,28 +17,28 @@
 
 #include "host/boot.hpp"
 #include "interposer/choices.hpp"
-#include "interposer/crowd.hpp"
+#include "interposer/oversubscription.hpp"
 #include "interposer/waiting.hpp"
 #include "preloaded/library.hpp"
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
-/// Names this host and what processes it sees; 0 where that cannot be told.
+/// Returns a hash of the host and its process namespace; 0 if either is unknown.
 inline std::uint64_t host_seen() {
-  static const std::uint64_t seen = [] {
+  static const std::uint64_t host = [] {
     const auto boot = boot_id();
     struct stat processes{};
     if (boot.empty() || stat("/proc/self/ns/pid", &processes) != 0) return std::uint64_t{0};
     return static_cast<std::uint64_t>(
         std::hash<std::string>{}(boot + ' ' + std::to_string(processes.st_ino)));
   }();
-  return seen;
+  return host;
 }
 
-/// Whether this thread may make a communicator while others do. Threads of Open MPI 5.0 wait for
-/// each other forever where one makes a communicator of some ranks and the others make those of
-/// all; programs make most of theirs in the main thread, one after the other.
+/// Whether this thread may make a communicator while others do. Threads of Open MPI 5.0 deadlock if
+/// one makes a communicator of some ranks while the others make communicators of all ranks;
+/// programs make most of theirs in the main thread, one after the other.
 inline bool can_make_communicators() {
   int level = MPI_THREAD_SINGLE;
   int is_main = 0;
@@ -48,33 +48,34 @@ inline bool can_make_communicators() {
 }
 
 struct Agreement {
-  /// All have the same rules.
+  /// Whether all ranks have the same rules.
   bool on_rules = false;
-  /// All are on one host and can see each other there.
+  /// Whether all ranks are on one host and see each other there.
   bool on_host = false;
-  /// They are more than their cores.
-  bool is_crowded = false;
-  /// On every rank messages may have a communicator of their own.
+  /// Whether ranks outnumber their cores.
+  bool is_oversubscribed = false;
+  /// Whether every rank may make a separate communicator for messages.
   bool on_communicators = false;
 };
 
-/// All ranks call it. Throws Failed.
+/// Compares the ranks of a communicator; collective. Throws Failed.
 inline Agreement agreed(MPI_Comm comm, int ranks) {
   const auto digest = Choices::of_process().digest();
   const auto host = host_seen();
-  const auto crowd = Crowd::of_rank();
-  // A bit that is set in some word and in the reverse of some word is not the same in all of them.
+  const auto core_words = Oversubscription::of_rank();
+  // A word is equal on all ranks if its bitwise or is the complement of the or of its complement.
   const std::uint64_t makes_none = can_make_communicators() ? 0 : 1;
-  std::array<std::uint64_t, 5 + std::tuple_size_v<Crowd::Words>> given{digest, ~digest, host, ~host,
-                                                                       makes_none};
-  std::ranges::copy(crowd, given.begin() + 5);
-  auto any = given;
-  const int error = PMPI_Allreduce(given.data(), any.data(), static_cast<int>(given.size()),
+  std::array<std::uint64_t, 5 + std::tuple_size_v<Oversubscription::Words>> words{
+      digest, ~digest, host, ~host, makes_none};
+  std::ranges::copy(core_words, words.begin() + 5);
+  auto combined = words;
+  const int error = PMPI_Allreduce(words.data(), combined.data(), static_cast<int>(words.size()),
                                    MPI_UINT64_T, MPI_BOR, comm);
   if (error != MPI_SUCCESS) throw Failed{error};
-  const bool on_host = any[2] == ~any[3] && any[2] != 0;
-  const auto cores = std::span(any).subspan(5);
-  return {any[0] == ~any[1], on_host, on_host && Crowd::is_crowded(cores, ranks), any[4] == 0};
+  const bool on_host = combined[2] == ~combined[3] && combined[2] != 0;
+  const auto cores = std::span(combined).subspan(5);
+  return {combined[0] == ~combined[1], on_host,
+          on_host && Oversubscription::is_oversubscribed(cores, ranks), combined[4] == 0};
 }
 
 }  // namespace nhalf::coll

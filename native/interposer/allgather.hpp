@@ -21,16 +21,16 @@ int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void*
   const auto routed = [=](Communicator& on, int number) {
     const Data to(out, out_count, out_type);
     const bool is_own = in == MPI_IN_PLACE;
-    const auto from = is_own ? to.bytes(&Rooms::packed_in, comm, on.rank())
-                             : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm);
-    const auto room = to.room(&Rooms::packed_out, comm, on.size());
+    const auto from = is_own ? to.bytes(&ScratchBuffers::packed_in, comm, on.rank())
+                             : Data(in, in_count, in_type).bytes(&ScratchBuffers::packed_in, comm);
+    const auto target = to.target(&ScratchBuffers::packed_out, comm, on.size());
     if (number == way::shared_memory) {
-      shared::allgather(*on.shared(), from, room.bytes());
+      shared::allgather(*on.shared(), from, target.bytes());
     } else {
       run_algorithm(algorithms::allgather::all<Messages>(), number, on, nullptr, from,
-                    room.bytes());
+                    target.bytes());
     }
-    room.unpack();
+    target.unpack();
   };
   return route(Operation::allgather, comm, describe, library, routed);
 }

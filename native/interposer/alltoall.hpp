@@ -22,15 +22,16 @@ int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* 
     const Data to(out, out_count, out_type);
     const bool is_own = in == MPI_IN_PLACE;
     const auto from =
-        is_own ? to.bytes(&Rooms::packed_in, comm, 0, on.size())
-               : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm, 0, on.size());
-    const auto room = to.room(&Rooms::packed_out, comm, on.size());
+        is_own ? to.bytes(&ScratchBuffers::packed_in, comm, 0, on.size())
+               : Data(in, in_count, in_type).bytes(&ScratchBuffers::packed_in, comm, 0, on.size());
+    const auto target = to.target(&ScratchBuffers::packed_out, comm, on.size());
     if (number == way::shared_memory) {
-      shared::alltoall(*on.shared(), from, room.bytes());
+      shared::alltoall(*on.shared(), from, target.bytes());
     } else {
-      run_algorithm(algorithms::alltoall::all<Messages>(), number, on, nullptr, from, room.bytes());
+      run_algorithm(algorithms::alltoall::all<Messages>(), number, on, nullptr, from,
+                    target.bytes());
     }
-    room.unpack();
+    target.unpack();
   };
   return route(Operation::alltoall, comm, describe, library, routed);
 }

@@ -19,15 +19,15 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
   };
   const auto routed = [=](Communicator& on, int number) {
     const Data data(buffer, count, type);
-    const auto room = data.room(&Rooms::packed_out, comm);
-    // A root that packs packs into the same room.
-    if (on.rank() == root) static_cast<void>(data.bytes(&Rooms::packed_out, comm));
+    const auto target = data.target(&ScratchBuffers::packed_out, comm);
+    // A root with gaps packs into the same scratch buffer.
+    if (on.rank() == root) static_cast<void>(data.bytes(&ScratchBuffers::packed_out, comm));
     if (number == way::shared_memory) {
-      shared::bcast(*on.shared(), root, room.bytes());
+      shared::bcast(*on.shared(), root, target.bytes());
     } else {
-      run_algorithm(algorithms::bcast::all<Messages>(), number, on, nullptr, root, room.bytes());
+      run_algorithm(algorithms::bcast::all<Messages>(), number, on, nullptr, root, target.bytes());
     }
-    if (on.rank() != root) room.unpack();
+    if (on.rank() != root) target.unpack();
   };
   return route(Operation::bcast, comm, describe, library, routed);
 }

@@ -30,7 +30,7 @@
 
 namespace nhalf::coll {
 
-/// What an operation may do: the library's own, through shared memory, or an entry of the registry.
+/// Ways of an operation: the library's own, shared memory, or an algorithm of the registry.
 namespace way {
 inline constexpr int native = 0;
 inline constexpr int shared_memory = 1;
@@ -65,7 +65,7 @@ auto with_algorithms(Operation operation, Visit visit) {
   return visit(algorithms::scatter::all<Messages>());
 }
 
-/// The number of a way by its name; -1 where there is none that can run here.
+/// Returns the number of a way by its name; -1 if there is none that can run here.
 inline int way_named(Operation operation, std::string_view name) {
   if (name == "native") return way::native;
   if (name == "shared-memory") return way::shared_memory;
@@ -86,18 +86,18 @@ inline std::string name_of(Operation operation, int number) {
   });
 }
 
-/// The most ways that an operation may have; counts are kept for each.
+/// Largest number of ways of an operation, each of which is counted.
 inline constexpr int ways_max = 24;
 
-/// What the rules ask of the ranks of a communicator.
+/// Number and placement of the ranks of a communicator, on which rules depend.
 struct Place {
   int ranks = 1;
   bool is_one_host = false;
-  /// They are more than their cores.
-  bool is_crowded = false;
+  /// Whether ranks outnumber their cores.
+  bool is_oversubscribed = false;
 };
 
-/// The rules of this process, read once, and what was wrong with them.
+/// The rules of this process, read once, and the errors in them.
 class Choices {
  public:
   Choices();
@@ -109,18 +109,18 @@ class Choices {
       const int number = std::max(0, way_named(operation, name));
       return number == way::shared_memory && !place.is_one_host ? way::native : number;
     };
-    return {place.is_crowded ? rules_of_crowd_ : rules_, operation,
+    return {place.is_oversubscribed ? oversubscribed_rules_ : rules_, operation,
             static_cast<std::uint64_t>(place.ranks), number_of};
   }
 
-  /// Equal where all ranks have the same table (FNV-1a, 64 bits).
+  /// Returns a hash of the table (FNV-1a, 64 bits), equal on ranks with equal tables.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
-  /// Empty where nothing was wrong.
+  /// Returns the error in the table; empty if there is none.
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
   [[nodiscard]] const std::string& source() const { return source_; }
 
  private:
-  std::vector<Rule> rules_, rules_of_crowd_;
+  std::vector<Rule> rules_, oversubscribed_rules_;
   std::string source_ = "no table";
   std::string complaint_;
   std::uint64_t digest_ = 14695981039346656037U;
@@ -128,14 +128,14 @@ class Choices {
 
 inline Choices::Choices() {
   std::string text = default_table(false);
-  std::string of_crowd = default_table(true);
+  std::string oversubscribed_text = default_table(true);
   if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
     source_ = path;
-    of_crowd = text = text_of(path);
+    oversubscribed_text = text = text_of(path);
   }
   try {
     rules_ = parse_table(text);
-    rules_of_crowd_ = parse_table(of_crowd);
+    oversubscribed_rules_ = parse_table(oversubscribed_text);
   } catch (const InputError& error) {
     complaint_ = source_ + ": " + error.what() + "; every operation is the library's own";
   }

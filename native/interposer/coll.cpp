@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of MPI that a program makes, where this library is loaded before the program's own.
+// The collective calls of a program; this library is loaded before the program's own MPI library.
 
 #include "interposer/allgather.hpp"
 #include "interposer/allreduce.hpp"
@@ -27,7 +27,7 @@
 NHALF_PRELOADED("collectives", "collectives are the library's own",
                 nhalf::preloaded::open_library_to_all())
 
-// While the process has one thread: every thread reads this.
+// Runs while the process has one thread, since every thread reads the choice.
 [[gnu::constructor]] static void choose_memory() {
   nhalf::coll::take_any_memory();
 }
@@ -174,7 +174,7 @@ NHALF_ROUTED(Scatter_c, (const void* in, MPI_Count in_count, MPI_Datatype in_typ
 }
 #endif
 
-// Not part of the standard: where a library has it, messages below its collectives end, too.
+// Revoke is not part of the standard; it ends the messages below collectives as well.
 NHALF_ENTRY(MPIX_Comm_revoke, &nhalf::coll::revoke)
 
 NHALF_ROUTED(Finalize, ()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What a reduction does with two vectors: any operation on any type whose elements need no packing.
+// Combines two vectors of a reduction: any operation on any type whose elements need no packing.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace nhalf::coll {
 
-/// A predefined operation, all of which commute, and the kinds of types that it takes, as bits.
+/// A predefined operation and the kinds of types that it takes, as bits; all of them commute.
 struct KnownOperation {
   MPI_Op operation;
   unsigned kinds;
@@ -26,7 +26,7 @@ constexpr unsigned bit(Kind kind) {
 
 inline std::span<const KnownOperation> known_operations() {
   using enum Kind;
-  static constexpr unsigned ordered = bit(integer) | bit(real) | bit(address);
+  static constexpr unsigned ordered = bit(integer) | bit(floating_point) | bit(address);
   static constexpr unsigned truth = bit(integer) | bit(logical);
   static constexpr unsigned bits = bit(integer) | bit(byte) | bit(address);
   static const KnownOperation operations[]{{MPI_SUM, ordered | bit(complex)},
@@ -46,12 +46,12 @@ inline std::span<const KnownOperation> known_operations() {
   return operations;
 }
 
-/// A pair of an operation and a type. Elements are sent as they lie in memory, with their padding.
+/// An operation with a type. Elements are sent as they lie in memory, with their padding.
 class Combining {
  public:
   Combining() = default;
-  /// `is_valid` tells whether this can be had; the answer is one on all ranks, for they must give
-  /// the same operation and type.
+  /// Examines operation and type. `is_valid` is equal on all ranks, since these have to pass the
+  /// same operation and type.
   Combining(MPI_Op operation, MPI_Datatype type) : operation_(operation), type_(type) {
     if (operation == MPI_OP_NULL) return;
     const Layout& layout = layout_of(type);
@@ -65,13 +65,13 @@ class Combining {
   [[nodiscard]] bool is_valid() const { return is_valid_; }
   [[nodiscard]] bool commutes() const { return commutes_; }
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
-  /// True where operation and type are MPI's own, so that their handles never mean another thing.
+  /// Whether operation and type are predefined, so that their handles never change their meaning.
   [[nodiscard]] bool is_fixed() const { return is_fixed_; }
   [[nodiscard]] bool is(MPI_Op operation, MPI_Datatype type) const {
     return is_fixed_ && operation == operation_ && type == type_;
   }
 
-  /// Makes `to` of `from` before `to`.
+  /// Sets `to` to `from` combined with `to`, in this order.
   void operator()(ConstBytes from, Bytes to) const {
     const auto elements = from.size() / element_bytes_;
     if (quick_ != nullptr) return quick_(from.data(), to.data(), elements);
@@ -82,9 +82,9 @@ class Combining {
   using Quick = void (*)(const void* from, void* to, std::size_t elements);
 
   bool takes(const Layout& layout) {
-    for (const auto& known : known_operations()) {
-      if (known.operation != operation_) continue;
-      return layout.is_predefined && (known.kinds & bit(layout.kind)) != 0;
+    for (const auto& entry : known_operations()) {
+      if (entry.operation != operation_) continue;
+      return layout.is_predefined && (entry.kinds & bit(layout.kind)) != 0;
     }
     is_fixed_ = false;
     int commutes = 0;
@@ -94,18 +94,19 @@ class Combining {
   }
 
   template <class Value, class Function>
-  static void each(const void* from, void* to, std::size_t elements) {
+  static void combine_elements(const void* from, void* to, std::size_t elements) {
     const auto* term = static_cast<const Value*>(from);
     auto* sum = static_cast<Value*>(to);
     for (std::size_t i = 0; i < elements; ++i) sum[i] = Function{}(term[i], sum[i]);
   }
-  /// Sums of the most common types, which a call of the library would take longer to begin.
+  /// Returns a loop for sums of the most common types, where the overhead of a library call
+  /// matters.
   static Quick quick_for(MPI_Op operation, MPI_Datatype type) {
     if (operation != MPI_SUM) return nullptr;
-    if (type == MPI_DOUBLE) return each<double, std::plus<>>;
-    if (type == MPI_FLOAT) return each<float, std::plus<>>;
-    if (type == MPI_INT) return each<unsigned, std::plus<>>;
-    if (type == MPI_LONG) return each<unsigned long, std::plus<>>;
+    if (type == MPI_DOUBLE) return combine_elements<double, std::plus<>>;
+    if (type == MPI_FLOAT) return combine_elements<float, std::plus<>>;
+    if (type == MPI_INT) return combine_elements<unsigned, std::plus<>>;
+    if (type == MPI_LONG) return combine_elements<unsigned long, std::plus<>>;
     return nullptr;
   }
 
@@ -118,7 +119,7 @@ class Combining {
   bool commutes_ = true;
 };
 
-/// The last pair of MPI's own is remembered.
+/// Returns the combination of an operation and a type; caches the last predefined one.
 inline const Combining& combining_of(MPI_Op operation, MPI_Datatype type) {
   static thread_local Combining last;
   if (!last.is(operation, type)) last = Combining(operation, type);

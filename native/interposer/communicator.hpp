@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What is kept with a communicator: what its operations do, its shared memory, its messages.
+// State of a communicator: the ways of its operations, its shared memory, its messages.
 #pragma once
 
 #include <atomic>
@@ -18,55 +18,54 @@
 
 namespace nhalf::coll {
 
-/// One per communicator and process, an attribute of it. Everything that needs other ranks is made
-/// when the first operation wants it, which is the same one on all ranks.
+/// The state of a communicator in this process, stored as an attribute. Everything that needs other
+/// ranks is made when an operation first needs it, which is the same operation on all ranks.
 class Communicator {
  public:
-  /// That of a communicator, made at its first operation; null where it is none, or keeps nothing.
+  /// Returns the state of a communicator, made at its first operation; null if that fails.
   static Communicator* of(MPI_Comm comm) {
-    if (Communicator* found = seen(comm)) return found;
+    if (Communicator* recent = seen(comm)) return recent;
     const auto now = age().load(std::memory_order_acquire);
-    auto* found = kept_with(comm);
-    if (found != nullptr) seen_by_thread().place_of(comm) = {comm, now, found};
-    return found;
+    auto* state = attached_to(comm);
+    if (state != nullptr) seen_by_thread().place_of(comm) = {comm, now, state};
+    return state;
   }
-  /// The same where this thread met it lately; null elsewhere.
+  /// Returns the state if this thread used the communicator recently; null otherwise.
   [[gnu::always_inline]] static Communicator* seen(MPI_Comm comm) {
     const Seen& last = seen_by_thread().place_of(comm);
     const bool holds = last.comm == comm && last.age == age().load(std::memory_order_acquire);
-    return holds ? last.found : nullptr;
+    return holds ? last.state : nullptr;
   }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
 
-  /// Whether an operation may take another way than the library's, as far as is known: those
-  /// between two groups, and those of one rank, never do.
+  /// Whether an operation of some size may be routed past the library; never on intercommunicators
+  /// or with a single rank.
   [[nodiscard]] bool may_route(Operation operation) const {
     return spans_[index_of(operation)].size_bytes > 0;
   }
-  /// The same of an operation of so many bytes.
+  /// Whether an operation of `size_bytes` may be routed past the library.
   [[nodiscard]] bool may_route(Operation operation, std::uint64_t size_bytes) const {
     return spans_[index_of(operation)].holds(size_bytes);
   }
-  /// From now on everything is the library's.
+  /// Leaves all operations to the library from now on.
   void leave() { spans_.fill(Span{0, 0}); }
 
-  /// What the rules say of an operation of so many bytes. At first all ranks call it. Throws
-  /// Failed.
+  /// Returns the way of an operation by the rules. The first call is collective. Throws Failed.
   [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) {
     if (!is_agreed_) agree();
     return ranges_[index_of(operation)].at(size_bytes);
   }
 
-  /// Null where the ranks share no memory. At first all ranks call it. Throws Failed.
+  /// Returns the shared memory, null if there is none. The first call is collective. Throws Failed.
   SharedMemory* shared() {
     if (!is_shared_known_) share();
     return memory_ ? memory_->lines() : nullptr;
   }
-  /// Null where the library has no more communicators, or makes none beside others. At first all
-  /// ranks call it.
+  /// Returns the messages; null if the library cannot make another communicator. The first call is
+  /// collective.
   Messages* messages() {
     if (!agreement_.on_communicators) return nullptr;
     if (!messages_) messages_ = std::make_unique<Messages>(comm_);
@@ -74,21 +73,21 @@ class Communicator {
   }
   [[nodiscard]] bool has_messages() const { return messages_ && messages_->is_open(); }
 
-  /// From now on nothing is given back: the library ends and takes all with it.
+  /// Frees nothing from now on: the library ends and releases everything.
   static void end() { is_ending().store(true, std::memory_order_release); }
 
  private:
   struct Seen {
     MPI_Comm comm{};
     std::uint64_t age = 0;
-    Communicator* found = nullptr;
+    Communicator* state = nullptr;
   };
   static Recent<Seen>& seen_by_thread() {
     static constinit thread_local Recent<Seen> seen;
     return seen;
   }
 
-  /// Grows when a communicator goes, after which its handle may come again.
+  /// Counts freed communicators, whose handles may be reused.
   static std::atomic<std::uint64_t>& age() {
     static std::atomic<std::uint64_t> value{1};
     return value;
@@ -98,27 +97,27 @@ class Communicator {
     return value;
   }
 
-  static Communicator* kept_with(MPI_Comm comm) {
+  static Communicator* attached_to(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return nullptr;
-    void* found = nullptr;
-    int is_there = 0;
-    if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&found), &is_there) != MPI_SUCCESS)
+    void* state = nullptr;
+    int is_set = 0;
+    if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&state), &is_set) != MPI_SUCCESS)
       return nullptr;
-    if (is_there != 0) return static_cast<Communicator*>(found);
-    std::unique_ptr<Communicator> made(new Communicator(comm));
-    if (PMPI_Comm_set_attr(comm, key(), made.get()) != MPI_SUCCESS) return nullptr;
-    return made.release();
+    if (is_set != 0) return static_cast<Communicator*>(state);
+    std::unique_ptr<Communicator> created(new Communicator(comm));
+    if (PMPI_Comm_set_attr(comm, key(), created.get()) != MPI_SUCCESS) return nullptr;
+    return created.release();
   }
 
   static int key() {
-    static const int made = [] {
+    static const int keyval = [] {
       int value = MPI_KEYVAL_INVALID;
       PMPI_Comm_create_keyval(&Communicator::copy_nothing, &Communicator::forget, &value, nullptr);
       return value;
     }();
-    return made;
+    return keyval;
   }
-  /// As MPI_COMM_NULL_COPY_FN does, which some libraries have as a symbol of their own.
+  /// Does what MPI_COMM_NULL_COPY_FN does, which is a symbol in some libraries.
   static int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
     *is_copied = 0;
     return MPI_SUCCESS;
@@ -143,7 +142,7 @@ class Communicator {
     is_agreed_ = true;
     agreement_ = agreed(comm_, size_);
     if (!agreement_.on_rules) return disagree();
-    const Place place{size_, agreement_.on_host, agreement_.is_crowded};
+    const Place place{size_, agreement_.on_host, agreement_.is_oversubscribed};
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), place);
       spans_[i] = ranges_[i].span();
@@ -151,8 +150,8 @@ class Communicator {
   }
   void disagree() {
     leave();
-    static std::atomic<bool> is_said{false};
-    if (rank_ == 0 && !is_said.exchange(true))
+    static std::atomic<bool> is_reported{false};
+    if (rank_ == 0 && !is_reported.exchange(true))
       std::fputs(
           "nhalf: the ranks have different decision tables, or not all can read theirs; every"
           " operation is the library's own\n",
@@ -165,13 +164,13 @@ class Communicator {
     memory_.emplace(comm_, rank_, size_);
     if (memory_->lines() == nullptr) return;
     auto& waiting = memory_->lines()->waiting;
-    if (agreement_.is_crowded) waiting.crowd();
+    if (agreement_.is_oversubscribed) waiting.yield_soon();
     waiting.context = this;
     waiting.progress = [](void* self) { return static_cast<Communicator*>(self)->progress(); };
   }
 
-  /// Lets the library take what peers are sending, without taking any message itself. It tells of
-  /// a peer that has gone when that one is asked for.
+  /// Lets the library make progress on messages from peers, without receiving any. A probe reports
+  /// an ended peer only if it names that peer, so peers are probed in turn.
   int progress() {
     peer_ = peer_ + 1 < size_ ? peer_ + 1 : 0;
     int flag = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How many calls went where, for those who ask.
+// Counts the calls of each operation by way, if the user asks for it.
 #pragma once
 
 #include <array>
@@ -22,12 +22,12 @@ class Counts {
   }
 
   void add(Operation operation, int number) {
-    if (!is_asked_) return;
+    if (!is_enabled_) return;
     const auto at = static_cast<std::size_t>(std::min(number, ways_max - 1));
     counts_[index_of(operation)][at].fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// One line per operation and algorithm that was called.
+  /// Returns one line per operation and algorithm that was called.
   [[nodiscard]] std::string text() const {
     const auto& choices = Choices::of_process();
     std::string lines = "nhalf: collectives by " + choices.source() + "\n";
@@ -44,12 +44,12 @@ class Counts {
     return lines;
   }
 
-  /// Says it on standard error if NHALF_COLL_VERBOSE asks for it; what is wrong with a table
+  /// Prints the counts to standard error if NHALF_COLL_VERBOSE is set; an error in the table
   /// always.
   void report(int rank) const {
     if (rank != 0) return;
     const auto& complaint = Choices::of_process().complaint();
-    if (is_asked_) {
+    if (is_enabled_) {
       std::fputs(text().c_str(), stderr);
     } else if (!complaint.empty()) {
       std::fprintf(stderr, "nhalf: %s\n", complaint.c_str());
@@ -59,13 +59,13 @@ class Counts {
  private:
   Counts() = default;
 
-  static bool are_asked() {
-    const char* asked = std::getenv("NHALF_COLL_VERBOSE");
-    return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
+  static bool are_enabled() {
+    const char* text = std::getenv("NHALF_COLL_VERBOSE");
+    return text != nullptr && *text != '\0' && std::string(text) != "0";
   }
 
   PerOperation<std::array<std::atomic<std::uint64_t>, ways_max>> counts_{};
-  static inline const bool is_asked_ = are_asked();
+  static inline const bool is_enabled_ = are_enabled();
 };
 
 }  // namespace nhalf::coll

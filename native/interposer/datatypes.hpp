@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What has to be known of a datatype, and its data as bytes without gaps.
+// The layout of datatypes, and their data as bytes without gaps.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,24 @@
 #include "contract/transport.hpp"
 #include "interposer/order_of_type.hpp"
 #include "interposer/recent.hpp"
-#include "interposer/rooms.hpp"
+#include "interposer/scratch_buffers.hpp"
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
-/// Which of MPI's operations a predefined type takes (MPI 4.1, section 6.9.2).
-enum class Kind : unsigned char { other, integer, real, complex, logical, byte, address, pair };
+/// Kinds of predefined types by the operations that they take (MPI 4.1, section 6.9.2).
+enum class Kind : unsigned char {
+  other,
+  integer,
+  floating_point,
+  complex,
+  logical,
+  byte,
+  address,
+  pair
+};
 
-/// A predefined type and what it is.
+/// A predefined type and its kind.
 struct Predefined {
   MPI_Datatype type;
   Kind kind;
@@ -29,7 +38,8 @@ struct Predefined {
 inline std::span<const Predefined> predefined_types() {
   using enum Kind;
   static const Predefined types[]{
-      {MPI_BYTE, byte}, {MPI_INT, integer}, {MPI_DOUBLE, real}, {MPI_FLOAT, real},
+      {MPI_BYTE, byte}, {MPI_INT, integer},
+      {MPI_DOUBLE, floating_point}, {MPI_FLOAT, floating_point},
       {MPI_CHAR, other}, {MPI_WCHAR, other}, {MPI_PACKED, other},
       {MPI_SIGNED_CHAR, integer}, {MPI_UNSIGNED_CHAR, integer},
       {MPI_SHORT, integer}, {MPI_UNSIGNED_SHORT, integer}, {MPI_UNSIGNED, integer},
@@ -39,12 +49,13 @@ inline std::span<const Predefined> predefined_types() {
       {MPI_INT64_T, integer}, {MPI_UINT8_T, integer}, {MPI_UINT16_T, integer},
       {MPI_UINT32_T, integer}, {MPI_UINT64_T, integer},
       {MPI_AINT, address}, {MPI_OFFSET, address}, {MPI_COUNT, address},
-      {MPI_LONG_DOUBLE, real}, {MPI_C_BOOL, logical},
+      {MPI_LONG_DOUBLE, floating_point}, {MPI_C_BOOL, logical},
       {MPI_C_FLOAT_COMPLEX, complex}, {MPI_C_DOUBLE_COMPLEX, complex},
       {MPI_C_LONG_DOUBLE_COMPLEX, complex},
       {MPI_FLOAT_INT, pair}, {MPI_DOUBLE_INT, pair}, {MPI_LONG_INT, pair}, {MPI_2INT, pair},
       {MPI_SHORT_INT, pair}, {MPI_LONG_DOUBLE_INT, pair},
-      {MPI_INTEGER, integer}, {MPI_REAL, real}, {MPI_DOUBLE_PRECISION, real},
+      {MPI_INTEGER, integer},
+      {MPI_REAL, floating_point}, {MPI_DOUBLE_PRECISION, floating_point},
       {MPI_LOGICAL, logical}, {MPI_COMPLEX, complex}, {MPI_DOUBLE_COMPLEX, complex},
       {MPI_CHARACTER, other}, {MPI_2INTEGER, pair}, {MPI_2REAL, pair},
       {MPI_2DOUBLE_PRECISION, pair},
@@ -53,15 +64,15 @@ inline std::span<const Predefined> predefined_types() {
 }
 // clang-format on
 
-/// The size and the way in which elements lie in memory.
+/// Size, extent and order of the elements of a type in memory.
 struct Layout {
   std::int64_t size_bytes = 0;
   std::int64_t extent_bytes = 0;
-  /// Elements follow each other from the address on, without gaps or overlaps.
+  /// Whether elements follow each other from the address on, without gaps or overlaps.
   bool is_dense = false;
   bool is_predefined = false;
   Kind kind = Kind::other;
-  /// False where the size is not known or the handle is none.
+  /// False if the size is unknown or the handle is null.
   bool is_valid = false;
 };
 
@@ -76,19 +87,20 @@ inline Layout examined(MPI_Datatype type) {
   layout.extent_bytes = static_cast<std::int64_t>(extent);
   layout.is_dense = is_in_order(type);
   layout.is_valid = true;
-  for (const auto& one : predefined_types()) {
-    if (one.type != type) continue;
+  for (const auto& entry : predefined_types()) {
+    if (entry.type != type) continue;
     layout.is_predefined = true;
-    layout.kind = one.kind;
+    layout.kind = entry.kind;
     break;
   }
   return layout;
 }
 
-/// What was found of a type of the program is kept with it: its handle may mean another one later.
+/// Returns the keyval under which the layout of a type is attached to it; a cache by handle would
+/// go stale when handles are reused.
 inline int key_of_layouts() {
   static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
+    int keyval = MPI_KEYVAL_INVALID;
     const auto forget = [](MPI_Datatype, int, void* value, void*) -> int {
       delete static_cast<Layout*>(value);
       return MPI_SUCCESS;
@@ -97,74 +109,74 @@ inline int key_of_layouts() {
       *is_copied = 0;
       return MPI_SUCCESS;
     };
-    PMPI_Type_create_keyval(copy_nothing, forget, &made, nullptr);
-    return made;
+    PMPI_Type_create_keyval(copy_nothing, forget, &keyval, nullptr);
+    return keyval;
   }();
   return key;
 }
 
-inline Layout kept_or_examined(MPI_Datatype type) {
+inline Layout attached_or_examined(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return {};
-  void* kept = nullptr;
-  int is_kept = 0;
-  if (PMPI_Type_get_attr(type, key_of_layouts(), static_cast<void*>(&kept), &is_kept) ==
+  void* attached = nullptr;
+  int is_attached = 0;
+  if (PMPI_Type_get_attr(type, key_of_layouts(), static_cast<void*>(&attached), &is_attached) ==
           MPI_SUCCESS &&
-      is_kept != 0)
-    return *static_cast<const Layout*>(kept);
-  const auto found = examined(type);
-  if (found.is_predefined || !found.is_valid) return found;
-  auto copy = std::make_unique<Layout>(found);
+      is_attached != 0)
+    return *static_cast<const Layout*>(attached);
+  const auto layout = examined(type);
+  if (layout.is_predefined || !layout.is_valid) return layout;
+  auto copy = std::make_unique<Layout>(layout);
   if (PMPI_Type_set_attr(type, key_of_layouts(), copy.get()) == MPI_SUCCESS)
     static_cast<void>(copy.release());
-  return found;
+  return layout;
 }
 
-/// A predefined type, whose handle never means another one.
+/// The layout of a predefined type, whose handle never changes its meaning.
 struct KnownLayout {
   MPI_Datatype type{};
   Layout layout;
 };
 inline KnownLayout& place_of_layout(MPI_Datatype type) {
-  static constinit thread_local Recent<KnownLayout> known;
-  return known.place_of(type);
+  static constinit thread_local Recent<KnownLayout> layouts;
+  return layouts.place_of(type);
 }
 
-/// Null where the type would have to be looked at first.
+/// Returns the cached layout of a predefined type; null if it is not cached.
 inline const Layout* known_layout(MPI_Datatype type) {
   const KnownLayout& place = place_of_layout(type);
   return place.type == type && place.layout.is_predefined ? &place.layout : nullptr;
 }
 
-/// Holds until the next type is asked for.
+/// Returns the layout of a type, valid until the next call in this thread.
 inline const Layout& layout_of(MPI_Datatype type) {
-  if (const Layout* known = known_layout(type)) return *known;
-  static thread_local Layout found;
-  found = kept_or_examined(type);
-  if (found.is_predefined) place_of_layout(type) = {type, found};
-  return found;
+  if (const Layout* cached = known_layout(type)) return *cached;
+  static thread_local Layout layout;
+  layout = attached_or_examined(type);
+  if (layout.is_predefined) place_of_layout(type) = {type, layout};
+  return layout;
 }
 
-/// What a rank gives, as bytes without gaps: its own memory, or a copy.
-inline ConstBytes packed(Room room, const void* data, std::int64_t count, MPI_Datatype type,
-                         const Layout& layout, MPI_Comm comm) {
+/// Returns a rank's data as bytes without gaps: its own memory, or a packed copy.
+inline ConstBytes packed(ScratchBuffer scratch, const void* data, std::int64_t count,
+                         MPI_Datatype type, const Layout& layout, MPI_Comm comm) {
   const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
   if (layout.is_dense) return {static_cast<const std::byte*>(data), size_bytes};
-  const auto copy = (Rooms::of_thread().*room).bytes(size_bytes);
+  const auto copy = (ScratchBuffers::of_thread().*scratch).bytes(size_bytes);
   int at = 0;
   PMPI_Pack(data, static_cast<int>(count), type, copy.data(), static_cast<int>(size_bytes), &at,
             comm);
   return copy;
 }
 
-/// Where a rank takes bytes without gaps: its own memory, or room from which `unpack` moves them.
+/// Receives bytes without gaps: in the rank's own memory, or in scratch that `unpack` unpacks.
 class Unpacked {
  public:
-  Unpacked(Room room, void* data, std::int64_t count, MPI_Datatype type, const Layout& layout,
-           MPI_Comm comm)
+  Unpacked(ScratchBuffer scratch, void* data, std::int64_t count, MPI_Datatype type,
+           const Layout& layout, MPI_Comm comm)
       : data_(data), count_(count), type_(type), comm_(comm), is_dense_(layout.is_dense) {
     const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
     bytes_ = is_dense_ ? Bytes(static_cast<std::byte*>(data), size_bytes)
-                       : (Rooms::of_thread().*room).bytes(size_bytes);
+                       : (ScratchBuffers::of_thread().*scratch).bytes(size_bytes);
   }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 

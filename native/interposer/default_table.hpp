@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What is done where no table says otherwise: shared memory where it was shown to be ahead of the
-// library's own, by benchmarks that call an operation again and again as well as by those that
-// synchronise in between; on 2 ranks with a core each, and on 8 that share 2 cores.
+// The default decision table: shared memory where it was faster than the library's own algorithms,
+// in benchmarks that repeat an operation and in benchmarks that synchronise in between, on 2 ranks
+// with a core each and on 8 ranks that share 2 cores.
 #pragma once
 
 #include <string>
@@ -34,15 +34,15 @@ inline constexpr std::string_view rules_of_others =
 inline constexpr std::string_view alltoall_of_others =
     "alltoall 2 2 1 2048 shared-memory\n"
     "alltoall 3 8 1 256 shared-memory\n";
-/// Where ranks outnumber cores time goes into changing from rank to rank. In shared memory a rank
-/// is done with its part of an operation in one turn; messages in rounds take several.
-inline constexpr std::string_view alltoall_of_crowds = "alltoall 2 8 1 512 shared-memory\n";
+/// Rule of alltoall with oversubscription, where context switches dominate: in shared memory a rank
+/// completes its part in one time slice, messages in rounds take several.
+inline constexpr std::string_view alltoall_oversubscribed = "alltoall 2 8 1 512 shared-memory\n";
 
-inline std::string default_table(bool is_crowded) {
+inline std::string default_table(bool is_oversubscribed) {
   std::string text(rules_of_all);
-  if (!is_crowded && preloaded::library_is("Intel(R) MPI")) return text += rules_of_intel;
+  if (!is_oversubscribed && preloaded::library_is("Intel(R) MPI")) return text += rules_of_intel;
   text += rules_of_others;
-  return text += is_crowded ? alltoall_of_crowds : alltoall_of_others;
+  return text += is_oversubscribed ? alltoall_oversubscribed : alltoall_of_others;
 }
 
 }  // namespace nhalf::coll

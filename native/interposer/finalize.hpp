@@ -7,7 +7,7 @@
 
 namespace nhalf::coll {
 
-/// The last word: what went where, and nothing is given back that the library takes along.
+/// Reports the counts and finalizes; the library releases what is left.
 inline int finalize() {
   int is_initialized = 0;
   int rank = 0;

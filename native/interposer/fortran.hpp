@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What Fortran programs call. MPICH and its relatives implement these on the calls for C, which are
-// routed; Open MPI goes past them, so its entry points are routed here: those of mpif.h and the
-// module mpi, and those of mpi_f08, whose last argument may be absent.
+// Entry points of Fortran programs. MPICH and its relatives implement them on the calls for C,
+// which are routed. Open MPI bypasses these, so its entry points are routed here: the names of
+// mpif.h and the module mpi, and the names of mpi_f08, whose last argument may be absent.
 #pragma once
 
 #include "preloaded/mpi.hpp"

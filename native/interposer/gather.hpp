@@ -7,14 +7,15 @@
 
 namespace nhalf::coll {
 
-/// What a rank gives says how large a block is; at a root in place its own block in `out` does.
+/// Routes a gather. The block size comes from the send arguments; at a root in place, from `out`.
 template <class Library>
 int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
            std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
            Library library) {
   const bool in_place = in == MPI_IN_PLACE;
-  const auto known = in_place ? known_bytes(out_count, out_type) : known_bytes(in_count, in_type);
-  if (is_own(Operation::gather, comm, known)) return pass_on(Operation::gather, library);
+  const auto block_size =
+      in_place ? known_bytes(out_count, out_type) : known_bytes(in_count, in_type);
+  if (is_own(Operation::gather, comm, block_size)) return pass_on(Operation::gather, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
@@ -30,13 +31,14 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
       run_algorithm(algorithms::gather::all<Messages>(), number, on, nullptr, root, from, to);
     };
     if (on.rank() != root)
-      return run(Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm), {});
+      return run(Data(in, in_count, in_type).bytes(&ScratchBuffers::packed_in, comm), {});
     const Data to(out, out_count, out_type);
-    const auto from = in_place ? to.bytes(&Rooms::packed_in, comm, root)
-                               : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm);
-    const auto room = to.room(&Rooms::packed_out, comm, on.size());
-    run(from, room.bytes());
-    room.unpack();
+    const auto from = in_place
+                          ? to.bytes(&ScratchBuffers::packed_in, comm, root)
+                          : Data(in, in_count, in_type).bytes(&ScratchBuffers::packed_in, comm);
+    const auto target = to.target(&ScratchBuffers::packed_out, comm, on.size());
+    run(from, target.bytes());
+    target.unpack();
   };
   return route(Operation::gather, comm, describe, library, routed);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What algorithms on messages run on inside an unchanged program: a communicator of their own, and
-// calls that no other tool sees.
+// The transport of algorithms within an unchanged program: a separate communicator, and calls that
+// no other tool sees.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace nhalf::coll {
 
-/// Messages among the ranks of a communicator, of up to 2^31 - 1 bytes each. The first error of a
-/// call is kept until it is asked for.
+/// Messages among the ranks of a communicator, of up to 2^31 - 1 bytes each. The first error is
+/// kept until `take_error`.
 class Messages {
  public:
   using Request = MPI_Request;
   static constexpr TransportInfo info{"collectives", "messages below MPI's collectives", {}};
 
-  /// A communicator with the ranks of another one but nothing of its attributes; all ranks call it.
+  /// Makes a communicator with the ranks of `origin` but without its attributes; collective.
   explicit Messages(MPI_Comm origin) {
     PMPI_Comm_rank(origin, &rank_);
     PMPI_Comm_size(origin, &size_);
-    // A library that has no more of them is not the program's error.
+    // A library that runs out of communicators is not the program's error.
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     PMPI_Comm_get_errhandler(origin, &handler);
     PMPI_Comm_set_errhandler(origin, MPI_ERRORS_RETURN);
@@ -44,17 +44,17 @@ class Messages {
   }
 
   [[nodiscard]] bool is_open() const { return own_ != MPI_COMM_NULL; }
-  /// For what is done to the communicator of the program and has to be done to this one, too.
+  /// Returns the communicator, for operations such as revoke that have to apply to it as well.
   [[nodiscard]] MPI_Comm comm() const { return own_; }
 
-  /// How reductions combine from now on.
+  /// Sets how reductions combine from now on.
   void combine_by(const Combining& combining) { combining_ = &combining; }
   void combine(ConstBytes from, Bytes to) const { (*combining_)(from, to); }
   [[nodiscard]] std::size_t element_bytes() const {
     return combining_ == nullptr ? 1 : combining_->element_bytes();
   }
 
-  /// The first error since the last time, MPI_SUCCESS where there was none.
+  /// Returns the first error since the last call, MPI_SUCCESS if there was none.
   int take_error() { return std::exchange(error_, MPI_SUCCESS); }
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -91,7 +91,7 @@ class Messages {
     return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
   }
 
-  // What the concept asks of a transport beyond messages; algorithms call none of it.
+  // The rest of the concept Transport, which algorithms do not call.
   [[nodiscard]] double now_s() const { return 0; }
   void barrier() { keep(PMPI_Barrier(own_)); }
   void broadcast(Bytes data) { keep(PMPI_Bcast(data.data(), count(data), MPI_BYTE, 0, own_)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that are routed, by the names of decision tables.
+// The routed operations, with their names in decision tables.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 10> operation_names{
     "allgather", "allreduce", "alltoall",       "barrier", "bcast",
     "gather",    "reduce",    "reduce-scatter", "scan",    "scatter"};
 
-/// One of something for each operation.
+/// A value for each operation.
 template <class Value>
 using PerOperation = std::array<Value, operation_names.size()>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread found last for a few handles that take turns.
+// A small cache by handle, for the few handles that a thread uses in turn.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace nhalf::coll {
 
-/// One place per handle, which another one may want, too. Handles are small numbers or addresses.
+/// A direct-mapped cache by handle; handles are small numbers or addresses.
 template <class Entry>
 class Recent {
  public:

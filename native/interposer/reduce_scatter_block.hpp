@@ -7,7 +7,8 @@
 
 namespace nhalf::coll {
 
-/// In place the blocks of all ranks lie in `out`, whose first one becomes the result.
+/// Routes a reduce-scatter. In place, `out` holds the blocks of all ranks, and its first becomes
+/// the result.
 template <class Library>
 int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                          MPI_Op operation, MPI_Comm comm, Library library) {

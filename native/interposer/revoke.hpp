@@ -8,8 +8,8 @@
 
 namespace nhalf::coll {
 
-/// This rank meets no other one any more, which they find out where they wait for it; those that
-/// wait in messages do so on a communicator that the program does not know, which is revoked along.
+/// Revokes a communicator. Ranks that wait for this one in shared memory notice it by their probes;
+/// ranks that wait in messages use a separate communicator, which is revoked as well.
 inline int revoke(MPI_Comm comm) {
   using Revoke = int (*)(MPI_Comm);
   static const auto library = reinterpret_cast<Revoke>(preloaded::in_mpi("PMPIX_Comm_revoke"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What the operations share: the way that a call takes, which must be one on all ranks, and errors.
+// Chooses the way of a call, which has to be equal on all ranks, and reports errors.
 #pragma once
 
 #include <climits>
@@ -11,31 +11,31 @@
 #include "interposer/combining.hpp"
 #include "interposer/communicator.hpp"
 #include "interposer/counts.hpp"
-#include "interposer/rooms.hpp"
+#include "interposer/scratch_buffers.hpp"
 #include "interposer/shared/parts.hpp"
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
-/// What is known of a call before its way is chosen; all of it is equal on all ranks.
+/// A call before its way is chosen; all members are equal on all ranks.
 struct Call {
   Operation operation;
-  /// By which rules are searched: the message, the vector or one block.
+  /// Size by which rules are searched: of the message, the vector or one block.
   std::int64_t size_bytes;
-  /// Blocks of that size which one message or slot may hold together.
+  /// Number of blocks of that size that one message or slot may hold.
   int blocks = 1;
-  /// A reduction.
+  /// The combination of a reduction; null for other operations.
   const Combining* combining = nullptr;
 };
 
-/// Whether an algorithm may combine with an operation that does not commute.
+/// Whether an algorithm keeps the order of ranks, as operations that do not commute need.
 inline bool keeps_order(Operation operation, int number) {
   return with_algorithms(operation, [&](const auto& algorithms) {
     return algorithms[static_cast<std::size_t>(number - way::first_algorithm)].info.keeps_order;
   });
 }
 
-/// Whether a way can be taken; where it cannot the library's own is.
+/// Whether a way is possible for a call.
 inline bool is_possible(Communicator& on, const Call& call, int number) {
   if (call.size_bytes > INT_MAX / call.blocks) return false;
   if (number == way::shared_memory) {
@@ -47,8 +47,8 @@ inline bool is_possible(Communicator& on, const Call& call, int number) {
   return keeps && on.messages() != nullptr;
 }
 
-/// The way of a call on a communicator whose operations may be routed. What all ranks can tell
-/// without asking comes first: a call that is wrong on one rank only must not ask the others.
+/// Chooses the way of a call on a communicator whose operations may be routed. Local checks come
+/// first: a call that is wrong on one rank only must not start communication.
 inline int choose(Communicator& on, const Call& call) {
   if (call.combining != nullptr && !call.combining->is_valid()) return way::native;
   if (call.operation != Operation::barrier && call.size_bytes <= 0) return way::native;
@@ -56,7 +56,7 @@ inline int choose(Communicator& on, const Call& call) {
   return number != way::native && is_possible(on, call, number) ? number : way::native;
 }
 
-/// Runs `routed` and tells the error handler what went wrong.
+/// Runs `routed` and calls the error handler on an error.
 template <class Routed>
 int carry_out(Communicator& on, int number, Routed routed) {
   int error = MPI_SUCCESS;
@@ -66,19 +66,19 @@ int carry_out(Communicator& on, int number, Routed routed) {
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;
   }
-  Rooms::tidy();
+  ScratchBuffers::tidy();
   if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(on.comm(), error);
   return error;
 }
 
-/// What no rule is about is the library's on all ranks.
+/// Passes a call that no rule covers to the library, on all ranks.
 template <class Library>
 int pass_on(Operation operation, Library library) {
   Counts::of_process().add(operation, way::native);
   return library();
 }
 
-/// The bytes by which rules are searched, where they are known without looking at the type.
+/// Size by which rules are searched, if it is known without a query of the type.
 using KnownBytes = std::optional<std::uint64_t>;
 
 [[gnu::always_inline]] inline KnownBytes known_bytes(std::int64_t count, MPI_Datatype type) {
@@ -88,17 +88,18 @@ using KnownBytes = std::optional<std::uint64_t>;
   return static_cast<std::uint64_t>(count * layout->size_bytes);
 }
 
-/// Whether a call is the library's, as is seen before anything else is looked at: it moves nothing,
-/// or no rule is about it. That takes some nanoseconds, for all that it needs is at hand.
-[[gnu::always_inline]] inline bool is_own(Operation operation, MPI_Comm comm, KnownBytes known) {
-  if (!known) return false;
-  if (*known == 0 && operation != Operation::barrier) return true;
+/// Whether a call is the library's by a quick test: it moves nothing, or no rule covers it. All
+/// data of the test are cached, so it takes some nanoseconds.
+[[gnu::always_inline]] inline bool is_own(Operation operation, MPI_Comm comm,
+                                          KnownBytes known_size) {
+  if (!known_size) return false;
+  if (*known_size == 0 && operation != Operation::barrier) return true;
   const Communicator* on = Communicator::seen(comm);
-  return on != nullptr && !on->may_route(operation, *known);
+  return on != nullptr && !on->may_route(operation, *known_size);
 }
 
-/// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` gives the call;
-/// none where its arguments are for the library to judge.
+/// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` returns the call,
+/// or nothing if the library has to judge its arguments.
 template <class Describe, class Library, class Routed>
 [[gnu::noinline]] int route(Operation operation, MPI_Comm comm, Describe describe, Library library,
                             Routed routed) {
@@ -110,54 +111,56 @@ template <class Describe, class Library, class Routed>
     Counts::of_process().add(operation, number);
     if (number != way::native) return carry_out(*on, number, routed);
   } catch (const Failed& failed) {
-    // Ranks no longer agree on what comes next; what the library says of it is all there is.
+    // Ranks no longer agree on the way of the next operation, so the library takes all.
     on->leave();
     return failed.error;
   }
   return library();
 }
 
-/// Runs an entry of a registry on messages.
+/// Runs an algorithm of a registry on messages.
 template <class Algorithms, class... Arguments>
 void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
                    const Combining* combining, Arguments... arguments) {
   Messages& messages = *on.messages();
   if (combining != nullptr) messages.combine_by(*combining);
   algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(
-      messages, Rooms::of_thread().work, arguments...);
+      messages, ScratchBuffers::of_thread().work, arguments...);
 }
 
 inline bool is_rank(int root, const Communicator& on) {
   return 0 <= root && root < on.size();
 }
 
-/// Data of one call: where it is and what of.
+/// The data of one call: address, count and type.
 struct Data {
   const void* address;
   std::int64_t count;
   MPI_Datatype type;
   Layout layout;
 
-  Data(const void* where, std::int64_t number, MPI_Datatype what)
-      : address(where), count(number), type(what), layout(layout_of(what)) {}
+  Data(const void* data, std::int64_t number, MPI_Datatype element)
+      : address(data), count(number), type(element), layout(layout_of(element)) {}
 
-  /// Data of predefined types that are nowhere are an error.
+  /// Whether the library would accept the data; predefined types need an address.
   [[nodiscard]] bool is_valid() const {
     return layout.is_valid && count >= 0 &&
            (address != nullptr || count == 0 || !layout.is_predefined);
   }
   [[nodiscard]] std::int64_t size_bytes() const { return count * layout.size_bytes; }
   [[nodiscard]] bool is_in_place() const { return address == MPI_IN_PLACE; }
-  /// One of several blocks that follow each other.
+  /// Returns the address of one of several consecutive blocks.
   [[nodiscard]] const void* block(int number) const {
     return static_cast<const std::byte*>(address) + number * count * layout.extent_bytes;
   }
-  /// As bytes without gaps, of `blocks` of them, from one on.
-  [[nodiscard]] ConstBytes bytes(Room room, MPI_Comm comm, int first = 0, int blocks = 1) const {
-    return packed(room, block(first), count * blocks, type, layout, comm);
+  /// Returns `blocks` blocks from `first` on as bytes without gaps.
+  [[nodiscard]] ConstBytes bytes(ScratchBuffer scratch, MPI_Comm comm, int first = 0,
+                                 int blocks = 1) const {
+    return packed(scratch, block(first), count * blocks, type, layout, comm);
   }
-  [[nodiscard]] Unpacked room(Room room, MPI_Comm comm, int blocks = 1) const {
-    return {room, const_cast<void*>(address), count * blocks, type, layout, comm};
+  /// Returns a buffer that receives `blocks` blocks without gaps.
+  [[nodiscard]] Unpacked target(ScratchBuffer scratch, MPI_Comm comm, int blocks = 1) const {
+    return {scratch, const_cast<void*>(address), count * blocks, type, layout, comm};
   }
 };
 

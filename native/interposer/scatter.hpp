@@ -7,14 +7,16 @@
 
 namespace nhalf::coll {
 
-/// What a rank takes says how large a block is; at a root in place its own block of `in` does.
+/// Routes a scatter. The block size comes from the receive arguments; at a root in place, from
+/// `in`.
 template <class Library>
 int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
             std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
             Library library) {
   const bool in_place = out == MPI_IN_PLACE;
-  const auto known = in_place ? known_bytes(in_count, in_type) : known_bytes(out_count, out_type);
-  if (is_own(Operation::scatter, comm, known)) return pass_on(Operation::scatter, library);
+  const auto block_size =
+      in_place ? known_bytes(in_count, in_type) : known_bytes(out_count, out_type);
+  if (is_own(Operation::scatter, comm, block_size)) return pass_on(Operation::scatter, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
@@ -29,17 +31,18 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
       if (number == way::shared_memory) return shared::scatter(*on.shared(), root, from, to);
       run_algorithm(algorithms::scatter::all<Messages>(), number, on, nullptr, root, from, to);
     };
-    const auto from = on.rank() == root
-                          ? Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm, 0, on.size())
-                          : ConstBytes();
+    const auto from =
+        on.rank() == root
+            ? Data(in, in_count, in_type).bytes(&ScratchBuffers::packed_in, comm, 0, on.size())
+            : ConstBytes();
     if (in_place) {
       const auto own = block_of(from, root, from.size() / static_cast<std::size_t>(on.size()));
       // The root's block stays where it is; nothing is written through this view.
       return run(from, {const_cast<std::byte*>(own.data()), own.size()});
     }
-    const auto room = Data(out, out_count, out_type).room(&Rooms::packed_out, comm);
-    run(from, room.bytes());
-    room.unpack();
+    const auto target = Data(out, out_count, out_type).target(&ScratchBuffers::packed_out, comm);
+    run(from, target.bytes());
+    target.unpack();
   };
   return route(Operation::scatter, comm, describe, library, routed);
 }

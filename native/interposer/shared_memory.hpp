@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of one node share: flags and small buffers, each in cache lines of its own.
+// Shared memory of the ranks of a node: flags and small buffers, each in separate cache lines.
 //
 // All operations of a communicator are numbered in the order in which every rank calls them. A rank
-// gives its data by writing it into a slot of its own and then the number of the operation beside
-// it, so that data and flag of a small message travel in one line. Slots are used in turn: a rank
-// looks only every few operations whether all others are done with the slot that it wants again.
+// publishes data by writing them to its own slot and then the number of the operation beside them,
+// so that data and flag of a small message travel in one line. Slots are used in turn: a rank
+// checks only every few operations whether all others are done with the slots that it needs again.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct alignas(apart_bytes) Flag {
   std::atomic<Number> number{0};
 };
 
-/// The number and what belongs to it, from one line on.
+/// The number of an operation with its data, which begin in the same line.
 struct alignas(apart_bytes) Slot {
   static constexpr std::size_t size_bytes = 4096;
   static constexpr std::size_t beside_number_bytes = 48;
@@ -63,7 +63,7 @@ class SharedMemory {
   static constexpr std::size_t size_bytes(int ranks) {
     return sizeof(Lines) * static_cast<std::size_t>(ranks);
   }
-  /// Where the lines of a rank begin.
+  /// Returns the offset of the lines of a rank.
   static constexpr std::size_t start_of(int rank) { return size_bytes(rank); }
 
   /// `memory` holds size_bytes(ranks) zeros, from a page on, before any rank gets here.
@@ -84,51 +84,54 @@ class SharedMemory {
       disseminate(number);
     }
     end(number);
-    // Whoever arrived had ended what was before.
+    // A rank that arrived had ended all earlier operations.
     all_done_ = number - 1;
   }
 
-  /// Begins an operation: its number.
+  /// Begins an operation and returns its number.
   Number begin() { return ++number_; }
 
-  /// Room for what this rank gives to operation `number`.
-  std::byte* room(Number number) {
-    // Half of them become free at once: a look at another rank's count takes that line from it.
+  /// Returns this rank's slot for operation `number`.
+  std::byte* slot_data(Number number) {
+    // Half of the slots are freed at once, since reading another rank's count takes that line from
+    // it.
     if (all_done_ + Lines::slots_count < number) await_done(number - Lines::slots_count / 2);
     return slot(rank_, number).data;
   }
-  /// Lets the others see what is in the room.
+  /// Publishes the data in this rank's slot.
   void give(Number number) {
     slot(rank_, number).number.store(number, std::memory_order_release);
     prefetch_to_write(&slot(rank_, number + 1));
   }
-  /// What a rank gave; waits for it.
+  /// Waits for the data of a rank and returns them.
   const std::byte* taken(int from, Number number) {
-    const Slot& given = slot(from, number);
-    const auto is_given = [&] { return given.number.load(std::memory_order_acquire) == number; };
+    const Slot& published = slot(from, number);
+    const auto is_given = [&] {
+      return published.number.load(std::memory_order_acquire) == number;
+    };
     if (is_given()) {
       fetch_ahead(from, number);
     } else {
       waiting.until(is_given);
     }
-    return given.data;
+    return published.data;
   }
-  /// This rank is done with all that others gave to the operation.
+  /// Ends an operation: this rank no longer reads the slots of others.
   void end(Number number) { lines_[rank_].done.number.store(number, std::memory_order_release); }
-  /// As `end`, where this rank has seen something of every other rank.
+  /// Ends an operation in which this rank has read the slots of all others.
   void end_of_all(Number number) {
     end(number);
     all_done_ = number - 1;
   }
 
  private:
-  /// Up to so many ranks everybody looks at everybody.
+  /// Largest number of ranks at which every rank waits for the flags of all others.
   static constexpr int all_to_all_ranks = 8;
   static constexpr Number ahead = 3;
   static constexpr std::size_t line_bytes = 64;
 
-  /// Who gives and does not wait is ahead: what it gave next may come while this is read. Where
-  /// this rank had to wait nothing is there, and the line would be taken from who writes it next.
+  /// Prefetches the next slots of a rank that is ahead. It is not called after a wait: those slots
+  /// are still empty, and a prefetch would take the line from its writer.
   void fetch_ahead(int from, Number number) {
     for (Number next = number + 1; next <= number + ahead; ++next) {
       const auto* line = reinterpret_cast<const std::byte*>(&slot(from, next));
@@ -146,8 +149,8 @@ class SharedMemory {
   void signal_all(Number number) {
     lines_[rank_].arrived[0].number.store(number, std::memory_order_release);
     for (int i = 1; i < ranks_; ++i) {
-      const int other = rank_ + i < ranks_ ? rank_ + i : rank_ + i - ranks_;
-      await(lines_[other].arrived[0].number, number);
+      const int peer = rank_ + i < ranks_ ? rank_ + i : rank_ + i - ranks_;
+      await(lines_[peer].arrived[0].number, number);
     }
   }
 
@@ -156,17 +159,17 @@ class SharedMemory {
   /// is at most one barrier ahead of one that it signals.
   void disseminate(Number number) {
     for (int round = 0, distance = 1; distance < ranks_; ++round, distance *= 2) {
-      auto& there = lines_[(rank_ + distance) % ranks_].arrived[round].number;
-      there.store(number, std::memory_order_release);
+      auto& signal = lines_[(rank_ + distance) % ranks_].arrived[round].number;
+      signal.store(number, std::memory_order_release);
       await(lines_[rank_].arrived[round].number, number);
     }
   }
 
   void await_done(Number number) {
     Number all = number_;
-    for (int other = 0; other < ranks_; ++other) {
-      if (other == rank_) continue;
-      const auto& done = lines_[other].done.number;
+    for (int peer = 0; peer < ranks_; ++peer) {
+      if (peer == rank_) continue;
+      const auto& done = lines_[peer].done.number;
       await(done, number);
       all = std::min(all, done.load(std::memory_order_acquire));
     }
@@ -177,7 +180,7 @@ class SharedMemory {
   int rank_;
   int ranks_;
   Number number_ = 0;
-  /// All ranks have ended this operation, and perhaps later ones.
+  /// Last operation that all ranks are known to have ended.
   Number all_done_ = 0;
 };
 

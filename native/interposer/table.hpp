@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision tables: which algorithm an operation takes for so many ranks and bytes. Plain text:
+// Decision tables: the algorithm of an operation by ranks and bytes. Plain text:
 //
 //     # nhalf decision table 1
 //     # operation ranks_from ranks_to bytes_from bytes_to algorithm
@@ -31,12 +31,12 @@ struct Rule {
   std::uint64_t ranks_from, ranks_to, bytes_from, bytes_to;
   std::string algorithm;
 
-  [[nodiscard]] bool covers(Operation asked, std::uint64_t ranks) const {
-    return asked == operation && ranks_from <= ranks && ranks <= ranks_to;
+  [[nodiscard]] bool covers(Operation called, std::uint64_t ranks) const {
+    return called == operation && ranks_from <= ranks && ranks <= ranks_to;
   }
 };
 
-/// A number of a table. Throws InputError.
+/// Parses a number of a table. Throws InputError.
 inline std::uint64_t number_in_table(std::string_view word, bool may_be_endless) {
   if (may_be_endless && word == "inf") return endless;
   std::uint64_t value = 0;
@@ -48,7 +48,7 @@ inline std::uint64_t number_in_table(std::string_view word, bool may_be_endless)
   return value;
 }
 
-/// Cuts the first word off a text; empty where there is none.
+/// Cuts the first word off a text; empty if there is none.
 inline std::string_view next_word(std::string_view& text) {
   constexpr std::string_view blanks = " \t\r\v\f";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
@@ -57,16 +57,16 @@ inline std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-/// A rule from its line. Throws InputError.
+/// Parses a rule. Throws InputError.
 inline Rule rule_in(std::string_view line) {
   std::array<std::string_view, 6> words;
   for (auto& word : words) word = next_word(line);
   const auto [operation, ranks_from, ranks_to, bytes_from, bytes_to, algorithm] = words;
   if (algorithm.empty() || !next_word(line).empty())
     throw InputError("a rule has six words: operation, ranks and bytes from and to, algorithm");
-  const auto known = operation_named(operation);
-  if (!known) throw InputError("there is no operation '" + std::string(operation) + "'");
-  const Rule rule{*known,
+  const auto parsed_operation = operation_named(operation);
+  if (!parsed_operation) throw InputError("there is no operation '" + std::string(operation) + "'");
+  const Rule rule{*parsed_operation,
                   number_in_table(ranks_from, false),
                   number_in_table(ranks_to, true),
                   number_in_table(bytes_from, false),
@@ -77,7 +77,7 @@ inline Rule rule_in(std::string_view line) {
   return rule;
 }
 
-/// The rules of a table, in order. Throws InputError with the number of the line.
+/// Parses the rules of a table, in order. Throws InputError with the line number.
 inline std::vector<Rule> parse_table(std::string_view text) {
   std::vector<Rule> rules;
   if (text.empty()) throw InputError("line 1: not '# nhalf decision table 1'");
@@ -97,23 +97,22 @@ inline std::vector<Rule> parse_table(std::string_view text) {
   return rules;
 }
 
-/// The sizes from the smallest to the largest one that a table may say something of; all of them
-/// where none is known.
+/// The range of sizes that a table covers; all sizes by default.
 struct Span {
   std::uint64_t from_bytes = 0;
   std::uint64_t size_bytes = endless;
 
-  [[nodiscard]] bool holds(std::uint64_t asked_bytes) const {
-    return asked_bytes - from_bytes < size_bytes;
+  [[nodiscard]] bool holds(std::uint64_t call_bytes) const {
+    return call_bytes - from_bytes < size_bytes;
   }
 };
 
-/// What an operation does on a communicator, by bytes: a number per range, 0 outside of all rules.
+/// The way of an operation on a communicator by bytes: a number per range, 0 outside of all rules.
 class Ranges {
  public:
   Ranges() = default;
 
-  /// `number_of` turns the name of an algorithm into its number.
+  /// Resolves rules; `number_of` turns the name of an algorithm into its number.
   template <class NumberOf>
   Ranges(const std::vector<Rule>& rules, Operation operation, std::uint64_t ranks,
          NumberOf number_of) {
@@ -136,7 +135,7 @@ class Ranges {
     }
   }
 
-  /// The number for so many bytes: a search over few ranges, the small ones first.
+  /// Returns the number for `size_bytes`, by a search of few ranges, small sizes first.
   [[nodiscard]] int at(std::uint64_t size_bytes) const {
     int number = 0;
     for (const auto& range : ranges_) {
@@ -145,16 +144,16 @@ class Ranges {
     }
     return number;
   }
-  /// Outside of it the number is 0.
+  /// Returns the range of sizes outside of which the number is 0.
   [[nodiscard]] Span span() const {
-    Span found{0, 0};
+    Span span{0, 0};
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       if (ranges_[i].number == 0) continue;
-      if (found.size_bytes == 0) found.from_bytes = ranges_[i].start_bytes;
+      if (span.size_bytes == 0) span.from_bytes = ranges_[i].start_bytes;
       const auto end_bytes = i + 1 < ranges_.size() ? ranges_[i + 1].start_bytes : endless;
-      found.size_bytes = end_bytes - found.from_bytes;
+      span.size_bytes = end_bytes - span.from_bytes;
     }
-    return found;
+    return span;
   }
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What reductions share: vectors that lie as elements follow each other, in place or not.
+// Routes reductions of vectors of consecutive elements, in place or not.
 #pragma once
 
 #include "interposer/route.hpp"
 
 namespace nhalf::coll {
 
-/// The arguments of a reduction; `in` may be MPI_IN_PLACE where its vector lies in `out`.
+/// The arguments of a reduction; `in` may be MPI_IN_PLACE if the vector is in `out`.
 struct Vector {
   const void* in;
   void* out;
@@ -28,7 +28,7 @@ struct Vector {
   }
 };
 
-/// As `known_bytes`, with the gaps between elements, which travel along.
+/// Returns `known_bytes` with the gaps between elements, which are sent as well.
 [[gnu::always_inline]] inline KnownBytes known_vector_bytes(std::int64_t count, MPI_Datatype type) {
   if (count == 0) return 0;
   const Layout* layout = known_layout(type);
@@ -36,16 +36,16 @@ struct Vector {
   return static_cast<std::uint64_t>(count * layout->extent_bytes);
 }
 
-/// What arguments say that are no rank's errors.
+/// Accepts any arguments.
 inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 
-/// Routes a reduction of vectors; `routed` gets what combines, and both vectors as bytes. Arguments
-/// that `are_right(communicator)` denies are for the library to judge.
+/// Routes a reduction of vectors; `routed` gets the combination and both vectors as bytes. The
+/// library judges arguments that `are_right(communicator)` rejects.
 template <class Library, class Routed, class AreRight = decltype(any_arguments)>
 int route_vector(Operation operation, const Vector& vector, Library library, Routed routed,
                  AreRight are_right = any_arguments) {
-  const auto known = known_vector_bytes(vector.count, vector.type);
-  if (is_own(operation, vector.comm, known)) return pass_on(operation, library);
+  const auto vector_size = known_vector_bytes(vector.count, vector.type);
+  if (is_own(operation, vector.comm, vector_size)) return pass_on(operation, library);
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
     if (vector.count < 0 || !are_right(on)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank waits for another one of its node.
+// Waits for another rank of the node.
 #pragma once
 
 #include <sched.h>
@@ -8,45 +8,45 @@
 
 namespace nhalf::coll {
 
-/// The library reported an error, and has told the error handler of it.
+/// Thrown after the library reported an error and called the error handler.
 struct Failed {
   int error;
 };
 
-/// Looks at once, then with pauses, then lets others run between two looks.
+/// Polls without pauses, then with pauses, then yields the core between two polls.
 ///
-/// The peer may be held up in a message to this rank, which only the library can take: `progress`
-/// is called now and then, and never while the wait is as short as it is among equals. Where ranks
-/// outnumber cores a wait ends only when another rank runs, so looking is short. An error of the
-/// library's there (a peer has gone, the communicator was revoked) ends the wait as Failed.
+/// The peer may be blocked in a message to this rank, which only the library can receive, so
+/// `progress` is called from time to time, but not within the usual length of a wait. With
+/// oversubscription a wait ends only when another rank runs, so polling is short. An error of the
+/// library in `progress` (a peer has ended, the communicator was revoked) is thrown as Failed.
 struct Waiting {
   int (*progress)(void* context) = [](void*) { return 0; };
   void* context = nullptr;
-  int looks = 400;
+  int polls = 400;
   int pauses = 800;
 
-  void crowd() {
-    looks = 8;
+  void yield_soon() {
+    polls = 8;
     pauses = 0;
   }
 
   template <class Condition>
   void until(Condition holds) const {
-    for (int i = 0; i < looks; ++i)
+    for (int i = 0; i < polls; ++i)
       if (holds()) return;
     for (int i = 1; i <= pauses; ++i) {
       if (holds()) return;
       pause_briefly();
-      if (i % pauses_per_progress == 0) go_on();
+      if (i % pauses_per_progress == 0) make_progress();
     }
     for (unsigned i = 1; !holds(); ++i) {
       sched_yield();
-      if (i % yields_per_progress == 0) go_on();
+      if (i % yields_per_progress == 0) make_progress();
     }
   }
 
  private:
-  void go_on() const {
+  void make_progress() const {
     if (const int error = progress(context); error != 0) throw Failed{error};
   }
 

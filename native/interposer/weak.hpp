@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No MPI library is named as needed: this one is loaded before those of programs of any, and into
-// shells and other programs of none.
+// Weak references to MPI: this library needs no particular one, since it is loaded into programs of
+// any MPI library, and into shells and other programs without one.
 #pragma once
 
 #pragma weak PMPI_Allgather

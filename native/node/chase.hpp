@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dependent chase: each load tells the address of the next one, so each waits for the one before.
+// Pointer chase: each load returns the address of the next, so the loads form a dependency chain.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@
 
 namespace nhalf {
 
-/// Where the nodes of a chase lie: node i at i stride + (i mod 2) shift + a slot of its stride,
-/// which goes on by `skew` from node to node.
+/// Places of a chase's nodes: node i lies at i stride + (i mod 2) shift + (i skew mod stride).
 struct ChasePlaces {
   std::size_t count = 0;
   std::size_t stride_bytes = 0;
@@ -33,7 +32,7 @@ struct ChasePlaces {
   }
 };
 
-/// The places of a point. Throws InputError for what cannot be laid out.
+/// Returns the places that a point asks for. Throws InputError if they are impossible.
 inline ChasePlaces chase_places(const Case& point) {
   const auto stride_bytes = point.axes.number("stride", std::size_t{64});
   const ChasePlaces places{.count = stride_bytes == 0 ? 0 : point.size_bytes / stride_bytes,
@@ -50,16 +49,16 @@ inline ChasePlaces chase_places(const Case& point) {
   return places;
 }
 
-/// Random order in one cycle (S. Sattolo, Information Processing Letters 22, 1986), so that no
-/// prefetcher can follow.
+/// Links all nodes in random order to one cycle (S. Sattolo, Information Processing Letters 22,
+/// 1986), which no prefetcher can follow.
 inline void link_nodes(std::byte* base, const ChasePlaces& places, std::uint64_t seed) {
   std::vector<std::uint32_t> next(places.count);
   std::iota(next.begin(), next.end(), std::uint32_t{0});
   std::mt19937_64 random(seed);
-  for (std::size_t left = places.count; left > 1; --left) {
-    // The high half of a product: even enough, and much faster than a distribution.
-    const auto drawn = (random() >> 32) * (left - 1) >> 32;
-    std::swap(next[left - 1], next[drawn]);
+  for (std::size_t remaining = places.count; remaining > 1; --remaining) {
+    // The high half of the product is even enough and much faster than a distribution.
+    const auto partner = (random() >> 32) * (remaining - 1) >> 32;
+    std::swap(next[remaining - 1], next[partner]);
   }
   for (std::size_t node = 0; node < places.count; ++node)
     *reinterpret_cast<void**>(base + places.offset_bytes(node)) =
@@ -79,7 +78,7 @@ inline constexpr PatternInfo node_chase{
     .ranks_min = 1,
     .axes = chase_axes};
 
-/// A round is one load.
+/// Follows the chain; a round is one load.
 class NodeChase : public Pattern {
  public:
   NodeChase(const Case& point, Region& region) : places_(chase_places(point)), region_(region) {
@@ -97,15 +96,15 @@ class NodeChase : public Pattern {
     here_ = here;
   }
 
-  /// Once round: every node lies in one cycle. It warms the caches, too.
+  /// Walks the cycle once, checks that it has every node, and so warms the caches.
   bool verify() override {
-    const void* const began = here_;
+    const void* const start = here_;
     for (std::size_t node = 0; node + 1 < places_.count; ++node) {
       run(1);
-      if (here_ == began) return false;
+      if (here_ == start) return false;
     }
     run(1);
-    return here_ == began;
+    return here_ == start;
   }
 
   std::vector<Value> values() override {

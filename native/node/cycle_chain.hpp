@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of work that takes one cycle a step: how long a cycle of this core is at this moment.
+// Measures the current cycle time of a core with a dependency chain of one cycle per step.
 #pragma once
 
 #include <cstdint>
 
 namespace nhalf {
 
-/// Additions of a register, each of which needs the one before: a cycle each on every processor
-/// that we know. A constant would not do: some processors add constants while they rename.
+/// A dependency chain of register adds, which take one cycle each on every known processor. The
+/// addend is a register, since some processors add constants during renaming.
 class CycleChain {
  public:
   static constexpr int adds_per_round = 32;
@@ -49,21 +49,22 @@ class CycleChain {
   std::uint64_t step_ = 1;
 };
 
-/// The time of a cycle by the chain, read from a clock whose reading takes `overhead_s`.
+/// Times a cycle with the chain, on a clock whose reading takes `overhead_s`.
 template <class Clock>
 class CycleWitness {
  public:
   CycleWitness(Clock& clock, double overhead_s) : clock_(clock), overhead_s_(overhead_s) {}
 
   double cycle_s() {
-    const double began_s = clock_.now_s();
+    const double start_s = clock_.now_s();
     chain_.run(rounds);
-    const double spent_s = clock_.now_s() - began_s - overhead_s_;
+    const double spent_s = clock_.now_s() - start_s - overhead_s_;
     return spent_s / (rounds * CycleChain::adds_per_round);
   }
 
  private:
-  static constexpr int rounds = 400;  // 4 µs: long beside the clock, short beside its changes
+  static constexpr int rounds =
+      400;  // 4 µs: long against the clock, short against frequency changes
 
   Clock& clock_;
   double overhead_s_;

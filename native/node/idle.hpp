@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions that need no unit: as many begin in a cycle as the processor can issue.
+// Instructions that need no execution unit, so that issue slots alone limit them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace {
 
 inline constexpr int idle_per_round = 64;
 
-/// As long as usual instructions: decoders, and what keeps their results, have room for so many
-/// bytes in a cycle, and not for so many of the shortest ones.
+/// Executes a no-op of usual length: decoders and the micro-op cache take fewer of the shortest
+/// instructions in a cycle.
 inline void idle() {
 #if defined(__x86_64__)
   asm volatile(".byte 0x0f, 0x1f, 0x40, 0x00");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of a lap through a few lines, each on a page of its own.
+// Measures the cycles of a lap through a few lines, each on a page of its own.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace nhalf {
 
-/// Times chases over one line of each of some pages. Other lines of other pages come first in every
-/// lap, so that the table of the nearest pages never helps and all laps cost the same a line.
+/// Times pointer chases over one line of each of some pages. Every lap begins with lines of other
+/// pages, so that the first-level TLB always misses and every line costs the same.
 class LapTime {
  public:
   static constexpr std::size_t page_size_bytes = 4096;
-  /// Pages whose other lines fill the table, spread over so many sets that none gets full.
+  /// Pages that fill the TLB, with lines spread over enough cache sets that none overflows.
   static constexpr std::size_t before = 192;
 
   LapTime(SteadyClock& clock, double overhead_s, CoreWitness<SteadyClock>& core, Region& region,
@@ -39,16 +39,16 @@ class LapTime {
     std::ranges::shuffle(order_, std::mt19937_64(1));
   }
 
-  /// Pages that can be asked about: 0 up to this.
+  /// Number of pages that may be tested, numbered from 0.
   [[nodiscard]] std::size_t pages() const { return order_.size() - before; }
 
-  /// By how many cycles a lap over these pages is longer with one more page, both in the least
-  /// disturbed of some batches, which take turns: whatever changes slowly changes both.
-  double extra_cycles(std::span<const std::uint32_t> pages, std::uint32_t more,
+  /// Returns by how many cycles one more page makes a lap over `pages` longer. Batches with and
+  /// without it alternate, so that slow changes affect both; the least disturbed ones count.
+  double extra_cycles(std::span<const std::uint32_t> pages, std::uint32_t candidate,
                       std::size_t shift_bytes = 0) {
     void** const last = link(pages);
     void** const first = static_cast<void**>(*last);
-    void** const added = line(before + more, 0) + shift_bytes / sizeof(void*);
+    void** const added = line(before + candidate, 0) + shift_bytes / sizeof(void*);
     *added = first;
     const std::size_t lines = before + pages.size();
     double without_s = std::numeric_limits<double>::infinity();
@@ -63,15 +63,15 @@ class LapTime {
     return (with_s - without_s) / cycle_s_;
   }
 
-  /// Cycles of a load in a lap over these pages.
+  /// Returns the cycles of a load in a lap over `pages`.
   double load_cycles(std::span<const std::uint32_t> pages) {
     void** const first = static_cast<void**>(*link(pages));
-    for (int look = 0; look < batches; ++look) cycle_s_ = std::min(cycle_s_, witness_.cycle_s());
+    for (int batch = 0; batch < batches; ++batch) cycle_s_ = std::min(cycle_s_, witness_.cycle_s());
     const std::size_t lines = before + pages.size();
     return lap_s(first, lines) / static_cast<double>(lines) / cycle_s_;
   }
 
-  /// Loads on, wherever the last lap ended.
+  /// Goes on loading where the last lap ended.
   void follow_on(std::uint64_t loads) {
     void* here = reached_;
     for (; loads > 0; --loads) here = follow(here);
@@ -79,14 +79,14 @@ class LapTime {
   }
 
  private:
-  /// Another thread of the core has the same cache. It is waited for, all in all for so long.
+  /// Total time to wait until no other thread shares the core and its cache.
   static constexpr double patience_s = 3;
 
   void wait_until_alone() {
     while (waited_s_ < patience_s) {
-      const double began_s = clock_.now_s();
+      const double start_s = clock_.now_s();
       if (core_.is_alone(std::min(witness_.cycle_s(), witness_.cycle_s()))) return;
-      waited_s_ += clock_.now_s() - began_s;
+      waited_s_ += clock_.now_s() - start_s;
     }
   }
 
@@ -97,17 +97,17 @@ class LapTime {
     const auto place = std::size_t{order_[page]} * page_size_bytes + slot * line_bytes_;
     return reinterpret_cast<void**>(base_ + place);
   }
-  /// Seconds of a lap, after one that brings all lines near.
+  /// Times a lap, after one that loads all lines into the cache.
   double lap_s(void* here, std::size_t lines) {
     for (std::size_t i = 0; i < lines; ++i) here = follow(here);
-    const double began_s = clock_.now_s();
+    const double start_s = clock_.now_s();
     for (std::size_t i = 0; i < laps * lines; ++i) here = follow(here);
-    const double spent_s = clock_.now_s() - began_s - overhead_s_;
+    const double spent_s = clock_.now_s() - start_s - overhead_s_;
     reached_ = here;
     return spent_s / static_cast<double>(laps);
   }
 
-  /// Joins the lines to a ring; the last of them, which points to the first.
+  /// Links the lines to a ring and returns the last one, which points to the first.
   void** link(std::span<const std::uint32_t> pages) {
     constexpr std::size_t slots = 8;
     void** const first = line(0, 1);

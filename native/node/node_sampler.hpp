@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampling loop of one core: every sample lies between two looks at how long a cycle is.
+// Samples one core: the cycle time is measured before and after every sample.
 #pragma once
 
 #include <sys/resource.h>
@@ -18,15 +18,15 @@
 
 namespace nhalf {
 
-/// The value below which a share of all values lies; reorders them. 0 of none.
+/// Returns the quantile at `share`, 0 for an empty list. Reorders `values`.
 inline double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
   const auto last = static_cast<double>(values.size() - 1);
   return order_statistic(values, static_cast<std::size_t>(std::lround(share * last)));
 }
 
-/// Times batches of a pattern that are so short that a core's clock seldom changes meanwhile and
-/// seldom another program takes it.
+/// Times batches of a pattern that are short enough that frequency changes and preemption seldom
+/// fall into one.
 class NodeSampler {
  public:
   static constexpr double batch_s = 50e-6;
@@ -43,7 +43,7 @@ class NodeSampler {
   Measurement measure(Pattern& pattern) {
     Measurement result;
     const double began_s = clock_.now_s();
-    const auto began = taken();
+    const auto began = usage();
     result.verified = pattern.verify();
     if (!result.verified) return result;
     result.batch_rounds = grow(pattern);
@@ -55,12 +55,12 @@ class NodeSampler {
   }
 
  private:
-  /// How often others took the core of this thread, and for how long it had it.
-  struct Taken {
+  /// How often this thread was preempted, and how long it computed.
+  struct Usage {
     double times_ratio = 0;
     double computed_s = 0;
   };
-  static Taken taken() {
+  static Usage usage() {
     rusage used{};
     getrusage(RUSAGE_THREAD, &used);
     const auto seconds = [](const timeval& time) {
@@ -70,19 +70,19 @@ class NodeSampler {
   }
 
   double run_s(Pattern& pattern, std::uint64_t rounds) {
-    const double began_s = clock_.now_s();
+    const double start_s = clock_.now_s();
     pattern.run(rounds);
-    return clock_.now_s() - began_s - quality_.overhead_s;
+    return clock_.now_s() - start_s - quality_.overhead_s;
   }
 
-  /// So many rounds as fill a batch, in the least of three looks.
+  /// Returns how many rounds fill a batch, judged by the shortest of three trials.
   std::uint64_t grow(Pattern& pattern) {
     for (std::uint64_t rounds = 16;;) {
       double least_s = run_s(pattern, rounds);
-      for (int look = 0; look < 2; ++look) least_s = std::min(least_s, run_s(pattern, rounds));
+      for (int trial = 0; trial < 2; ++trial) least_s = std::min(least_s, run_s(pattern, rounds));
       if (least_s >= 0.7 * batch_s) return rounds;
-      const double wanted = std::ceil(batch_s / std::max(least_s, 1e-9));
-      rounds = static_cast<std::uint64_t>(static_cast<double>(rounds) * std::min(wanted, 8.0));
+      const double factor = std::ceil(batch_s / std::max(least_s, 1e-9));
+      rounds = static_cast<std::uint64_t>(static_cast<double>(rounds) * std::min(factor, 8.0));
     }
   }
 
@@ -94,7 +94,7 @@ class NodeSampler {
     while (result.stop == Stop::none || (alone_ < alone_min && result.samples_s.size() < most)) {
       const double time_s = run_s(pattern, result.batch_rounds);
       const double after_s = witness_.cycle_s();
-      // Another program makes a look longer, and seldom both.
+      // Preemption lengthens a measurement of the cycle, and seldom both.
       const double cycle_s = std::min(before_s, after_s);
       const bool is_steady = std::max(before_s, after_s) < steady_ratio * cycle_s;
       const bool is_alone = core_.is_alone(cycle_s) && is_steady;
@@ -108,24 +108,24 @@ class NodeSampler {
     }
   }
 
-  /// The samples that count: those of a core that was alone, all where these are too few.
+  /// Drops samples of a shared core, unless too few would remain.
   void choose() {
     if (alone_ < alone_min) return;
-    std::erase_if(samples_, [](const Sample& one) { return !one.is_alone; });
+    std::erase_if(samples_, [](const Sample& sample) { return !sample.is_alone; });
   }
 
-  /// Cycles of a round by quantiles, how long a cycle was, and what others took of the core.
-  void add_values(Measurement& result, const Taken& began) {
-    const auto ended = taken();
+  /// Adds quantiles of the cycles per round and of the cycle time, and preemption.
+  void add_values(Measurement& result, const Usage& began) {
+    const auto ended = usage();
     const double computed_s = ended.computed_s - began.computed_s;
     result.values.push_back({"alone_share", static_cast<double>(alone_) /
                                                 static_cast<double>(result.samples_s.size())});
     choose();
     std::vector<double> cycles;
     std::vector<double> cycle_s;
-    for (const auto& one : samples_) {
-      cycles.push_back(one.cycles);
-      cycle_s.push_back(one.cycle_s);
+    for (const auto& sample : samples_) {
+      cycles.push_back(sample.cycles);
+      cycle_s.push_back(sample.cycle_s);
     }
     const std::pair<const char*, double> shares[] = {
         {"cycles_p10", 0.1}, {"cycles_p25", 0.25}, {"cycles_p50", 0.5}, {"cycles_p75", 0.75}};
@@ -138,16 +138,16 @@ class NodeSampler {
     result.values.push_back({"core_share", std::min(1.0, computed_s / result.elapsed_s)});
   }
 
-  /// Cycles of a round, how long they were, and whether the core was alone before and after.
+  /// Cycles of a round, the cycle time, and whether the core was alone before and after.
   struct Sample {
     double cycles = 0;
     double cycle_s = 0;
     bool is_alone = false;
   };
-  /// So many samples of a core that was alone are waited for, up to `most` samples in all.
+  /// Sampling goes on until `alone_min` samples had the core alone, up to `most` samples in all.
   static constexpr std::size_t alone_min = 8;
   static constexpr std::size_t most = 240;
-  /// Looks at a cycle that are further apart are disturbed, or the clock changed.
+  /// Cycle times further apart than this mean a disturbance or a frequency change.
   static constexpr double steady_ratio = 1.02;
 
   SteadyClock& clock_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory whose pages are chosen: small ones, or huge ones where the system has them.
+// Memory with small pages, or with huge ones if the system has them.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,12 +14,12 @@
 
 namespace nhalf {
 
-/// Written pages of this process, aligned to a huge page, given back at the end.
+/// Zeroed anonymous memory, aligned to a huge page and unmapped by the destructor.
 class Region {
  public:
   static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-  /// Throws std::bad_alloc where there is not so much memory.
+  /// Throws std::bad_alloc if there is not enough memory.
   Region(std::size_t size_bytes, bool huge)
       : mapped_bytes_(rounded(size_bytes) + huge_page_bytes), size_bytes_(rounded(size_bytes)) {
     mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
@@ -27,7 +27,7 @@ class Region {
     if (mapped_ == MAP_FAILED) throw std::bad_alloc();
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = static_cast<std::byte*>(mapped_) + (huge_page_bytes - address % huge_page_bytes);
-    // A system that knows neither ignores the wish: huge_share() tells what came of it.
+    // A system without huge pages ignores this; huge_share() returns what it granted.
     madvise(mapped_, mapped_bytes_, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     std::memset(data_, 0, size_bytes_);
   }
@@ -38,7 +38,7 @@ class Region {
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
-  /// The part of it that lies in huge pages, as the kernel counts them.
+  /// Returns the fraction that lies in huge pages, as the kernel counts them.
   [[nodiscard]] double huge_share() const {
     std::ifstream maps("/proc/self/smaps");
     bool inside = false;
@@ -51,8 +51,8 @@ class Region {
         const auto here = reinterpret_cast<std::uintptr_t>(data_);
         inside = begin <= here && here < end;
       } else if (inside && line.starts_with("AnonHugePages:")) {
-        const double found_bytes = 1024.0 * std::stod(line.substr(line.find(':') + 1));
-        return std::min(1.0, found_bytes / static_cast<double>(size_bytes_));
+        const double huge_bytes = 1024.0 * std::stod(line.substr(line.find(':') + 1));
+        return std::min(1.0, huge_bytes / static_cast<double>(size_bytes_));
       }
     }
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Independent loads or stores over an array, one after the other or in random order.
+// Independent loads or stores over an array, in linear or random order.
 #pragma once
 
 #include <bit>
@@ -27,16 +27,16 @@ inline constexpr PatternInfo node_store{.name = "node-store",
                                         .ranks_min = 1,
                                         .axes = sweep_axes};
 
-/// Which places a sweep touches, in which order.
+/// Places that a sweep accesses, and their order.
 struct SweepPlaces {
   std::uint64_t count = 0;
   std::size_t stride_bytes = 0;
-  /// The next place is (place * factor + step) mod count: 1 and 1 is one after the other.
+  /// The next place is (place * factor + step) mod count; 1 and 1 give linear order.
   std::uint64_t factor = 1;
   std::uint64_t step = 1;
 };
 
-/// The places of a point. Throws InputError for what cannot be laid out.
+/// Returns the places that a point asks for. Throws InputError if they are impossible.
 inline SweepPlaces sweep_places(const Case& point) {
   constexpr std::string_view orders[] = {"linear", "random"};
   SweepPlaces places{.stride_bytes = point.axes.number("stride", std::size_t{64})};
@@ -46,14 +46,15 @@ inline SweepPlaces sweep_places(const Case& point) {
   if (!std::has_single_bit(places.count))
     throw InputError("bytes over stride of a sweep is a power of two");
   if (point.choice("order", orders) == 1) {
-    // A full period (T. E. Hull, A. R. Dobell, SIAM Review 4, 1962), far from place to place.
+    // The sequence has full period (T. E. Hull, A. R. Dobell, SIAM Review 4, 1962), with long
+    // strides.
     places.factor = 0x5851F42D4C957F2DULL;
     places.step = 0x14057B7EF767814FULL;
   }
   return places;
 }
 
-/// A round is one access.
+/// Loads or stores; a round is one access.
 template <bool stores>
 class NodeSweep : public Pattern {
  public:
@@ -65,7 +66,7 @@ class NodeSweep : public Pattern {
     const auto mask = count - 1;
     auto place = place_;
     for (; rounds > 0; --rounds) {
-      // The high bits of such a sequence are the random ones; the low ones say what was touched.
+      // The high bits of such a sequence are random, the low ones repeat with short periods.
       const auto here = factor == 1 ? place & mask : (place >> 20) & mask;
       touch(base + here * stride_bytes);
       place = place * factor + step;
@@ -73,7 +74,7 @@ class NodeSweep : public Pattern {
     place_ = place;
   }
 
-  /// Touches every place, which warms the caches, too.
+  /// Accesses every place once, which warms the caches.
   bool verify() override {
     run(places_.count);
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over one kind of operation as a pattern, and which of them this processor can run.
+// Times one kind of operation in a loop, and lists the kernels that this processor can run.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@
 
 namespace nhalf {
 
-/// All kernels for this processor; the version for its vector units goes before the plain one.
+/// Returns all kernels for this processor; vector versions take precedence over plain ones.
 inline std::vector<UnitKernel> unit_kernels() {
-  std::vector<UnitKernel> found;
+  std::vector<UnitKernel> kernels_here;
   const auto take = [&](UnitKernels kernels) {
     for (std::size_t i = 0; i < kernels.count; ++i) {
-      const auto& one = kernels.first[i];
-      const bool known = std::ranges::any_of(found, [&](const UnitKernel& other) {
-        return std::string_view(other.operation) == one.operation && other.bits == one.bits &&
-               other.chains == one.chains;
+      const auto& kernel = kernels.first[i];
+      const bool is_listed = std::ranges::any_of(kernels_here, [&](const UnitKernel& listed) {
+        return std::string_view(listed.operation) == kernel.operation &&
+               listed.bits == kernel.bits && listed.chains == kernel.chains;
       });
-      if (!known) found.push_back(one);
+      if (!is_listed) kernels_here.push_back(kernel);
     }
   };
 #if defined(__x86_64__)
@@ -33,7 +33,7 @@ inline std::vector<UnitKernel> unit_kernels() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) take(avx2_kernels());
 #endif
   take(plain_kernels());
-  return found;
+  return kernels_here;
 }
 
 inline constexpr AxisInfo unit_axes[] = {
@@ -48,7 +48,7 @@ inline constexpr PatternInfo node_unit{
     .axes = unit_axes,
     .sized = false};
 
-/// A round is one operation; the loop does some more, so that it ends with a whole turn.
+/// Runs a kernel; a round is one operation, rounded up to whole turns of the loop.
 class UnitLoop : public Pattern {
  public:
   explicit UnitLoop(const Case& point) : kernel_(of(point)) {}
@@ -68,8 +68,9 @@ class UnitLoop : public Pattern {
     const auto operation = point.axes.text("operation");
     const auto bits = point.axes.number("bits", 64);
     const auto chains = point.axes.number("chains", 1);
-    for (const auto& one : unit_kernels())
-      if (one.operation == operation && one.bits == bits && one.chains == chains) return one;
+    for (const auto& kernel : unit_kernels())
+      if (kernel.operation == operation && kernel.bits == bits && kernel.chains == chains)
+        return kernel;
     throw InputError("this processor has no loop of " + operation + " on " + std::to_string(bits) +
                      " bits with " + std::to_string(chains) + " chains");
   }

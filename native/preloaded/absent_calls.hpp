@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weak references to calls that the MPI library lacks are null again. Modules that serve several
+// Makes weak references to calls that the MPI library lacks null again. Modules for several
 // versions of MPI, such as mpi4py's, test whether a call exists before they use it; a preloaded
-// library exports calls that may have nothing behind them.
+// library exports calls that the MPI library may lack.
 #pragma once
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 namespace nhalf::preloaded {
 
-/// What is read of a loaded file's dynamic section (System V ABI, chapter 5).
+/// Symbols and relocations of a loaded file's dynamic section (System V ABI, chapter 5).
 struct DynamicSection {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -40,8 +40,8 @@ struct DynamicSection {
         if (entry->d_tag == DT_RELASZ) size_bytes = entry->d_un.d_val;
       }
     }
-    // Before it relocates a file, the loader has made these addresses absolute; the kernel's own
-    // file keeps offsets, and refers to nothing.
+    // The loader makes these addresses absolute before it relocates a file; the kernel's vDSO keeps
+    // offsets and has no references.
     const bool is_relocated = reinterpret_cast<std::uintptr_t>(first) >= file.dlpi_addr;
     if (first != nullptr && symbols != nullptr && names != nullptr && is_relocated)
       relocations = {first, size_bytes / sizeof *first};
@@ -59,7 +59,7 @@ inline bool is_read_only(const dl_phdr_info& file, std::uintptr_t place) {
   return false;
 }
 
-/// Makes a reference null, on a page that may have to be opened for it.
+/// Sets a reference to null, on a page that may have to be made writable.
 inline void make_null(const dl_phdr_info& file, std::uintptr_t place) {
   const auto page_size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   auto* const page = reinterpret_cast<void*>(place & ~(page_size - 1));
@@ -77,8 +77,8 @@ inline bool is_own(const void* address, const void* own) {
          file.dli_fbase == own_file.dli_fbase;
 }
 
-/// Makes weak references to this library's exports null where no MPI library has them; `own` is an
-/// address in this library.
+/// Sets weak references to this library's exports to null if no MPI library has the call; `own` is
+/// an address in this library.
 inline void hide_absent_calls(const void* own) {
   dl_iterate_phdr(
       [](dl_phdr_info* file, std::size_t, void* own_address) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind a preloaded library in the process: other preloaded ones, of which only those
-// that serve the process count, and the MPI library.
+// Finds what follows a preloaded library in symbol lookup: other preloaded libraries, of which only
+// those that serve the process count, and the MPI library.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,76 +10,75 @@
 
 namespace nhalf::preloaded {
 
-/// What a preloaded library tells others of its kind, by the name `nhalf_preloaded`.
+/// The interface of a preloaded library to others of its kind, exported as `nhalf_preloaded`.
 struct Interface {
-  /// What it does: "trace" or "collectives".
+  /// Purpose of the library: "trace" or "collectives".
   const char* purpose;
-  /// Whether it reads the handles of this process.
+  /// Returns whether it understands the handles of this process.
   bool (*serves)();
-  /// What a symbol means after it.
+  /// Returns the next definition of a symbol after this library.
   void* (*behind)(const char* symbol);
 };
 
-/// The name of a file without its folder.
+/// Returns the name of a file without its folder.
 inline std::string_view file_name(const char* path) {
-  const std::string_view whole = path == nullptr ? "" : path;
-  return whole.substr(whole.rfind('/') + 1);
+  const std::string_view full_path = path == nullptr ? "" : path;
+  return full_path.substr(full_path.rfind('/') + 1);
 }
 
-/// The interface of the file that holds an address; null where it is no preloaded library.
+/// Returns the interface of the file that holds an address; null if it is no preloaded library.
 inline const Interface* interface_at(const void* address) {
   Dl_info file{};
   if (dladdr(address, &file) == 0 || !file_name(file.dli_fname).starts_with("libnhalf_"))
     return nullptr;
   void* library = dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
-  const auto* found = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
+  const auto* interface = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
   dlclose(library);
-  return found;
+  return interface;
 }
 
-/// A symbol of an MPI library that was loaded for a module of the program alone, as Python does.
+/// Finds a symbol of an MPI library that was loaded with local scope, as Python does for modules.
 inline void* loaded_late(const char* symbol) {
   struct Search {
     const char* symbol;
-    void* found;
+    void* target;
   } search{symbol, nullptr};
   dl_iterate_phdr(
-      [](dl_phdr_info* file, std::size_t, void* given) {
-        auto& wanted = *static_cast<Search*>(given);
+      [](dl_phdr_info* file, std::size_t, void* context) {
+        auto& sought = *static_cast<Search*>(context);
         const auto name = file_name(file->dlpi_name);
         if (name.find("mpi") == std::string_view::npos || name.starts_with("libnhalf_")) return 0;
         void* library = dlopen(file->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library == nullptr) return 0;
-        void* found = dlsym(library, wanted.symbol);
+        void* target = dlsym(library, sought.symbol);
         dlclose(library);
-        if (found == nullptr || interface_at(found) != nullptr) return 0;
-        wanted.found = found;
+        if (target == nullptr || interface_at(target) != nullptr) return 0;
+        sought.target = target;
         return 1;
       },
       &search);
-  return search.found;
+  return search.target;
 }
 
-/// What a symbol means after this library, other preloaded ones that serve the process included;
-/// null where nothing does.
+/// Returns the next definition of a symbol after this library, in other preloaded libraries only if
+/// they serve the process; null if there is none.
 inline void* behind(const char* symbol) {
-  void* found = dlsym(RTLD_NEXT, symbol);
-  if (found == nullptr) return loaded_late(symbol);
-  const Interface* other = interface_at(found);
-  return other == nullptr || other->serves() ? found : other->behind(symbol);
+  void* target = dlsym(RTLD_NEXT, symbol);
+  if (target == nullptr) return loaded_late(symbol);
+  const Interface* next = interface_at(target);
+  return next == nullptr || next->serves() ? target : next->behind(symbol);
 }
 
-/// What a symbol means in the MPI library itself, or in a tool that is not ours.
+/// Returns the definition of a symbol in the MPI library, or in a tool other than nhalf's.
 inline void* in_mpi(const char* symbol) {
-  void* found = dlsym(RTLD_NEXT, symbol);
-  if (found == nullptr) return loaded_late(symbol);
-  for (const Interface* other = interface_at(found); other != nullptr;
-       other = interface_at(found)) {
-    found = other->behind(symbol);
-    if (found == nullptr) return nullptr;
+  void* target = dlsym(RTLD_NEXT, symbol);
+  if (target == nullptr) return loaded_late(symbol);
+  for (const Interface* next = interface_at(target); next != nullptr; next = interface_at(target)) {
+    target = next->behind(symbol);
+    if (target == nullptr) return nullptr;
   }
-  return found;
+  return target;
 }
 
 }  // namespace nhalf::preloaded

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// The functions that programs call. Each is a jump: to this library's own function where that
-// serves the process, else to what stands behind. A call goes on with its arguments as they came,
-// in registers and on the stack, so no prototype of this library can cut another one's handles.
+// The exported functions that programs call. Each is a jump: to this library's function if it
+// serves the process, else to the next library. The jump leaves arguments in registers and on the
+// stack, so no prototype of this library can truncate the handles of another MPI.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@
 
 namespace nhalf::preloaded {
 
-/// The answer where nothing stands behind: MPI_ERR_OTHER, whatever its number, is not 0.
+/// Fails a call that no other library has: MPI_ERR_OTHER, whatever its number, is not 0.
 inline int nothing_behind() {
   return MPI_ERR_OTHER;
 }
 
-/// Returns what stands behind this library; a function that fails where nothing does.
+/// Returns the next definition after this library, or a function that fails.
 inline Target target_behind(const char* symbol) {
   auto target = reinterpret_cast<Target>(behind(symbol));
   return target != nullptr ? target : reinterpret_cast<Target>(&nothing_behind);
 }
 
-/// Finds where an entry leads, and keeps it.
+/// Finds the target of an entry and stores it.
 inline Target found_once(EntryPoint& entry, const void* /*caller*/) {
   const Target target = is_served() ? entry.own : target_behind(entry.symbol);
   std::atomic_ref(entry.target).store(target, std::memory_order_relaxed);
@@ -34,12 +34,12 @@ inline Target found_once(EntryPoint& entry, const void* /*caller*/) {
 
 }  // namespace nhalf::preloaded
 
-/// Exports `symbol`: the function where the process is served, whatever its prototype, else what
-/// stands behind.
+/// Exports `symbol`: a jump to `function`, whatever its prototype, if the process is served, else
+/// to the next definition.
 #define NHALF_ENTRY(symbol, function) NHALF_JUMP(symbol, function, nhalf::preloaded::found_once)
 
-/// Makes a preloaded library: what it does, what programs are left with that it cannot serve, and
-/// what it does first in those that it can.
+/// Makes a preloaded library: its purpose, the message for programs that it cannot serve, and a
+/// first statement for programs that it can.
 #define NHALF_PRELOADED(purpose, left_with, serve_first)           \
   NHALF_JUMPS                                                      \
   namespace nhalf::preloaded {                                     \

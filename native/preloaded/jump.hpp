@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported symbols that jump to a function which is chosen at run time, and leave registers and
-// stack as they were. Compilers have no such call; the few instructions are those of lazy binding
-// in the psABI of x86-64 and in AAPCS64.
+// Exported symbols that jump to a function chosen at run time and preserve registers and stack.
+// Compilers cannot express such a jump; the few instructions are those of lazy binding in the psABI
+// of x86-64 and in AAPCS64.
 #pragma once
 
 namespace nhalf::preloaded {
 
 using Target = void (*)();
 
-/// What an exported symbol leads to. Jumps read the first member.
+/// The target of an exported symbol. Jumps read the first member.
 struct EntryPoint {
   Target target;
   Target own;
   const char* symbol;
-  /// Chooses the target of a call from `caller`, where none is kept yet.
+  /// Chooses the target of a call from `caller` if none is stored yet.
   Target (*find)(EntryPoint& entry, const void* caller);
-  /// What stands behind, where that is not the target of all calls.
+  /// The next definition, if it is not the target of all calls.
   Target behind = nullptr;
 };
 
-/// The same with its function typed, so that no code runs to fill it.
+/// An EntryPoint whose function has its type, so that it is initialised without code.
 template <class Function>
 struct EntryOf {
   Target target;
@@ -35,7 +35,7 @@ EntryOf(Target, Function*, const char*, Target (*)(EntryPoint&, const void*)) ->
 
 #define NHALF_HIDDEN __attribute__((visibility("hidden"), used))
 
-/// Once in a library: what all jumps share.
+/// Defines what all jumps of a library share; used once per library.
 #define NHALF_JUMPS                                                   \
   extern "C" NHALF_HIDDEN nhalf::preloaded::Target nhalf_find_target( \
       nhalf::preloaded::EntryPoint* entry, const void* caller) {      \
@@ -136,7 +136,7 @@ EntryOf(Target, Function*, const char*, Target (*)(EntryPoint&, const void*)) ->
       ".size nhalf_first_call, .-nhalf_first_call\n"                       \
       ".popsection\n");
 
-// What x1 holds is kept in x16 meanwhile, for x1 is to be the second argument.
+// The content of x1 is kept in x16 meanwhile, since x1 becomes the second argument.
 #define NHALF_INSTRUCTIONS(symbol)                         \
   __asm__(                                                 \
       ".pushsection .text\n"                               \
@@ -180,9 +180,9 @@ EntryOf(Target, Function*, const char*, Target (*)(EntryPoint&, const void*)) ->
 
 #else
 
-// Elsewhere a call copies as many arguments as the longest call has, each as wide as the widest.
-// It is no jump for the compiler either: that would write back what it read, into the frame of the
-// caller.
+// On other processors a call copies as many arguments as the longest call has, each as wide as the
+// widest. A barrier keeps the compiler from a tail call, which would write the copies back into the
+// frame of the caller.
 #define NHALF_FIRST_CALL
 
 #define NHALF_JUMP(symbol, function, find)                                                        \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that are never destroyed: programs call MPI while their static objects end, and after
-// that of their threads. What the process has at its end the kernel takes back.
+// Objects that are never destroyed: programs call MPI while static and thread-local objects are
+// destroyed. The kernel reclaims the memory at the end of the process.
 #pragma once
 
 namespace nhalf::preloaded {
 
-/// Returns the one object of a type, made at its first use.
+/// Returns the single object of a type, made at its first use.
 template <class Type>
 Type& lasting() {
   static auto* const object = new Type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// MPI's header for a library that is loaded into programs of any MPI library, and of none: it
-// refers to no data of one. Constants that are addresses in Open MPI are looked up instead.
+// MPI's header for a library that is loaded into programs of any MPI library, or without one: it
+// refers to no data of a library. Constants that are addresses in Open MPI are looked up instead.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@
 
 namespace nhalf::preloaded {
 
-/// The name of a variable, as a template's argument.
+/// The name of a variable as a template argument.
 template <std::size_t length>
 struct Name {
   char text[length]{};
@@ -26,17 +26,17 @@ struct Name {
   consteval Name(const char (&literal)[length]) { std::copy_n(literal, length, text); }
 };
 
-/// The address of a variable of the library.
+/// Returns the address of a variable of the library.
 template <Name name>
 void* variable() {
-  static constinit std::atomic<void*> known{nullptr};
-  if (void* found = known.load(std::memory_order_relaxed)) [[likely]]
-    return found;
-  // A program may have a copy of its own, which its library goes by as well.
-  void* found = dlsym(RTLD_DEFAULT, name.text);
-  if (found == nullptr) found = loaded_late(name.text);
-  known.store(found, std::memory_order_relaxed);
-  return found;
+  static constinit std::atomic<void*> cached{nullptr};
+  if (void* address = cached.load(std::memory_order_relaxed)) [[likely]]
+    return address;
+  // A program may have a copy relocation, which the library uses as well.
+  void* address = dlsym(RTLD_DEFAULT, name.text);
+  if (address == nullptr) address = loaded_late(name.text);
+  cached.store(address, std::memory_order_relaxed);
+  return address;
 }
 
 }  // namespace nhalf::preloaded

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object per thread, which outlives the thread's own objects: destructors of thread-local
-// objects run before those of a key, and for the main thread before static objects end.
+// An object per thread that outlives the thread's own objects: destructors of thread-local objects
+// run before those of a key, and in the main thread before static objects are destroyed.
 #pragma once
 
 #include <pthread.h>
 
 namespace nhalf::preloaded {
 
-/// Keeps an object per thread. `ended`, of all threads the same function, runs when a thread other
-/// than the main one has ended, and again where the thread calls for its object after that.
+/// Keeps an object per thread. `ended`, one function for all threads, runs when a thread other than
+/// the main thread ends, and again if the thread sets an object after that.
 template <class Type>
 class OfThread {
  public:
   using Ended = void (*)(Type*);
 
-  /// The thread's object; null until `keep` was called.
+  /// Returns the thread's object; null until `keep` was called.
   [[gnu::always_inline]] static Type* find() { return object_; }
 
   static void keep(Type* object, Ended ended) {
     static const pthread_key_t key = [ended] {
       ended_ = ended;
-      pthread_key_t made{};
-      pthread_key_create(&made, [](void* kept) {
+      pthread_key_t new_key{};
+      pthread_key_create(&new_key, [](void* stored) {
         object_ = nullptr;
-        ended_(static_cast<Type*>(kept));
+        ended_(static_cast<Type*>(stored));
       });
-      return made;
+      return new_key;
     }();
     object_ = object;
     pthread_setspecific(key, object);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
-// What Fortran programs pass instead of an address, and C has as a constant.
+// Sentinels that Fortran programs pass instead of an address, as constants of C.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,18 +9,18 @@
 
 namespace nhalf::fortran {
 
-/// The common block of a sentinel: its address is what programs pass. Null where no Fortran is.
+/// Returns the address of a sentinel, which is a common block; null without Fortran.
 inline const void* sentinel(const char* name) {
   return dlsym(RTLD_DEFAULT, name);
 }
 
-/// An address as C has it.
-inline void* address(void* given) {
+/// Converts an address, which may be a sentinel, to C.
+inline void* address(void* argument) {
   static const void* in_place = sentinel("mpi_fortran_in_place_");
   static const void* bottom = sentinel("mpi_fortran_bottom_");
-  if (given != nullptr && given == in_place) return MPI_IN_PLACE;
-  if (given != nullptr && given == bottom) return MPI_BOTTOM;
-  return given;
+  if (argument != nullptr && argument == in_place) return MPI_IN_PLACE;
+  if (argument != nullptr && argument == bottom) return MPI_BOTTOM;
+  return argument;
 }
 
 inline void answer(MPI_Fint* error, int value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What a process is told whose MPI library no preloaded one serves: one line, from its first rank.
+// Reports, once from the first rank, that no preloaded library serves the MPI library of a process.
 #pragma once
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 namespace nhalf::preloaded {
 
-/// Whether a launcher's variables name another rank than the first one.
+/// Whether a launcher's variables name a rank other than the first.
 inline bool is_later_rank() {
   for (const auto* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
     if (const char* rank = std::getenv(name); rank != nullptr && std::string_view(rank) != "0")
@@ -27,7 +27,7 @@ inline bool is_later_rank() {
   return false;
 }
 
-/// Whether another preloaded library does the same for this process, or will say that none does.
+/// Whether another preloaded library serves the same purpose here, or will report that none does.
 inline bool is_left_to_another(const Interface& own) {
   struct Search {
     const Interface* own;
@@ -35,18 +35,18 @@ inline bool is_left_to_another(const Interface& own) {
     bool is_found = false;
   } search{&own};
   dl_iterate_phdr(
-      [](dl_phdr_info* file, std::size_t, void* given) {
-        auto& wanted = *static_cast<Search*>(given);
+      [](dl_phdr_info* file, std::size_t, void* context) {
+        auto& sought = *static_cast<Search*>(context);
         if (!file_name(file->dlpi_name).starts_with("libnhalf_")) return 0;
         void* library = dlopen(file->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library == nullptr) return 0;
-        const auto* other = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
+        const auto* next = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
         dlclose(library);
-        if (other == nullptr || std::strcmp(other->purpose, wanted.own->purpose) != 0) return 0;
-        if (other->behind == wanted.own->behind)
-          wanted.is_before_own = false;
+        if (next == nullptr || std::strcmp(next->purpose, sought.own->purpose) != 0) return 0;
+        if (next->behind == sought.own->behind)
+          sought.is_before_own = false;
         else
-          wanted.is_found |= wanted.is_before_own || other->serves();
+          sought.is_found |= sought.is_before_own || next->serves();
         return 0;
       },
       &search);
@@ -67,7 +67,7 @@ inline const char* why_not_served() {
   return "its MPI library is not known";
 }
 
-/// Prints what the program is left with.
+/// Prints why the process is not served and what that means for it.
 inline void say_not_served(const Interface& own, const char* left_with) {
   if (is_later_rank() || is_left_to_another(own)) return;
   const auto version = library_version();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated ranks that wait for each other beside the simulation.
+// Lets simulated ranks wait for each other without simulated messages.
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -8,7 +8,7 @@
 
 namespace nhalf::simulator {
 
-/// Who has to wait is suspended.
+/// Suspends actors until a condition holds.
 struct Actors {
   using Place = std::vector<simgrid::s4u::ActorPtr>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated machine is told about itself: its wiring, and what messages cost by distance.
+// The description of a simulated machine: its wiring, and the costs of messages by distance.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct Curve {
   }
 };
 
-/// What messages share of one thing of a node: its rates, 0 where one is not bounded, and how many
-/// consecutive ranks have one together, 0: all of the node. `away`: messages between nodes only.
+/// A resource of a node that messages share: its rates, 0 for no bound, and how many consecutive
+/// ranks share one, 0 for all of the node. `away`: messages between nodes only.
 struct Share {
   std::size_t ranks = 0;
   bool away = false;
@@ -46,14 +46,14 @@ struct Share {
 /// "4,8" as numbers. Throws InputError for anything else.
 template <class Number>
 std::vector<Number> numbers(std::string_view text) {
-  std::vector<Number> found;
+  std::vector<Number> values;
   while (!text.empty()) {
     const auto cut = std::min(text.find(','), text.size());
-    found.push_back(
+    values.push_back(
         Options::parse("n=" + std::string(text.substr(0, cut)), ' ').number("n", Number{}));
     text.remove_prefix(std::min(cut + 1, text.size()));
   }
-  return found;
+  return values;
 }
 
 /// The whole description, from lines of `key=value` pairs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of a machine cost a multicast, as options say it.
+// Costs of the parts of a machine in a multicast, from options.
 #pragma once
 
 #include <string>
@@ -25,13 +25,13 @@ struct MulticastCosts {
   /// Between host and adapter, shared by both directions.
   double bus_Bps = 0;
 
-  /// What a message keeps the bus busy.
+  /// Returns how long a message occupies the bus.
   [[nodiscard]] double bus_s(std::size_t size_bytes) const {
     return bus_Bps > 0 ? static_cast<double>(size_bytes) / bus_Bps : 0;
   }
 };
 
-/// The options of the program, with the values that they have where nobody says otherwise.
+/// The options of the program, with their defaults.
 inline constexpr OptionInfo multicast_options[] = {
     {"dimensions", "4x4", "", "nodes on the rings of a torus, in each dimension"},
     {"switch", "0", "", "so many nodes around one switch instead of a torus"},

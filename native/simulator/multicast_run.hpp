@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One multicast on a simulated machine: an actor for every host's CPU and one for every adapter.
+// Simulates one multicast: an actor for every host's CPU and one for every adapter.
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -18,7 +18,7 @@
 
 namespace nhalf::simulator {
 
-/// Who does what at a node that forwards a message.
+/// Ways in which a node forwards a message.
 enum class Forwarding {
   /// The host takes it and posts every copy to the adapter.
   host,
@@ -28,16 +28,16 @@ enum class Forwarding {
   adapter
 };
 
-/// What happened; by node, 0 for those that had no part.
+/// Times of a multicast by node, 0 for nodes without a part in it.
 struct MulticastOutcome {
-  /// When its host had taken the message and had posted what it has to.
+  /// Time at which the host had received the message and posted all copies.
   std::vector<double> done_s;
   std::vector<double> host_cpu_s;
-  /// When the last destination's host had the message.
+  /// Time at which the last destination's host had the message.
   double completion_s = 0;
 };
 
-/// Runs a schedule once. SimGrid has one engine in a process: so has this class one object.
+/// Runs a schedule once. SimGrid has one engine in a process, so this class may have one object.
 ///
 /// A message leaves an adapter after the one before it; while it moves it shares each link of its
 /// route fairly with others (max-min), and its head adds the latency of the links passed. It comes
@@ -93,7 +93,8 @@ class MulticastRun {
   struct Node {
     simgrid::s4u::Host* place = nullptr;
     simgrid::s4u::Mailbox* wire = nullptr;
-    /// What the adapter has to send, and when each piece that came in is there for the host.
+    /// Messages that the adapter has to send, and when each received piece is available to the
+    /// host.
     std::deque<Request> requests{};
     simgrid::s4u::SemaphorePtr posted = simgrid::s4u::Semaphore::create(0);
     simgrid::s4u::SemaphorePtr arrived = simgrid::s4u::Semaphore::create(0);
@@ -156,7 +157,7 @@ class MulticastRun {
     const auto& to = forwards_of(number);
     std::vector<std::vector<int>> lists;
     if (forwarding_ == Forwarding::host)
-      for (const int one : to) lists.push_back({one});
+      for (const int target : to) lists.push_back({target});
     else if (!to.empty())
       lists.push_back(to);
     for (auto& list : lists) {
@@ -192,7 +193,7 @@ class MulticastRun {
     node.posted->release();
   }
 
-  /// The adapter sends what there is to send, one message after the other.
+  /// Lets the adapter send its queue, one message after the other.
   void serve_sends(int number) {
     auto& node = nodes_.at(number);
     const auto messages = forwards_of(number).size() * pieces_.size();
@@ -202,7 +203,7 @@ class MulticastRun {
       node.requests.pop_front();
       simgrid::s4u::this_actor::sleep_until(request.ready_s);
       const double prepare_s = request.forwards ? costs_.adapter_forward_s : costs_.adapter_send_s;
-      for (const int one : request.to) inject(number, one, prepare_s, request.size_bytes);
+      for (const int target : request.to) inject(number, target, prepare_s, request.size_bytes);
       sent += request.to.size();
     }
   }
@@ -213,7 +214,7 @@ class MulticastRun {
     nodes_.at(to).wire->put(new int(from), size_bytes);
   }
 
-  /// When a message that wants the bus now has passed it.
+  /// Returns when a message that requests the bus now has passed it.
   double over_bus(Node& node, std::size_t size_bytes) const {
     node.bus_free_s = std::max(now_s(), node.bus_free_s) + costs_.bus_s(size_bytes);
     return node.bus_free_s;

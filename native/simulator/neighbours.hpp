@@ -76,7 +76,7 @@ class Neighbours {
   }
 
  private:
-  /// What all ranks of a communicator gave, and where they meet.
+  /// Data that all ranks of a communicator contribute, and where they wait for each other.
   struct Gathering {
     std::vector<std::byte> data;
     simgrid::s4u::BarrierPtr barrier;

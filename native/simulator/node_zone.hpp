@@ -66,24 +66,24 @@ class NodeZones {
     return "node-" + std::to_string(id) + (rank > 0 ? "." + std::to_string(rank) : "");
   }
 
-  /// What each rank of a node shares with others.
+  /// Creates the resources that each rank of a node shares with others.
   std::vector<std::vector<Shared>> links(Zone* zone, unsigned long id) const {
     std::vector<std::vector<Shared>> of(ranks_);
     for (std::size_t place = 0; place < machine_.shares.size(); ++place) {
       const auto& share = machine_.shares[place];
       const auto together = share.ranks > 0 ? std::min(share.ranks, ranks_) : ranks_;
       for (std::size_t first = 0; first < ranks_; first += together) {
-        Shared found{&share};
+        Shared resource{&share};
         const auto name =
             "-" + std::to_string(place) + "-" + std::to_string(id) + "-" + std::to_string(first);
         if (share.one_way_Bps > 0) {
-          found.one_way = zone->create_split_duplex_link("one-way" + name, share.one_way_Bps);
-          found.one_way->seal();
+          resource.one_way = zone->create_split_duplex_link("one-way" + name, share.one_way_Bps);
+          resource.one_way->seal();
         }
         if (share.both_ways_Bps > 0)
-          found.both_ways = zone->create_link("both-ways" + name, share.both_ways_Bps)->seal();
+          resource.both_ways = zone->create_link("both-ways" + name, share.both_ways_Bps)->seal();
         for (auto rank = first; rank < std::min(ranks_, first + together); ++rank)
-          of[rank].push_back(found);
+          of[rank].push_back(resource);
       }
     }
     return of;
@@ -91,10 +91,10 @@ class NodeZones {
 
   static void pass(Route& route, const std::vector<Shared>& shared, bool leaves_node,
                    Direction direction) {
-    for (const auto& each : shared) {
-      if (each.share->away && !leaves_node) continue;
-      if (each.one_way != nullptr) route.emplace_back(each.one_way, direction);
-      if (each.both_ways != nullptr) route.emplace_back(each.both_ways);
+    for (const auto& resource : shared) {
+      if (resource.share->away && !leaves_node) continue;
+      if (resource.one_way != nullptr) route.emplace_back(resource.one_way, direction);
+      if (resource.both_ways != nullptr) route.emplace_back(resource.both_ways);
     }
   }
 

@@ -21,7 +21,7 @@
 
 namespace simgrid::kernel::activity {
 
-/// What is used here of a class of SimGrid whose header is not installed.
+/// The part of a class of SimGrid that is used here; its header is not installed.
 class CommImpl {
  public:
   static xbt::signal<void(const CommImpl&)> on_start;
@@ -36,7 +36,7 @@ using nhalf::simulator::Machine;
 using nhalf::simulator::Segment;
 using Links = std::vector<s4u::Link*>;
 
-/// What messages cost, by who sends to whom.
+/// Costs of messages by sender and receiver.
 class Costs {
  public:
   /// `own_links` of every way between nodes are the nodes' own and no distance.
@@ -50,9 +50,9 @@ class Costs {
     double way_s = 0;
     for (const auto* link : way) way_s += link->get_latency();
     const auto& cost = segment(size_bytes - envelope_bytes, from, to);
-    double wanted_s = std::max(0.0, cost.latency_s - envelope_bytes / cost.rate_Bps);
-    if (way.size() > nearest_) wanted_s += latency_s_ * static_cast<double>(way.size() - nearest_);
-    return way_s > 0 ? wanted_s / way_s : 0;
+    double target_s = std::max(0.0, cost.latency_s - envelope_bytes / cost.rate_Bps);
+    if (way.size() > nearest_) target_s += latency_s_ * static_cast<double>(way.size() - nearest_);
+    return way_s > 0 ? target_s / way_s : 0;
   }
 
   /// The most that a message moves, alone on its way; 0 for no bound but the way's own.
@@ -70,7 +70,7 @@ class Costs {
   }
 
  private:
-  /// What SMPI adds to every message; measured curves have it in their latency.
+  /// Bytes that SMPI adds to every message; measured curves include them in their latency.
   static constexpr double envelope_bytes = 16;
 
   /// The K of node-K and node-K.R.
@@ -94,7 +94,7 @@ class Bounds {
         [this](const simgrid::kernel::activity::CommImpl&) { apply(); });
   }
 
-  /// Of the message that starts next.
+  /// Sets the bound of the message that starts next.
   void set(double rate_Bps) { next_Bps_ = rate_Bps; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is used here of SMPI whose headers are not installed, and its own functions beside ours.
+// Declarations of SMPI whose headers are not installed, and access to SMPI's functions that this
+// library replaces.
 #pragma once
 
 #include <dlfcn.h>
@@ -30,7 +31,7 @@ class Comm {
   [[nodiscard]] Comm* get_leaders_comm() const;
 
  private:
-  /// More than it needs.
+  /// Storage of at least the size of the real class.
   alignas(std::max_align_t) std::byte own_[2048];
 };
 int allgather__ring(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
@@ -43,16 +44,15 @@ int bcast__binomial_tree(void* data, int count, MPI_Datatype type, int root, MPI
 
 namespace nhalf::simulator {
 
-/// Where this library is loaded before SimGrid's, its functions of the same name come first;
-/// this is SimGrid's own one of a name.
+/// Returns SimGrid's own function of a name that this library replaces, since it is loaded first.
 template <class Function>
 Function smpi_own(const char* name) {
-  auto* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) throw InputError(std::string("SimGrid has no ") + name);
-  return reinterpret_cast<Function>(found);
+  auto* function = dlsym(RTLD_NEXT, name);
+  if (function == nullptr) throw InputError(std::string("SimGrid has no ") + name);
+  return reinterpret_cast<Function>(function);
 }
 
-/// Of other libraries' collectives all is as SMPI has it.
+/// Whether SMPI selects collectives as MPICH does; for other libraries nothing is replaced.
 inline bool chooses_as_mpich() {
   static const bool chooses =
       simgrid::config::get_value<std::string>("smpi/coll-selector") == "mpich";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What joins the nodes of a simulated machine, by the kind of its topology.
+// Builds the network of a simulated machine by the kind of its topology.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nhalf::simulator {
 
 namespace s4u = simgrid::s4u;
 
-/// Builds the nodes and what joins them.
+/// Builds the nodes and the links between them.
 class Wiring {
  public:
   explicit Wiring(const Machine& machine)
@@ -62,7 +62,7 @@ class Wiring {
     return numbers<Number>(machine_.topology.text(name));
   }
 
-  /// What hangs at the ends of a tree or a torus: plain hosts, which are found faster, or zones.
+  /// Returns the leaves of a tree or a torus: plain hosts, whose lookup is faster, or zones.
   [[nodiscard]] s4u::ClusterCallbacks leaves() {
     if (!nodes_.are_plain())
       return s4u::ClusterCallbacks([this](s4u::NetZone* zone, const Coordinates&,
@@ -121,12 +121,12 @@ class Wiring {
   /// A link of its own between every two nodes.
   void direct() {
     auto* zone = s4u::create_full_zone("machine");
-    std::vector<Ends> found;
+    std::vector<Ends> nodes;
     for (unsigned long id = 0; id < machine_.node.number("count", 1UL); ++id) {
-      found.push_back(node(zone, id));
-      for (std::size_t other = 0; other < id; ++other)
-        zone->add_route(found[other].first, found[id].first, found[other].second, found[id].second,
-                        {cable(zone, "link-" + std::to_string(other) + "-" + std::to_string(id))},
+      nodes.push_back(node(zone, id));
+      for (std::size_t peer = 0; peer < id; ++peer)
+        zone->add_route(nodes[peer].first, nodes[id].first, nodes[peer].second, nodes[id].second,
+                        {cable(zone, "link-" + std::to_string(peer) + "-" + std::to_string(id))},
                         true);
     }
     zone->seal();

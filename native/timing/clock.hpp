@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock that measures, and what is known about it.
+// The clock that measures, its calibration, and a clock that is wrong on purpose.
 #pragma once
 
 #include <sys/utsname.h>
@@ -18,18 +18,18 @@
 
 namespace nhalf {
 
-/// The clock of a kernel that no daemon slews, where reading it is no system call: since Linux 5.3
-///; before, the monotonic one.
+/// Returns the raw monotonic clock, which no daemon slews, if reading it takes no system call
+/// (since Linux 5.3), and the monotonic clock of older kernels.
 inline clockid_t clock_of(const std::string& kernel_release) {
   int major = 0;
   int minor = 0;
-  const int known = std::sscanf(kernel_release.c_str(), "%d.%d", &major, &minor);
-  const bool quick = known == 2 && (major > 5 || (major == 5 && minor >= 3));
+  const int numbers = std::sscanf(kernel_release.c_str(), "%d.%d", &major, &minor);
+  const bool quick = numbers == 2 && (major > 5 || (major == 5 && minor >= 3));
   return quick ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
 }
 
-/// Seconds on the steady clock of this host since `epoch_ns`, which is the program's start unless
-/// another one is agreed on: ranks of one host with one epoch then read the same time.
+/// The steady clock of this host, in seconds since `epoch_ns`, which is the program's start unless
+/// ranks agree on one: ranks of one host with one epoch read the same time.
 class SteadyClock {
  public:
   static constexpr std::string_view name = "steady_clock";
@@ -55,15 +55,15 @@ class SteadyClock {
   std::int64_t epoch_ns_ = read_ns(clock_);
 };
 
-/// A clock that is wrong on purpose: what it shows of true seconds. Each rank draws its offset and
-/// its drift evenly from what the options allow, so that synchronisation can be put to the test.
+/// A clock that is wrong on purpose, to test synchronisation. Each rank draws its offset and its
+/// drift uniformly from the range of the options.
 class ClockError {
  public:
   static constexpr OptionInfo described[] = {
       {"clock_offset_s", "0", "s", "each rank's clock is shifted on purpose by up to this"},
       {"clock_drift_ppm", "0", "1e-6", "each rank's clock drifts on purpose by up to this"}};
 
-  /// Whether any of these options is given; without them all clocks are right.
+  /// Whether any of these options is set; without them all clocks are right.
   static bool asked_for(const Options& options) {
     return std::ranges::any_of(described, [&](const OptionInfo& option) {
       return options.number(std::string(option.name), 0.0) != 0;
@@ -88,17 +88,17 @@ class ClockError {
   double drift_ = 0;
 };
 
-/// What was measured about a clock: its smallest step and the time that one reading takes.
+/// The smallest step of a clock and the time that one reading takes, as measured.
 struct ClockQuality {
   double resolution_s = 0;
   double overhead_s = 0;
 
-  /// The time that a batch must exceed by a factor before it can be trusted.
+  /// Returns the time that a batch has to exceed by a factor to be trusted.
   [[nodiscard]] double floor_s() const { return std::max(resolution_s, overhead_s); }
 };
 
-/// Reads the clock of `source` many times. A virtual clock stands still: both figures are then 0,
-/// unless the source states its own resolution.
+/// Measures the clock of `source` by many readings. Both figures are 0 for a virtual clock, which
+/// stands still, unless the source states its resolution.
 template <class Source>
 ClockQuality calibrate(Source& source) {
   if constexpr (requires { source.clock_resolution_s(); }) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the offset between two clocks: all straight lines that no exchange contradicts.
+// The offset between two clocks as the set of all straight lines that no exchange contradicts.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace nhalf {
 
-/// What a burst of exchanges proved: the offset (reference minus local) is at most `high_s` when
-/// the local clock shows `high_at_s`, and at least `low_s` when it shows `low_at_s`.
+/// The bounds that a burst of exchanges proved: the offset (reference minus local) is at most
+/// `high_s` when the local clock shows `high_at_s`, and at least `low_s` when it shows `low_at_s`.
 struct OffsetGate {
   double low_at_s = 0, low_s = 0;
   double high_at_s = 0, high_s = 0;
@@ -26,12 +26,12 @@ struct OffsetGate {
 /// the extreme lines, so at any time the offset lies between the least and the greatest of their
 /// values (the feasible lines of L. Zhang, Z. Liu, C. Honghui Xia, "Clock Synchronization
 /// Algorithms for Network Measurements", INFOCOM 2002). Before a second gate the drift is within
-/// `drift_max`. Real drifts change with the temperature: what is t seconds away from the latest
-/// gate is allowed to deviate by drift_change_per_s * t^2 / 2. Without any gate the clocks are one.
+/// `drift_max`. Real drifts change with the temperature: t seconds away from the latest gate the
+/// offset may deviate by drift_change_per_s * t^2 / 2. Without any gate the clocks are one.
 /// Trivially copyable, so that it can be sent.
 class ClockLines {
  public:
-  /// Two crystals and what time daemons may slew one of them by.
+  /// Largest drift of two crystals, with what a time daemon may slew one of them by.
   static constexpr double drift_max = 5e-4;
   static constexpr double drift_change_per_s = 1e-8;
   static constexpr std::size_t gates_max = 8;
@@ -43,10 +43,10 @@ class ClockLines {
     [[nodiscard]] double half_width_s() const { return (high_s - low_s) / 2; }
   };
 
-  /// Learns from a burst, later than those before. Where it contradicts them, a clock was set or
-  /// changed its speed, and only the latest one holds.
+  /// Adds a burst later than all before. If it contradicts them, a clock was set or changed its
+  /// speed, and only the latest burst holds.
   void add(const OffsetGate& gate) {
-    if (gate_count_ == gates_max) forget_one(gate.at_s());
+    if (gate_count_ == gates_max) forget_gate(gate.at_s());
     gates_[gate_count_++] = gate;
     draw();
     if (corner_count_ > 0) return;
@@ -58,16 +58,16 @@ class ClockLines {
 
   [[nodiscard]] std::size_t gates() const { return gate_count_; }
 
-  /// Where the offset can be when the local clock shows `local_s`.
+  /// Returns the possible offsets when the local clock shows `local_s`.
   [[nodiscard]] Interval between(double local_s) const {
     if (corner_count_ == 0) return {};
     const double away_s = local_s - centre_s_;
-    Interval found{corners_[0].at(away_s), corners_[0].at(away_s)};
+    Interval interval{corners_[0].at(away_s), corners_[0].at(away_s)};
     for (const auto& corner : std::span(corners_).first(corner_count_)) {
-      found.low_s = std::min(found.low_s, corner.at(away_s));
-      found.high_s = std::max(found.high_s, corner.at(away_s));
+      interval.low_s = std::min(interval.low_s, corner.at(away_s));
+      interval.high_s = std::max(interval.high_s, corner.at(away_s));
     }
-    return {found.low_s - deviation_s(away_s), found.high_s + deviation_s(away_s)};
+    return {interval.low_s - deviation_s(away_s), interval.high_s + deviation_s(away_s)};
   }
 
  private:
@@ -76,14 +76,15 @@ class ClockLines {
     double drift_share = 0;
     [[nodiscard]] double at(double away_s) const { return offset_s + drift_share * away_s; }
   };
-  /// Four to begin with; a cut of a convex polygon adds one, with rounding perhaps two.
+  /// A rectangle has four corners; each cut of a convex polygon adds one, with rounding perhaps
+  /// two.
   static constexpr std::size_t corners_max = 4 + 4 * gates_max;
 
   static double deviation_s(double away_s) { return drift_change_per_s * away_s * away_s / 2; }
 
-  /// Gates stay spread over their ages: of the two that are closest together for their age, the
-  /// wider one goes.
-  void forget_one(double now_s) {
+  /// Forgets the wider of the two gates that are closest together for their age, so that gates stay
+  /// spread over their ages.
+  void forget_gate(double now_s) {
     std::size_t closest = 0;
     double least = 2;
     for (std::size_t i = 0; i + 1 < gate_count_; ++i) {
@@ -99,7 +100,7 @@ class ClockLines {
     --gate_count_;
   }
 
-  /// The polygon of all gates, seen from the latest one.
+  /// Cuts the polygon by all gates, with its origin at the latest one.
   void draw() {
     const auto& latest = gates_[gate_count_ - 1];
     centre_s_ = latest.at_s();
@@ -115,7 +116,7 @@ class ClockLines {
     }
   }
 
-  /// What is left to believe when a gate contradicts itself.
+  /// Sets the polygon to the bounds of a gate that contradicts itself.
   void draw_around(const OffsetGate& gate) {
     set_rectangle(std::min(gate.low_s, gate.high_s), std::max(gate.low_s, gate.high_s));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under which conditions single operations are timed.
+// Conditions under which single operations are timed.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace nhalf {
 
-/// Under which conditions operations are timed, from a point's `operation_axes`.
+/// Conditions of timed operations, from a point's `operation_axes`.
 struct Conditions {
   enum class Start { together, barrier, rotating };
   Start start = Start::together;
@@ -22,19 +22,19 @@ struct Conditions {
     constexpr std::string_view starts[] = {"sync", "barrier", "rotating"};
     constexpr std::string_view buffers[] = {"warm", "cold"};
     constexpr std::string_view calls[] = {"steady", "first"};
-    const Conditions found{.start = static_cast<Start>(point.choice("start", starts)),
-                           .cold = point.choice("buffers", buffers) == 1,
-                           .first_call = point.choice("call", calls) == 1};
-    if (found.first_call && point.axes.text("algorithm", "native") != "native")
+    const Conditions conditions{.start = static_cast<Start>(point.choice("start", starts)),
+                                .cold = point.choice("buffers", buffers) == 1,
+                                .first_call = point.choice("call", calls) == 1};
+    if (conditions.first_call && point.axes.text("algorithm", "native") != "native")
       throw InputError("call=first: only the library's own algorithm has anything made anew");
-    if (found.start != Start::rotating) return found;
+    if (conditions.start != Start::rotating) return conditions;
     if (!info.rooted)
       throw InputError("start=rotating needs a root, and pattern " + std::string(info.name) +
                        " has none");
-    if (found.cold || found.first_call)
+    if (conditions.cold || conditions.first_call)
       throw InputError(
           "start=rotating times operations in a chain: buffers are warm and calls steady there");
-    return found;
+    return conditions;
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When sampling ends.
+// Decides when sampling ends.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace nhalf {
 
-/// How much effort a point is worth.
+/// The time and the number of samples that a point may take.
 struct Effort {
-  /// Time that the samples may take.
+  /// Time budget of the samples.
   double slice_s = 0.02;
-  /// Relative half-width of the median's interval that is good enough.
+  /// Relative half-width of the median's interval at which sampling may end.
   double precision = 0.01;
   std::size_t samples_min = 20;
   std::size_t samples_max = 200;
 };
 
-/// Why sampling ended.
+/// The reason why sampling ended.
 enum class Stop { none, precision, time, samples };
 
 inline std::string_view name_of(Stop stop) {
@@ -37,7 +37,7 @@ inline std::string_view name_of(Stop stop) {
   return "none";
 }
 
-/// Decides from the samples alone, so that it can be tested on plain numbers.
+/// Decides from the samples alone when sampling ends, so that it can be tested on plain numbers.
 class Criterion {
  public:
   explicit Criterion(const Effort& effort) : effort_(effort) {}
@@ -61,7 +61,7 @@ class Criterion {
   }
 
  private:
-  /// A relative spread that is only the rounding of a virtual clock.
+  /// Relative spread below which samples differ only by the rounding of a virtual clock.
   static constexpr double deterministic = 1e-9;
 
   Effort effort_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two cores need to pass one flag: a reference beside every point that no library influences.
+// Times a flag handoff between two cores: a reference beside every point, without any library.
 #pragma once
 
 #include <algorithm>
@@ -16,51 +16,52 @@
 
 namespace nhalf {
 
-/// Two lines of a cache that ranks 0 and 1 of one host write in turn.
+/// Two cache lines that ranks 0 and 1 of one host write in turn.
 ///
-/// Virtual machines move their cores about, and clocks change: a flag that takes longer than before
-/// says so. Where one of the two does not get a core in time there is no reference for once, and
-/// after some such misses in a row, or where they have no memory in common, for good.
+/// Virtual machines migrate their cores and frequencies change, which a slower handoff reveals.
+/// There is no reference at a point where one of both ranks does not get a core in time; after some
+/// such misses in a row, or without shared memory, there is none for the rest of the run.
 template <class T>
 class Flag {
  public:
-  /// All ranks together; `hosts` has the number of each rank's host, none where there is one only.
+  /// Collective; `hosts` has the number of each rank's host and is empty for a single host.
   Flag(T& transport, std::span<const int> hosts) : rank_(transport.rank()) {
-    if constexpr (is_real) {
+    if constexpr (is_timed) {
       if (transport.size() < 2 || (!hosts.empty() && hosts[0] != hosts[1])) return;
       if (rank_ == 0) memory_ = Segment::create(sizeof(Lines));
       auto address = memory_.address();
       share(transport, address);
       if (rank_ == 1) memory_ = Segment::open(address, sizeof(Lines));
-      const bool mine = rank_ > 1 || (memory_ && (rank_ == 1 || memory_.reserve(0, sizeof(Lines))));
-      const bool everywhere = transport.all(mine);
+      const bool has_memory =
+          rank_ > 1 || (memory_ && (rank_ == 1 || memory_.reserve(0, sizeof(Lines))));
+      const bool everywhere = transport.all(has_memory);
       memory_.close_file();
       if (everywhere && rank_ < 2) lines_ = std::launder(reinterpret_cast<Lines*>(memory_.data()));
     }
   }
 
-  /// How long one of two ranks waits for the other: to meet, and for a flag that is under way.
+  /// How long one of both ranks waits for the other to arrive, and then for each flag.
   struct Patience {
     double meeting_s = 0.02;
     std::int64_t spins = 1 << 18;
   };
 
-  /// One way of a flag, seconds: the fastest of some batches, at rank 0; NaN elsewhere, and where
-  /// there is none. Ranks 0 and 1 call it together; others return at once.
+  /// Returns the one-way time of a flag in the fastest of some batches at rank 0; NaN at other
+  /// ranks and without a reference. Ranks 0 and 1 call it together; others return at once.
   double measure_s() { return measure_s(Patience{}); }
   double measure_s(const Patience& patience) {
     double fastest_s = std::numeric_limits<double>::infinity();
     if (lines_ == nullptr) return unknown_s;
-    // Each turn has numbers of its own, so that a flag of a turn that was missed is not taken for
-    // one of this turn.
+    // Each turn has its own numbers, so that a flag of a missed turn is not mistaken for one of
+    // this turn.
     number_ = ++turn_ * numbers_of_turn;
     if (!met(patience.meeting_s)) return missed();
     for (int batch = 0; batch < batches; ++batch) {
-      const auto began = Clock::now();
+      const auto start = Clock::now();
       for (int round = 0; round < rounds; ++round)
         if (!pass(patience.spins)) return missed();
-      const std::chrono::duration<double> took = Clock::now() - began;
-      fastest_s = std::min(fastest_s, took.count() / (2 * rounds));
+      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      fastest_s = std::min(fastest_s, elapsed.count() / (2 * rounds));
     }
     misses_in_a_row_ = 0;
     return rank_ == 0 ? fastest_s : unknown_s;
@@ -68,7 +69,7 @@ class Flag {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr bool is_real = !Idling<T> && !is_exact<T>;
+  static constexpr bool is_timed = !Idling<T> && !is_exact<T>;
   static constexpr int batches = 4;
   static constexpr int rounds = 25;
   static constexpr std::int64_t numbers_of_turn = 2 * batches * rounds;
@@ -80,33 +81,37 @@ class Flag {
                 "other processes do not see the lock of an atomic");
 
   struct Lines {
-    alignas(line_bytes) std::atomic<std::int64_t> there;
-    alignas(line_bytes) std::atomic<std::int64_t> back;
+    alignas(line_bytes) std::atomic<std::int64_t> to_second;
+    alignas(line_bytes) std::atomic<std::int64_t> to_first;
   };
 
-  std::atomic<std::int64_t>& mine() { return rank_ == 0 ? lines_->there : lines_->back; }
-  std::atomic<std::int64_t>& other() { return rank_ == 0 ? lines_->back : lines_->there; }
+  std::atomic<std::int64_t>& own_flag() {
+    return rank_ == 0 ? lines_->to_second : lines_->to_first;
+  }
+  std::atomic<std::int64_t>& peer_flag() {
+    return rank_ == 0 ? lines_->to_first : lines_->to_second;
+  }
 
-  /// One flag there and back; false where the other does not answer in time.
+  /// Passes one flag there and back; false if the peer does not answer in time.
   bool pass(std::int64_t spins) {
     ++number_;
-    if (rank_ == 0) mine().store(number_, std::memory_order_release);
-    for (std::int64_t i = 0; other().load(std::memory_order_acquire) < number_; ++i)
+    if (rank_ == 0) own_flag().store(number_, std::memory_order_release);
+    for (std::int64_t i = 0; peer_flag().load(std::memory_order_acquire) < number_; ++i)
       if (i > spins) return false;
-    if (rank_ == 1) mine().store(number_, std::memory_order_release);
+    if (rank_ == 1) own_flag().store(number_, std::memory_order_release);
     return true;
   }
 
-  /// The first flag, for which both have to arrive: with others let run in between.
+  /// Passes the first flag, for which both ranks have to arrive, and yields the core meanwhile.
   bool met(double meeting_s) {
     ++number_;
-    if (rank_ == 0) mine().store(number_, std::memory_order_release);
+    if (rank_ == 0) own_flag().store(number_, std::memory_order_release);
     const auto until = Clock::now() + std::chrono::duration<double>(meeting_s);
-    while (other().load(std::memory_order_acquire) < number_) {
+    while (peer_flag().load(std::memory_order_acquire) < number_) {
       std::this_thread::yield();
       if (Clock::now() > until) return false;
     }
-    if (rank_ == 1) mine().store(number_, std::memory_order_release);
+    if (rank_ == 1) own_flag().store(number_, std::memory_order_release);
     return true;
   }
 

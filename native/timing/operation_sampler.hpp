@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampling loop for single operations of all ranks: from the first start to the last end.
+// Samples single operations of all ranks, from the first start to the last end.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace nhalf {
 /// Measures one operation per sample, every rank calls it, and all stop together.
 ///
 /// start=sync: ranks start at an agreed time; a sample lasts from the first start to the last end
-/// in global time. Samples for whose start a rank came late, or slept past it, are not used.
+/// in global time. Samples at whose start a rank was late are not used.
 /// start=barrier: the slowest rank's own time since the control barrier let it go, as the OSU and
 /// Intel benchmarks have it; beside it `true_s`, from the first start to the last end.
 /// start=rotating: p operations in a chain, each rooted at the rank that finished the one before
@@ -40,10 +40,10 @@ namespace nhalf {
 template <Transport T>
 class OperationSampler {
  public:
-  /// Below this multiple of the clock's floor the clock itself is seen in a time.
+  /// Times below this multiple of the clock's floor get the advice timer-coarse.
   static constexpr double coarse_factor = 10;
   static constexpr double untimed_weight = 0.25;
-  /// Clocks that may be wrong by more than this share of a time are worth an advice.
+  /// Clocks that may be wrong by more than this fraction of a time get the advice clocks-unsure.
   static constexpr double unsure_share = 0.5;
   static constexpr int warm_ups_usual = 2;
   static constexpr std::size_t few = 5;
@@ -56,11 +56,11 @@ class OperationSampler {
         clock_(clock),
         criterion_(effort) {}
 
-  /// Throws InputError where the point's axes ask for what pattern or transport do not have.
+  /// Measures a point. Throws InputError if its axes ask for what pattern or transport lack.
   Measurement measure(Pattern& pattern, const PatternInfo& info, const Case& point) {
     prepare(info, point);
     Measurement result;
-    const double began_s = transport_.now_s();
+    const double start_s = transport_.now_s();
     result.verified = is_exact<T> || transport_.all(pattern.verify());
     if (!result.verified) return result;
     pattern.prepare();
@@ -70,14 +70,14 @@ class OperationSampler {
     if (conditions_.start == Start::rotating) find_chain(pattern);
     sample(pattern, result);
     for (auto& value : pattern.values()) result.values.push_back(std::move(value));
-    result.elapsed_s = transport_.now_s() - began_s;
+    result.elapsed_s = transport_.now_s() - start_s;
     return result;
   }
 
  private:
   using Start = Conditions::Start;
 
-  /// What rank 0 decides after each operation.
+  /// The decisions of rank 0 after each operation.
   struct Verdict {
     Stop stop = Stop::none;
     bool told_late = false;
@@ -127,7 +127,7 @@ class OperationSampler {
     if (transport_.rank() == 0) report(good, late, result);
   }
 
-  /// Operations before the first that counts: caches are cold, and it may set something up.
+  /// Number of operations before the first sample, which fill caches and set up connections.
   [[nodiscard]] int warm_ups() const {
     if constexpr (requires { transport_.sets_up(); }) {
       return transport_.sets_up() ? 1 : 0;
@@ -136,7 +136,7 @@ class OperationSampler {
     }
   }
 
-  /// Late samples do not count, but a point whose every start is late ends, too.
+  /// Decides by samples on time, but ends a point whose every start is late, too.
   Stop decide(const OperationSamples& good, const OperationSamples& late, double timed_s,
               double all_s) {
     const auto taken = good.samples_s.size() + late.samples_s.size();
@@ -148,7 +148,7 @@ class OperationSampler {
     return over ? Stop::time : Stop::none;
   }
 
-  /// Runs the operation (or the chain) once; every rank's presence, at rank 0 only.
+  /// Runs the operation (or the chain) once and returns every rank's presence, at rank 0 only.
   std::vector<Presence> operate(Pattern& pattern, bool in_condition) {
     if (in_condition && filler_) filler_->fill();
     if constexpr (renews) {
@@ -163,13 +163,13 @@ class OperationSampler {
     }
     run(pattern);
     const double ended_s = transport_.now_s();
-    const Presence mine{.began_s = clock_.global_s(start.local_s),
-                        .ended_s = clock_.global_s(ended_s),
-                        .own_s = ended_s - start.local_s,
-                        .uncertainty_s = clock_.uncertainty_s(ended_s),
-                        .late = start.late,
-                        .told_late = start.told_late};
-    return gathered(mine);
+    const Presence own{.began_s = clock_.global_s(start.local_s),
+                       .ended_s = clock_.global_s(ended_s),
+                       .own_s = ended_s - start.local_s,
+                       .uncertainty_s = clock_.uncertainty_s(ended_s),
+                       .late = start.late,
+                       .told_late = start.told_late};
+    return gathered(own);
   }
 
   void run(Pattern& pattern) {
@@ -180,9 +180,9 @@ class OperationSampler {
     }
   }
 
-  std::vector<Presence> gathered(const Presence& mine) {
-    const std::array numbers{mine.began_s,       mine.ended_s,          mine.own_s,
-                             mine.uncertainty_s, mine.late ? 1.0 : 0.0, mine.told_late ? 1.0 : 0.0};
+  std::vector<Presence> gathered(const Presence& own) {
+    const std::array numbers{own.began_s,       own.ended_s,          own.own_s,
+                             own.uncertainty_s, own.late ? 1.0 : 0.0, own.told_late ? 1.0 : 0.0};
     const auto all = collect(transport_, std::span<const double>(numbers));
     std::vector<Presence> everyone;
     for (std::size_t i = 0; i < all.size(); i += numbers.size())
@@ -191,7 +191,7 @@ class OperationSampler {
     return everyone;
   }
 
-  /// A time without the reading of the clock that lies in it, of one operation.
+  /// Returns the time of one operation, less the reading of the clock within it.
   [[nodiscard]] double net_s(double time_s) const {
     const auto operations = static_cast<double>(std::max<std::size_t>(1, chain_.size()));
     return std::max(0.0, time_s - quality_.overhead_s) / operations;
@@ -234,15 +234,15 @@ class OperationSampler {
       result.advice.emplace_back("clocks-unsure");
   }
 
-  /// The order of roots: each operation of the chain begins where the one before it ended last.
+  /// Finds the order of roots: each operation is rooted where the one before it ended last.
   void find_chain(Pattern& pattern) {
-    constexpr int looks = 5;
+    constexpr int trials = 5;
     std::vector<int> last(static_cast<std::size_t>(transport_.size()));
-    const double began_s = transport_.now_s();
+    const double start_s = transport_.now_s();
     for (std::size_t root = 0; root < last.size(); ++root) {
-      bool quickly = transport_.now_s() - began_s > effort_.slice_s;
-      share(transport_, quickly);
-      last[root] = last_rank(pattern, static_cast<int>(root), quickly ? 1 : looks);
+      bool is_late = transport_.now_s() - start_s > effort_.slice_s;
+      share(transport_, is_late);
+      last[root] = last_rank(pattern, static_cast<int>(root), is_late ? 1 : trials);
     }
     int root = 0;
     chain_.clear();
@@ -252,11 +252,11 @@ class OperationSampler {
     }
   }
 
-  /// The rank that finishes last, going by the medians of some operations with this root.
-  int last_rank(Pattern& pattern, int root, int looks) {
+  /// Returns the rank that finishes last, by the medians of `trials` operations with this root.
+  int last_rank(Pattern& pattern, int root, int trials) {
     RankTimes ranks;
     chain_ = {root};
-    for (int i = 0; i < looks; ++i) {
+    for (int i = 0; i < trials; ++i) {
       const auto everyone = operate(pattern, false);
       const OperationTimes times(everyone);
       std::vector<double> rank_s;
@@ -267,9 +267,9 @@ class OperationSampler {
       round_->adapt(told_late);
     }
     const auto medians = ranks.medians();
-    int found = static_cast<int>(std::ranges::max_element(medians) - medians.begin());
-    share(transport_, found);
-    return found;
+    int last = static_cast<int>(std::ranges::max_element(medians) - medians.begin());
+    share(transport_, last);
+    return last;
   }
 
   static constexpr bool renews = requires(T& transport) { transport.renew_collectives(); };
@@ -282,7 +282,7 @@ class OperationSampler {
   Conditions conditions_;
   std::optional<RoundTime<T>> round_;
   std::optional<CacheFiller> filler_;
-  /// Roots of consecutive operations; empty where the root stays.
+  /// Roots of consecutive operations; empty if the root stays.
   std::vector<int> chain_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When ranks were in an operation, and what that says about it.
+// The times of an operation, from when each rank was in it.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,28 @@
 
 namespace nhalf {
 
-/// When one rank was in an operation, in global time, as it tells rank 0.
+/// When one rank was in an operation, in global time; every rank sends its own to rank 0.
 struct Presence {
   double began_s = 0;
   double ended_s = 0;
-  /// On its own clock.
+  /// Duration on the rank's own clock.
   double own_s = 0;
   double uncertainty_s = 0;
-  /// As RoundTime has it of its start.
+  /// Whether the start was late, as in RoundTime::Start.
   bool late = false;
   bool told_late = false;
 };
 
-/// What all ranks' presences say about one operation.
+/// The times of one operation, from the presences of all ranks.
 struct OperationTimes {
   double first_start_s = std::numeric_limits<double>::infinity();
   double last_start_s = -std::numeric_limits<double>::infinity();
   double last_end_s = -std::numeric_limits<double>::infinity();
   double slowest_own_s = 0;
-  /// Of all ranks, and of all but that one.
+  /// Largest and second largest uncertainty of all ranks.
   double worst_uncertainty_s = 0;
   double second_uncertainty_s = 0;
-  /// Whether any rank was.
+  /// Whether the start of any rank was late.
   bool late = false;
   bool told_late = false;
 
@@ -53,13 +53,12 @@ struct OperationTimes {
 
   [[nodiscard]] double span_s() const { return last_end_s - first_start_s; }
   [[nodiscard]] double skew_s() const { return last_start_s - first_start_s; }
-  /// The time begins on one rank and ends on another: it is wrong by no more than both their
-  /// clocks. That includes what starts off the agreed time do to it, unless they change the
-  /// operation.
+  /// Returns the uncertainty of a time that begins on one rank and ends on another: both their
+  /// clocks together. It covers starts off the agreed time, unless these change the operation.
   [[nodiscard]] double uncertainty_s() const { return worst_uncertainty_s + second_uncertainty_s; }
 };
 
-/// Samples of operations as they come in, at rank 0.
+/// Collects the samples of operations at rank 0.
 class OperationSamples {
  public:
   void add(const OperationTimes& times, double sample_s, double true_s,

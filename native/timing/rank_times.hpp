@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of all ranks, of which some have none.
+// Times of all ranks, some of which may have none.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace nhalf {
 
-/// Every rank's time at rank 0, NaN for ranks without one; empty elsewhere.
+/// Returns every rank's time at rank 0, NaN for ranks without one; empty at other ranks.
 template <Transport T>
-std::vector<double> collect_times(T& transport, std::optional<double> mine_s) {
-  const double sent_s = mine_s.value_or(std::numeric_limits<double>::quiet_NaN());
+std::vector<double> collect_times(T& transport, std::optional<double> own_s) {
+  const double sent_s = own_s.value_or(std::numeric_limits<double>::quiet_NaN());
   return collect(transport, std::span(&sent_s, 1));
 }
 
-/// The longest time, below 0 where all are; 0 where nobody has one.
+/// Returns the longest time, 0 if no rank has one; below 0 if all times are.
 inline double longest_of(const std::vector<double>& everyone_s) {
   double longest_s = -std::numeric_limits<double>::infinity();
   for (const double time_s : everyone_s)
@@ -29,11 +29,11 @@ inline double longest_of(const std::vector<double>& everyone_s) {
   return std::isinf(longest_s) ? 0 : longest_s;
 }
 
-/// Samples of all ranks as they come in, at rank 0: the slowest rank of each and, in the end, each
-/// rank's median.
+/// Collects the samples of all ranks at rank 0: the slowest rank of each sample and each rank's
+/// median.
 class RankTimes {
  public:
-  /// Takes one time per rank, NaN for those without one; the largest of them.
+  /// Adds one time per rank, NaN for ranks without one, and returns the largest.
   double add(const std::vector<double>& everyone_s) {
     by_rank_.resize(everyone_s.size());
     for (std::size_t rank = 0; rank < everyone_s.size(); ++rank)
@@ -41,11 +41,11 @@ class RankTimes {
     return longest_of(everyone_s);
   }
 
-  /// 0 for ranks that never had a time.
+  /// Returns the median of every rank, 0 for ranks that never had a time.
   [[nodiscard]] std::vector<double> medians() {
-    std::vector<double> found;
-    for (auto& times : by_rank_) found.push_back(times.empty() ? 0 : median(times));
-    return found;
+    std::vector<double> medians_s;
+    for (auto& times : by_rank_) medians_s.push_back(times.empty() ? 0 : median(times));
+    return medians_s;
   }
 
  private:

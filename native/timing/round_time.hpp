@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks begin at one time on the global clock.
+// Starts all ranks at one time on the global clock.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nhalf {
 
 /// Round-Time (S. Hunold, A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
 /// 2018): rank 0 announces when to start, a little later than its announcement takes to arrive. The
-/// slack grows when a rank was told late and shrinks slowly to what it was while none is.
+/// slack grows when a rank was told late, and shrinks slowly to its minimum while none is.
 template <Transport T>
 class RoundTime {
  public:
@@ -22,7 +22,7 @@ class RoundTime {
     /// The first reading at or after the announced time, on this rank's own clock.
     double local_s = 0;
     /// Whether that is later than the clocks and their reading explain: this rank was told too
-    /// late, or the system gave its core to somebody else while it waited.
+    /// late, or was preempted while it waited.
     bool late = false;
     /// Whether the time had passed when this rank learned of it.
     bool told_late = false;
@@ -42,12 +42,12 @@ class RoundTime {
     share(transport_, start_s);
     const double wake_s = clock_.local_s(start_s);
     const bool told_late = transport_.now_s() > wake_s;
-    const double began_s = idle_until(transport_, wake_s);
-    const double allowed_s = clock_.uncertainty_s(began_s) + readings_allowed * reading_s_;
-    return {began_s, told_late || began_s - wake_s > allowed_s, told_late};
+    const double started_s = idle_until(transport_, wake_s);
+    const double allowed_s = clock_.uncertainty_s(started_s) + readings_allowed * reading_s_;
+    return {started_s, told_late || started_s - wake_s > allowed_s, told_late};
   }
 
-  /// What is to be learned from the last start, of all ranks.
+  /// Adapts the slack to the last start of all ranks.
   void adapt(bool somebody_was_told_late) {
     slack_s_ = std::clamp(slack_s_ * (somebody_was_told_late ? growth : decline), slack_min_s_,
                           slack_most_s);
@@ -65,8 +65,8 @@ class RoundTime {
   static constexpr std::size_t broadcasts = 9;
   static constexpr double long_s = 0.01;
 
-  /// The usual time from rank 0's call to the slowest rank's return, at rank 0 only. Where ranks
-  /// outnumber cores a broadcast takes long, and fewer are looked at.
+  /// Returns the median time from rank 0's call to the slowest rank's return, at rank 0 only. With
+  /// oversubscription a broadcast takes long, and fewer are timed.
   double broadcast_s() {
     if constexpr (is_exact<T>) return 0;
     struct Announcement {
@@ -74,16 +74,16 @@ class RoundTime {
       bool last = false;
     } now;
     std::vector<double> times_s;
-    const double began_s = transport_.now_s();
+    const double start_s = transport_.now_s();
     while (!now.last) {
       transport_.barrier();
       const double now_s = transport_.now_s();
-      now = {clock_.global_s(now_s), times_s.size() + 1 == broadcasts || now_s > began_s + long_s};
+      now = {clock_.global_s(now_s), times_s.size() + 1 == broadcasts || now_s > start_s + long_s};
       share(transport_, now);
       times_s.push_back(clock_.global_s(transport_.now_s()) - now.sent_s);
     }
-    const double mine_s = median(times_s);
-    const auto everyone_s = collect(transport_, std::span(&mine_s, 1));
+    const double own_s = median(times_s);
+    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
     return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
   }
 

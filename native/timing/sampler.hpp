@@ -18,12 +18,12 @@
 
 namespace nhalf {
 
-/// What one point gave: samples in seconds per operation, at rank 0 only.
+/// The result of one point: samples in seconds per operation, at rank 0 only.
 struct Measurement {
   bool verified = false;
   std::uint64_t batch_rounds = 1;
   std::vector<double> samples_s;
-  /// Rank by rank the median of its own times, where every rank has one.
+  /// Median time of each rank, if every rank has one.
   std::vector<double> rank_s;
   std::vector<Value> values;
   Stop stop = Stop::none;
@@ -31,15 +31,15 @@ struct Measurement {
   std::vector<std::string> advice;
 };
 
-/// Measures one pattern at one point in batches; every rank calls it, and all stop together.
+/// Measures one pattern at one point in batches. Every rank calls it, and all stop together.
 template <Transport T>
 class Sampler {
  public:
   /// A batch lasts at least this many times the clock's resolution and overhead.
   static constexpr double clock_factor = 1000;
-  /// Below this factor the clock itself is seen in the result, and an advice says so.
+  /// Batches below this factor get the advice timer-coarse, since the clock influences them.
   static constexpr double coarse_factor = 100;
-  /// The same for calls that are timed one by one.
+  /// Mean times of single calls below this factor get the advice timer-coarse.
   static constexpr double inner_factor = 0.1;
 
   Sampler(T& transport, const ClockQuality& clock, const Effort& effort)
@@ -47,7 +47,7 @@ class Sampler {
 
   Measurement measure(Pattern& pattern, const PatternInfo& info) {
     Measurement result;
-    const double began_s = transport_.now_s();
+    const double start_s = transport_.now_s();
     result.verified = is_exact<T> || transport_.all(pattern.verify());
     if (!result.verified) return result;
     pattern.prepare();
@@ -55,71 +55,71 @@ class Sampler {
     result.batch_rounds = batch.rounds;
     sample(pattern, info, batch, result);
     result.values = pattern.values();
-    result.elapsed_s = transport_.now_s() - began_s;
+    result.elapsed_s = transport_.now_s() - start_s;
     advise(info, result);
     return result;
   }
 
  private:
-  /// Rounds that are timed together. They settle where the skew of the barrier would be seen.
+  /// Rounds that are timed together; they settle if the skew of the barrier would influence them.
   struct Batch {
     std::uint64_t rounds = 1;
     bool settles = false;
   };
 
-  /// Growing, as rank 0 has it and shares it.
+  /// The state of growing, which rank 0 shares.
   struct Growth {
     Batch batch;
-    /// Of the looks at this number of rounds.
+    /// Shortest time of all trials with this number of rounds.
     double least_s = std::numeric_limits<double>::infinity();
-    int looks = 0;
+    int trials = 0;
     bool done = false;
   };
 
-  /// What must not look like a batch that is long enough: another program on this core.
-  static constexpr double hiccup_s = 0.05;
-  static constexpr int looks_enough = 3;
-  /// Of one round over the time of a barrier: beyond, its skew does not matter.
+  /// Longest usual interruption by another process, which must not pass for a long batch.
+  static constexpr double interruption_s = 0.05;
+  static constexpr int trials_enough = 3;
+  /// Ratio of a batch to the time of a barrier beyond which the skew of the barrier is negligible.
   static constexpr double skew_factor = 1000;
 
-  /// Time of one batch at this rank, without the reading of the clock that lies in it.
+  /// Times one batch at this rank, less the reading of the clock within it.
   double batch_s(Pattern& pattern, const Batch& batch) {
     transport_.barrier();
     if (batch.settles) pattern.settle();
-    const double began_s = transport_.now_s();
+    const double start_s = transport_.now_s();
     pattern.run(batch.rounds);
-    return transport_.now_s() - began_s - clock_.overhead_s;
+    return transport_.now_s() - start_s - clock_.overhead_s;
   }
 
-  /// What a barrier takes, which is more than it lets ranks go apart; the least of some.
+  /// Returns the shortest time of some barriers, which bounds the skew that one leaves.
   double barrier_s() {
     double least_s = std::numeric_limits<double>::infinity();
     transport_.barrier();
-    for (int look = 0; look < looks_enough; ++look) {
-      const double began_s = transport_.now_s();
+    for (int trial = 0; trial < trials_enough; ++trial) {
+      const double start_s = transport_.now_s();
       transport_.barrier();
-      least_s = std::min(least_s, transport_.now_s() - began_s);
+      least_s = std::min(least_s, transport_.now_s() - start_s);
     }
     return least_s;
   }
 
-  /// At rank 0 the longest time of all ranks, where every rank has one: rank 0 may be idle.
+  /// Returns, at rank 0, the longest time of all ranks if every rank has one: rank 0 may be idle.
   double longest_s(const PatternInfo& info, double own_s) {
     if (info.timing != Timing::slowest_rank) return own_s;
     const auto everyone_s = collect(transport_, std::span(&own_s, 1));
     return everyone_s.empty() ? own_s : *std::ranges::max_element(everyone_s);
   }
 
-  /// How long a batch has to last, so that it exceeds the clock's floor and `samples_max` of them
-  /// fill the slice; 0 on a virtual clock, where one round is as good as many.
+  /// Returns how long a batch has to last to exceed the clock's floor and for `samples_max` batches
+  /// to fill the slice; 0 on a virtual clock, where one round is as good as many.
   [[nodiscard]] double target_s() const {
     if (clock_.floor_s() == 0) return 0;
     return std::max(clock_factor * clock_.floor_s(),
                     effort_.slice_s / static_cast<double>(effort_.samples_max));
   }
 
-  /// A batch that is long enough in the least of some looks: the time of a single one may be that
-  /// of another program. Growing warms up caches, pages and connections.
+  /// Returns a batch that is long enough in the shortest of some trials, since another process may
+  /// interrupt a single one. Growing warms up caches, pages and connections.
   Batch grow(Pattern& pattern, const PatternInfo& info) {
     Growth growth{.batch = {info.rounds_min, info.rounds_min > 1}};
     if constexpr (is_exact<T>) return growth.batch;
@@ -133,25 +133,26 @@ class Sampler {
     return growth.batch;
   }
 
-  /// Decides on the next look, or that there are enough.
+  /// Decides whether to grow, to try again, or to stop.
   void go_on(Growth& growth, double skew_s) const {
     const auto rounds = rounds_after(growth.batch.rounds, growth.least_s);
     if (rounds > growth.batch.rounds) {
       growth = {.batch = {rounds, true}};
       return;
     }
-    ++growth.looks;
-    growth.batch.settles = rounds > 1 || growth.least_s < std::min(skew_factor * skew_s, hiccup_s);
-    growth.done = target_s() == 0 || growth.looks == looks_enough ||
-                  growth.least_s > std::max(effort_.slice_s, hiccup_s);
+    ++growth.trials;
+    growth.batch.settles =
+        rounds > 1 || growth.least_s < std::min(skew_factor * skew_s, interruption_s);
+    growth.done = target_s() == 0 || growth.trials == trials_enough ||
+                  growth.least_s > std::max(effort_.slice_s, interruption_s);
   }
 
-  /// So many rounds as are needed where some took `spent_s`, but no more than eight times as many.
+  /// Returns how many rounds are needed if `rounds` took `spent_s`, at most eight times as many.
   [[nodiscard]] std::uint64_t rounds_after(std::uint64_t rounds, double spent_s) const {
     if (spent_s >= target_s() || spent_s > target_s() * 0.8) return rounds;
     const auto now = static_cast<double>(rounds);
-    const double wanted = std::ceil(target_s() / std::max(spent_s, clock_.floor_s()) * now);
-    return static_cast<std::uint64_t>(std::min(wanted, 8 * now));
+    const double needed = std::ceil(target_s() / std::max(spent_s, clock_.floor_s()) * now);
+    return static_cast<std::uint64_t>(std::min(needed, 8 * now));
   }
 
   void sample(Pattern& pattern, const PatternInfo& info, const Batch& batch, Measurement& result) {
@@ -175,12 +176,12 @@ class Sampler {
   }
 
   void advise(const PatternInfo& info, Measurement& result) const {
-    // A copy, because the samples keep the order in which they were taken.
+    // The samples keep the order in which they were taken, so a copy is sorted.
     auto ordered = result.samples_s;
     const double middle_s = median(ordered);
     const double batch_time_s = middle_s * static_cast<double>(result.batch_rounds) *
                                 static_cast<double>(info.messages_per_round);
-    // What a pattern times itself is a mean over readings, with their time taken off.
+    // A pattern that times itself returns a mean over readings, less their overhead.
     const bool coarse = info.timing == Timing::inner
                             ? middle_s < inner_factor * clock_.floor_s()
                             : batch_time_s < coarse_factor * clock_.floor_s();

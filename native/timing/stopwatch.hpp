@@ -14,11 +14,11 @@ namespace nhalf {
 
 /// Adds up the times of calls, less what one reading of the clock takes.
 ///
-/// Between two readings around nothing lies the time of one reading, and so it does around a call:
-/// it is measured by the same code and taken off. What remains is used as a mean over many calls,
-/// so the step of the clock averages out; the error left is by how much the time of a reading
-/// differs between here and there, which is less than a nanosecond on current processors. A call
-/// that takes no time gives numbers around 0, on either side of it.
+/// Two readings around nothing are one reading apart, as are two around a call: that time is
+/// measured by the same code and subtracted. The remainder is used as a mean over many calls, so
+/// the step of the clock averages out; the remaining error is how far the time of a reading differs
+/// between both places, less than a nanosecond on current processors. A call that takes no time
+/// gives numbers around 0, of either sign.
 template <class Clock>
 class Stopwatch {
  public:
@@ -41,20 +41,20 @@ class Stopwatch {
   /// Times one call.
   template <class Call>
   void time(Call call) {
-    const double began_s = clock_.now_s();
+    const double start_s = clock_.now_s();
     call();
-    spent_s_ += clock_.now_s() - began_s;
+    spent_s_ += clock_.now_s() - start_s;
     ++calls_;
   }
 
-  /// Seconds of all calls since the reset, below 0 where they are too short for this clock; none
-  /// where there were none.
+  /// Returns the seconds of all calls since the reset, below 0 if they are too short for this
+  /// clock; nothing without calls.
   [[nodiscard]] std::optional<double> seconds() const {
     if (calls_ == 0) return std::nullopt;
     return spent_s_ - static_cast<double>(calls_) * overhead_s_;
   }
 
-  /// What was taken off each call, so that a reader can judge what is left.
+  /// Returns the overhead that was subtracted from each call, so that a reader can judge the rest.
   [[nodiscard]] std::vector<Value> values() const { return {{"clock_reading_s", overhead_s_}}; }
 
  private:

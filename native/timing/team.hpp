@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some of all ranks, in rising order.
+// A subset of all ranks, in ascending order.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace nhalf {
 
-/// Ranks that follow each other, which take no room however many they are, or a list.
+/// Consecutive ranks, which need no memory however many they are, or a list of ranks.
 class Team {
  public:
   Team() = default;
@@ -30,15 +30,15 @@ class Team {
     return listed_.empty() ? first_ + static_cast<int>(place) : listed_[place];
   }
 
-  /// The place of a rank among them.
+  /// Returns the position of a rank in the team.
   [[nodiscard]] std::optional<std::size_t> place_of(int rank) const {
     if (listed_.empty()) {
       if (rank < first_ || rank >= end_) return std::nullopt;
       return static_cast<std::size_t>(rank - first_);
     }
-    const auto found = std::ranges::lower_bound(listed_, rank);
-    if (found == listed_.end() || *found != rank) return std::nullopt;
-    return static_cast<std::size_t>(found - listed_.begin());
+    const auto place = std::ranges::lower_bound(listed_, rank);
+    if (place == listed_.end() || *place != rank) return std::nullopt;
+    return static_cast<std::size_t>(place - listed_.begin());
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What a rank puts into an operation, and where it puts in nothing what it gets, in bytes.
+// The bytes that a rank contributes to an operation, or that it receives if it contributes none.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace nhalf::trace {
 
-/// Whether the rank is the root; between two groups it says so itself.
+/// Whether the rank is the root; on an intercommunicator it passes MPI_ROOT.
 inline bool is_root(const Communicator& on, int root) {
   return root == MPI_ROOT || (!on.is_between && root == on.rank);
 }
@@ -35,7 +35,7 @@ std::uint64_t sum(Recorder& on, const Count* counts, const MPI_Datatype* types,
   return bytes;
 }
 
-/// A block, or the one in place of it.
+/// Returns the bytes of a block, which MPI_IN_PLACE leaves in the receive buffer.
 template <class Count>
 std::uint64_t block(Recorder& on, const void* in, Count in_count, MPI_Datatype in_type,
                     Count out_count, MPI_Datatype out_type) {
@@ -49,7 +49,7 @@ std::uint64_t block_of(Recorder& on, const void* in, Count in_count, MPI_Datatyp
   return on.bytes(out_counts[on.communicator(comm).rank], out_type);
 }
 
-/// All blocks of an all-to-all.
+/// Returns the bytes of all blocks of an all-to-all.
 template <class Count, class Type>
 std::uint64_t blocks(Recorder& on, const void* in, const Count* in_counts, Type in_type,
                      const Count* out_counts, Type out_type, std::uint64_t number) {
@@ -83,7 +83,7 @@ inline std::uint64_t size_of(Recorder& on, MPI_Comm comm) {
   return on.communicator(comm).partner_count;
 }
 
-/// How many neighbours a rank sends to.
+/// Returns how many neighbours a rank sends to.
 inline std::uint64_t neighbours(MPI_Comm comm, int rank) {
   int kind = MPI_UNDEFINED;
   int in = 0;

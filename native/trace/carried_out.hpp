@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// A call is carried out by its role. One that was given a handle never seen before is run first:
-// the handle may be wrong, and only the library is to say so.
+// Carries out a call by its role. A call with a handle never seen before runs first: the handle may
+// be wrong, and only the library is to report that.
 #pragma once
 
 #include "preloaded/mpi.hpp"
@@ -11,7 +11,7 @@
 
 namespace nhalf::trace {
 
-/// The call as a role runs it, between two looks at the clock.
+/// A call that a role runs between two readings of the clock.
 template <class Run>
 struct Timed {
   const Run& run;
@@ -20,7 +20,7 @@ struct Timed {
   [[gnu::always_inline]] static Ticks now() { return trace::now(); }
 };
 
-/// A call that has succeeded, for a role that counts it now.
+/// A call that has succeeded before a role counts it.
 struct Past {
   Ticks begin;
   Ticks end;
@@ -33,7 +33,7 @@ struct Past {
   [[nodiscard]] Ticks now() const { return has_run ? end : begin; }
 };
 
-/// `role` makes the role of the call, `run` is the call.
+/// Runs the call, then makes its role and counts it.
 template <bool waits, class Role, class Run>
 [[gnu::noinline]] int run_first(Recorder& on, Call call, const Role& role, const Run& run) {
   on.forget_lack();
@@ -42,17 +42,17 @@ template <bool waits, class Role, class Run>
   const Ticks end = now();
   if (error != MPI_SUCCESS) return error;
   const Recorder::Asking asking(on);
-  const auto what = role();
-  return what.template carry_out<waits>(on, call, Past{begin, end});
+  const auto made_role = role();
+  return made_role.template carry_out<waits>(on, call, Past{begin, end});
 }
 
 template <bool waits, class Role, class Run>
 [[gnu::always_inline]] inline int carried_out(Recorder& on, Call call, const Role& role,
                                               const Run& run) {
-  const auto what = role();
+  const auto made_role = role();
   if (on.is_lacking()) [[unlikely]]
     return run_first<waits>(on, call, role, run);
-  return what.template carry_out<waits>(on, call, Timed<Run>{run});
+  return made_role.template carry_out<waits>(on, call, Timed<Run>{run});
 }
 
 }  // namespace nhalf::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells by subject: they follow each other in the file, and a table of their numbers with open
-// addresses, in memory alone, finds them.
+// Cells by subject: they are consecutive in the file, and a hash table of their numbers with open
+// addressing, in memory alone, finds them.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace nhalf::trace {
 
-/// How many cells all threads of the process may still take.
-inline constinit std::atomic<std::int64_t> cells_left{static_cast<std::int64_t>(cells_most)};
+/// Number of cells that all threads of the process may still take.
+inline constinit std::atomic<std::int64_t> cells_remaining{static_cast<std::int64_t>(cells_most)};
 
 class Cells {
  public:
@@ -30,7 +30,8 @@ class Cells {
            static_cast<std::uint32_t>(subject.partner);
   }
 
-  /// The cell of a subject, made where there is none; one of fewer details where there is no room.
+  /// Returns the cell of a subject and adds it if necessary; one with fewer details if cells run
+  /// out.
   [[gnu::always_inline]] Cell& of(const Subject& subject) {
     const auto which = packed(subject);
     const auto mask = numbers_.size() - 1;
@@ -46,9 +47,9 @@ class Cells {
 
  private:
   static constexpr std::uint64_t step = 64;
-  /// With its places in the table, of which up to four are for one.
+  /// Memory of a cell, with up to four slots of the table per cell.
   static constexpr std::int64_t cell_bytes = sizeof(Cell) + 4 * sizeof(std::uint32_t);
-  /// Kept for subjects of which sizes are rounded, then for such without partners, too.
+  /// Cells reserved for subjects with rounded sizes, and for subjects without partners.
   static constexpr std::int64_t for_rounded = 40'000;
   static constexpr std::int64_t for_joined = 8'000;
 
@@ -60,14 +61,15 @@ class Cells {
   [[gnu::noinline]] Cell& added(const Subject& subject, std::uint64_t at) {
     const bool is_rounded = std::popcount(subject.size_bytes) <= 1;
     const bool is_joined = subject.partner == elsewhere && subject.size_bytes == 0;
-    const auto left = std::min(cells_left.load(std::memory_order_relaxed),
-                               memory_left_bytes.load(std::memory_order_relaxed) / cell_bytes);
-    const auto kept = is_joined ? 0 : is_rounded ? for_joined : for_rounded;
-    if (!is_full_ && left > kept && room()) return made(subject, at);
+    const auto remaining =
+        std::min(cells_remaining.load(std::memory_order_relaxed),
+                 memory_remaining_bytes.load(std::memory_order_relaxed) / cell_bytes);
+    const auto reserve = is_joined ? 0 : is_rounded ? for_joined : for_rounded;
+    if (!is_full_ && remaining > reserve && reserve_cell()) return made(subject, at);
     return fewer_details(subject, is_rounded);
   }
 
-  bool room() {
+  bool reserve_cell() {
     const auto needed = layout_.head.cells + 1;
     if (needed > cells_most) return false;
     const auto in_steps = (needed + step - 1) / step * step;
@@ -79,12 +81,12 @@ class Cells {
   }
 
   Cell& made(const Subject& subject, std::uint64_t at) {
-    cells_left.fetch_sub(1, std::memory_order_relaxed);
-    memory_left_bytes.fetch_sub(cell_bytes, std::memory_order_relaxed);
+    cells_remaining.fetch_sub(1, std::memory_order_relaxed);
+    memory_remaining_bytes.fetch_sub(cell_bytes, std::memory_order_relaxed);
     Cell& cell = layout_.cells[layout_.head.cells];
     cell =
         Cell{packed(subject), subject.size_bytes, 0, 0, 0, 0, std::numeric_limits<Ticks>::max(), 0};
-    // Whoever reads after a kill sees whole cells only.
+    // A reader after a kill sees complete cells only.
     std::atomic_signal_fence(std::memory_order_release);
     layout_.head.cells += 1;
     numbers_[at] = static_cast<std::uint32_t>(layout_.head.cells);
@@ -92,7 +94,7 @@ class Cells {
     return cell;
   }
 
-  /// Sizes are rounded down to powers of two first; then all partners are one.
+  /// Rounds the size down to a power of two first; then joins all partners.
   Cell& fewer_details(Subject subject, bool is_rounded) {
     if (!is_rounded) {
       layout_.head.lost |= sizes_rounded;
@@ -121,10 +123,10 @@ class Cells {
 
   File& file_;
   Layout& layout_;
-  /// Numbers of cells from 1 on; 0 is a free place.
+  /// Numbers of cells from 1 on; 0 is a free slot.
   std::vector<std::uint32_t> numbers_;
   bool is_full_ = false;
-  /// Where not even that can be kept.
+  /// Counts what fits into no cell of the file.
   Cell last_resort_{};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Communicators by handle: their numbers in this process, and the ranks of MPI_COMM_WORLD that
-// their ranks are. What is made is written at once, so that a kill loses none.
+// Communicators by handle: their numbers in this process, and their ranks as ranks of
+// MPI_COMM_WORLD. A new communicator is written at once, so that a kill loses none.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 #include "trace/kinds.hpp"
 #include "trace/library.hpp"
 #include "trace/lock.hpp"
-#include "trace/notes.hpp"
+#include "trace/metadata.hpp"
 
 namespace nhalf::trace {
 
@@ -30,10 +30,11 @@ using Ranks = std::vector<int>;
 
 struct Communicator {
   std::uint32_t number = 0;
-  /// Ranks of MPI_COMM_WORLD that messages go to, and those of the own group.
+  /// Ranks of MPI_COMM_WORLD that messages go to (of the remote group, if there is one).
   std::shared_ptr<const Ranks> partners;
+  /// Ranks of MPI_COMM_WORLD of the local group.
   std::shared_ptr<const Ranks> members;
-  /// How many there are; the lists are empty where there was no room for them.
+  /// Lengths of both lists, which are empty if they exceed the memory budget.
   std::uint32_t partner_count = 0;
   std::uint32_t member_count = 0;
   int rank = 0;
@@ -54,47 +55,47 @@ struct Communicator {
 
 class Communicators {
  public:
-  /// Raised whenever what threads remember of handles may be wrong.
+  /// Incremented whenever handles that threads remember may be stale.
   static inline std::atomic<std::uint32_t> generation{1};
 
   static Communicators& of_process() { return preloaded::lasting<Communicators>(); }
 
-  /// One that was not seen when it was made is made known now, where the library may be asked;
-  /// null elsewhere. Valid for good.
+  /// Returns the communicator of a handle, null for an unknown handle if the library may not be
+  /// queried. The result stays valid until the process ends.
   const Communicator* of(MPI_Comm comm, bool may_ask) {
     const std::lock_guard guard(lock_);
-    if (auto* known = by_handle_.find(number_of(comm))) return *known;
+    if (auto* entry = by_handle_.find(number_of(comm))) return *entry;
     return may_ask ? add(comm, nullptr) : nullptr;
   }
 
-  /// Stands for one of which nothing is known.
+  /// Returns a placeholder for a communicator of which nothing is known.
   static const Communicator& unknown() {
     static const auto& none =
         *new Communicator{0, std::make_shared<const Ranks>(), std::make_shared<const Ranks>()};
     return none;
   }
 
-  /// A program of sessions has no world: the first communicator that it makes from a group is it.
+  /// Uses the first communicator made from a group as the world of a program with sessions only.
   void session_begins(MPI_Comm comm) {
     world_ = comm;
     NHALF_OWN(Comm_group)(comm, &session_group_);
     has_session_ = true;
   }
-  /// Nothing of a session may be kept beyond it.
+  /// Frees the group of a session, which must not outlive it.
   void session_ends() {
     if (has_session_) NHALF_OWN(Group_free)(&session_group_);
     has_session_ = false;
   }
   [[nodiscard]] bool has_session() const { return has_session_; }
-  /// Whose ranks all others are told in.
+  /// Returns the communicator whose ranks identify processes.
   [[nodiscard]] MPI_Comm world() const { return world_; }
   void world_is(MPI_Comm comm) { world_ = comm, is_world_model_ = true; }
 
-  /// One that was just made; where its group cannot be asked for yet it is that of `like`.
-  void made(MPI_Comm comm, const Communicator* like = nullptr) {
+  /// Adds a new communicator; with the group of `parent` if it cannot be queried yet.
+  void made(MPI_Comm comm, const Communicator* parent = nullptr) {
     if (comm == MPI_COMM_NULL) return;
     const std::lock_guard guard(lock_);
-    add(comm, like);
+    add(comm, parent);
     generation.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -104,54 +105,56 @@ class Communicators {
     generation.fetch_add(1, std::memory_order_relaxed);
   }
 
-  static void named(const Communicator& one, const char* name) {
-    Notes::of_process().communicator_name(one.number, name);
+  static void named(const Communicator& communicator, const char* name) {
+    Metadata::of_process().communicator_name(communicator.number, name);
   }
 
  private:
   using List = std::shared_ptr<const Ranks>;
 
-  const Communicator* add(MPI_Comm comm, const Communicator* like) {
-    auto made = std::make_unique<Communicator>();
-    if (like != nullptr)
-      *made = *like;
-    else if (!asked_quietly([&] { return ask(comm, *made); }))
+  const Communicator* add(MPI_Comm comm, const Communicator* parent) {
+    auto communicator = std::make_unique<Communicator>();
+    if (parent != nullptr)
+      *communicator = *parent;
+    else if (!asked_quietly([&] { return ask(comm, *communicator); }))
       return &unknown();
-    const bool has_place = by_handle_.put(number_of(comm), made.get());
-    const auto* kept = has_place && has_number(*made) ? numbered(std::move(made))
-                                                      : without_number(std::move(made));
-    if (has_place) by_handle_.put(number_of(comm), kept);
-    return kept;
+    const bool has_place = by_handle_.put(number_of(comm), communicator.get());
+    const auto* entry = has_place && has_number(*communicator)
+                            ? numbered(std::move(communicator))
+                            : without_number(std::move(communicator));
+    if (has_place) by_handle_.put(number_of(comm), entry);
+    return entry;
   }
 
-  /// Whether one more can be noted.
-  bool has_number(const Communicator& made) {
-    return next_ < communicators_max && made.members->size() == made.member_count &&
-           made.partners->size() == made.partner_count && take_memory(communicator_bytes) &&
-           Notes::of_process().communicator(next_, *made.members,
-                                            made.is_between ? made.partners.get() : nullptr);
+  /// Writes one more communicator to the metadata; false beyond the limits.
+  bool has_number(const Communicator& added) {
+    return next_ < communicators_max && added.members->size() == added.member_count &&
+           added.partners->size() == added.partner_count && take_memory(communicator_bytes) &&
+           Metadata::of_process().communicator(next_, *added.members,
+                                               added.is_between ? added.partners.get() : nullptr);
   }
 
-  const Communicator* numbered(std::unique_ptr<Communicator> made) {
-    made->number = next_++;
-    all_.push_back(std::move(made));
+  const Communicator* numbered(std::unique_ptr<Communicator> communicator) {
+    communicator->number = next_++;
+    all_.push_back(std::move(communicator));
     return all_.back().get();
   }
 
-  /// Those of the same ranks are one: a program may make and free them without end.
-  const Communicator* without_number(std::unique_ptr<Communicator> made) {
-    Notes::of_process().lost(Unkept::communicators);
-    made->number = communicators_max;
-    auto& known = without_number_[{made->members.get(), made->partners.get(), made->member_count,
-                                   made->partner_count, made->rank}];
-    if (known == nullptr) {
-      known = made.get();
-      all_.push_back(std::move(made));
+  /// Joins communicators of equal ranks, since a program may make and free them without end.
+  const Communicator* without_number(std::unique_ptr<Communicator> communicator) {
+    Metadata::of_process().lost(Dropped::communicators);
+    communicator->number = communicators_max;
+    auto& entry = without_number_[{communicator->members.get(), communicator->partners.get(),
+                                   communicator->member_count, communicator->partner_count,
+                                   communicator->rank}];
+    if (entry == nullptr) {
+      entry = communicator.get();
+      all_.push_back(std::move(communicator));
     }
-    return known;
+    return entry;
   }
 
-  /// Whether there is such a communicator.
+  /// Queries the library; false if there is no such communicator.
   bool ask(MPI_Comm comm, Communicator& into) {
     int is_between = 0;
     MPI_Group group{};
@@ -169,38 +172,38 @@ class Communicators {
     return true;
   }
 
-  /// Ranks of MPI_COMM_WORLD, one list for all groups of the same; frees the group.
+  /// Returns the ranks of MPI_COMM_WORLD in a group, in one list for equal groups; frees the group.
   List translated(MPI_Group group, std::uint32_t& count) {
     int size = 0;
     MPI_Group all = session_group_;
     NHALF_OWN(Group_size)(group, &size);
     count = static_cast<std::uint32_t>(size);
     if (is_world_model_) NHALF_OWN(Comm_group)(world_, &all);
-    Ranks own(static_cast<std::size_t>(size));
-    Ranks theirs(own.size(), elsewhere);
-    for (int rank = 0; rank < size; ++rank) own[static_cast<std::size_t>(rank)] = rank;
+    Ranks group_ranks(static_cast<std::size_t>(size));
+    Ranks world_ranks(group_ranks.size(), elsewhere);
+    for (int rank = 0; rank < size; ++rank) group_ranks[static_cast<std::size_t>(rank)] = rank;
     if (size > 0 && (is_world_model_ || has_session_))
-      NHALF_OWN(Group_translate_ranks)(group, size, own.data(), all, theirs.data());
-    for (int& rank : theirs)
+      NHALF_OWN(Group_translate_ranks)(group, size, group_ranks.data(), all, world_ranks.data());
+    for (int& rank : world_ranks)
       if (rank < 0) rank = elsewhere;
     if (is_world_model_) NHALF_OWN(Group_free)(&all);
     NHALF_OWN(Group_free)(&group);
-    return listed(std::make_shared<const Ranks>(std::move(theirs)));
+    return listed(std::make_shared<const Ranks>(std::move(world_ranks)));
   }
 
-  /// An empty list where there is no room.
+  /// Returns the one stored list of these ranks; an empty list beyond the memory budget.
   List listed(List list) {
-    if (const auto known = lists_.find(list); known != lists_.end()) return *known;
+    if (const auto stored = lists_.find(list); stored != lists_.end()) return *stored;
     const std::size_t bytes = list_bytes + list->size() * sizeof(int);
     if (!lists_.empty() && !take_memory(bytes)) return no_ranks_;
     return *lists_.insert(std::move(list)).first;
   }
 
   struct ByRanks {
-    bool operator()(const List& one, const List& other) const { return *one < *other; }
+    bool operator()(const List& first, const List& second) const { return *first < *second; }
   };
 
-  /// With what the allocator and containers add.
+  /// Memory of a communicator, with the overhead of allocator and containers.
   static constexpr std::size_t communicator_bytes = sizeof(Communicator) + 32;
   static constexpr std::size_t list_bytes = 160;
 
@@ -215,37 +218,38 @@ class Communicators {
   std::set<List, ByRanks> lists_;
   using Members = std::tuple<const Ranks*, const Ranks*, std::uint32_t, std::uint32_t, int>;
   std::map<Members, const Communicator*> without_number_;
-  /// None is given back: what was begun on one may end after it was freed.
+  /// All communicators; none is deleted, since operations may end after their communicator is
+  /// freed.
   std::vector<std::unique_ptr<Communicator>> all_;
 };
 
-/// The communicator whose ranks all others are told in: MPI_COMM_WORLD where there is one.
+/// Returns the communicator whose ranks identify processes: MPI_COMM_WORLD if there is one.
 inline MPI_Comm world() {
   return Communicators::of_process().world();
 }
 
-/// Windows and matched messages have a communicator, too.
+/// The communicators of windows or of matched messages, by handle.
 template <class Kind>
 class Belonging {
  public:
   static Belonging& of_process() { return preloaded::lasting<Belonging>(); }
   void put(std::uint64_t handle, const Communicator* on) {
     const std::lock_guard guard(lock_);
-    known_.put(handle, on);
+    communicators_.put(handle, on);
   }
   const Communicator* find(std::uint64_t handle) {
     const std::lock_guard guard(lock_);
-    auto* known = known_.find(handle);
-    return known == nullptr ? nullptr : *known;
+    auto* entry = communicators_.find(handle);
+    return entry == nullptr ? nullptr : *entry;
   }
   void erase(std::uint64_t handle) {
     const std::lock_guard guard(lock_);
-    known_.erase(handle);
+    communicators_.erase(handle);
   }
 
  private:
   Lock lock_;
-  Handles<const Communicator*> known_;
+  Handles<const Communicator*> communicators_;
 };
 
 using Windows = Belonging<struct OfWindows>;

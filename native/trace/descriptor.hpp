@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is open for as long as a function needs it: how many a process may have open is
-// limited, and the program's own come first.
+// A file that is open only as long as a function needs it: the number of open files of a process is
+// limited, and the program's own take precedence.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@ namespace nhalf::trace {
 
 class Descriptor {
  public:
-  /// A file that is not there yet.
+  /// Creates a file, which must not exist yet.
   static Descriptor made(const char* path) { return {path, O_RDWR | O_CREAT | O_EXCL}; }
   static Descriptor opened(const char* path) { return {path, O_RDWR}; }
 
@@ -23,7 +23,7 @@ class Descriptor {
   }
 
   [[nodiscard]] int number() const { return number_; }
-  /// Why there is none; 0 if there is.
+  /// Returns the errno of opening; 0 if the file is open.
   [[nodiscard]] int error() const { return error_; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Error handlers of the program run as often as without this library. Where a program has one of
-// its own, a call with wrong handles may come back as if it had succeeded, and what is asked about
-// these handles then must not reach the handler.
+// Error handlers of the program run as often as without this library. If a program has its own
+// handler, a call with wrong handles may return as if it had succeeded, and later queries about
+// these handles must not reach the handler.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace nhalf::trace {
 /// Set when the program makes its first error handler.
 inline constinit std::atomic<bool> has_own_handlers{false};
 
-/// A communicator returns its errors as long as this lives.
+/// Makes a communicator return its errors during its lifetime.
 class Returning {
  public:
   explicit Returning(MPI_Comm comm) : comm_(comm) {
@@ -41,12 +41,12 @@ class Returning {
   MPI_Errhandler before_{};
 };
 
-/// Asks the library something, without a word to the program's handlers: errors that belong to no
-/// communicator go to that of MPI_COMM_WORLD, or since MPI 4.0 to that of MPI_COMM_SELF.
+/// Queries the library without calling the program's handlers: errors that belong to no
+/// communicator go to the handler of MPI_COMM_WORLD, since MPI 4.0 to that of MPI_COMM_SELF.
 template <class Ask>
 auto asked_quietly(Ask ask) {
   int is_initialized = 0;
-  // Programs of sessions alone have neither of both.
+  // Programs with sessions only have neither communicator.
   if (has_own_handlers.load(std::memory_order_relaxed))
     own<struct OfHandlers, decltype(PMPI_Initialized)>("PMPI_Initialized")(&is_initialized);
   if (is_initialized == 0) return ask();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file in memory that grows: its addresses stay, and whatever becomes of the process is kept by
-// the kernel. Room is taken on the disk before it is touched, so a full one is no signal.
+// A mapped file that grows: its addresses stay valid, and the kernel keeps its content however the
+// process ends. Disk blocks are allocated before they are touched, so a full disk raises no signal.
 #pragma once
 
 #include <sys/mman.h>
@@ -16,17 +16,17 @@ namespace nhalf::trace {
 
 class File {
  public:
-  /// Of up to `most_bytes`, of which none are there yet. `error()` tells what failed.
+  /// Creates an empty file that may grow to `most_bytes`; `error()` returns what failed.
   File(const char* path, std::size_t most_bytes) : path_(path), most_bytes_(most_bytes) {
-    const auto made = Descriptor::made(path);
-    error_ = made.error();
+    const auto file = Descriptor::made(path);
+    error_ = file.error();
     if (error_ != 0) return;
-    void* where = mmap(nullptr, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                       made.number(), 0);
-    if (where == MAP_FAILED)
+    void* address = mmap(nullptr, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         file.number(), 0);
+    if (address == MAP_FAILED)
       error_ = errno;
     else
-      data_ = static_cast<std::byte*>(where);
+      data_ = static_cast<std::byte*>(address);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -34,7 +34,7 @@ class File {
     if (data_ != nullptr) munmap(data_, most_bytes_);
   }
 
-  /// Whether the file has `size_bytes` now.
+  /// Grows the file to `size_bytes`; false if that fails.
   bool grow(std::size_t size_bytes) {
     if (error_ != 0 || size_bytes > most_bytes_) return false;
     if (size_bytes <= size_bytes_) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
-// Arguments of Fortran as C has them, by their types in C; all of them are addresses.
+// Converts the arguments of Fortran calls, which are all addresses, by their types in C.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@
 
 namespace nhalf::trace::fortran {
 
-using Given = std::array<void*, 14>;
+using Arguments = std::array<void*, 14>;
 
-inline MPI_Fint& number(void* given) {
-  return *static_cast<MPI_Fint*>(given);
+inline MPI_Fint& number(void* argument) {
+  return *static_cast<MPI_Fint*>(argument);
 }
 
-inline MPI_Status* status_of(void* given, MPI_Status* own, const char* ignored) {
-  return given == nhalf::fortran::sentinel(ignored) ? MPI_STATUS_IGNORE : own;
+inline MPI_Status* status_of(void* argument, MPI_Status* own, const char* ignored) {
+  return argument == nhalf::fortran::sentinel(ignored) ? MPI_STATUS_IGNORE : own;
 }
 
-#define NHALF_HANDLE(type, call)              \
-  inline type handle(type*, MPI_Fint given) { \
-    return NHALF_OWN(call##_f2c)(given);      \
-  }                                           \
-  inline MPI_Fint back(type given) {          \
-    return NHALF_OWN(call##_c2f)(given);      \
+#define NHALF_HANDLE(type, call)                 \
+  inline type handle(type*, MPI_Fint argument) { \
+    return NHALF_OWN(call##_f2c)(argument);      \
+  }                                              \
+  inline MPI_Fint back(type argument) {          \
+    return NHALF_OWN(call##_c2f)(argument);      \
   }
 NHALF_HANDLE(MPI_Comm, Comm)
 NHALF_HANDLE(MPI_Datatype, Type)
@@ -43,72 +43,73 @@ NHALF_HANDLE(MPI_Message, Message)
 #undef NHALF_HANDLE
 
 template <class Type>
-concept IsHandle = requires(Type one) { back(one); };
+concept IsHandle = requires(Type handle) { back(handle); };
 
-/// Numbers, lists of numbers and data.
+/// Converts numbers, lists of numbers and data.
 template <class Type>
 struct From {
-  void* given;
+  void* argument;
   Type value() {
     if constexpr (std::is_pointer_v<Type> && std::is_void_v<std::remove_pointer_t<Type>>)
-      return nhalf::fortran::address(given);
+      return nhalf::fortran::address(argument);
     else if constexpr (std::is_pointer_v<Type>)
-      return static_cast<Type>(weights(given));
+      return static_cast<Type>(weights(argument));
     else
-      return *static_cast<Type*>(given);
+      return *static_cast<Type*>(argument);
   }
   void end(int /*unused*/) {}
 
-  static void* weights(void* given) {
+  static void* weights(void* argument) {
     static const void* none = nhalf::fortran::sentinel("mpi_fortran_unweighted_");
     static const void* empty = nhalf::fortran::sentinel("mpi_fortran_weights_empty_");
-    if (given != nullptr && given == none) return MPI_UNWEIGHTED;
-    if (given != nullptr && given == empty) return MPI_WEIGHTS_EMPTY;
-    return given;
+    if (argument != nullptr && argument == none) return MPI_UNWEIGHTED;
+    if (argument != nullptr && argument == empty) return MPI_WEIGHTS_EMPTY;
+    return argument;
   }
 };
 
 template <IsHandle Type>
 struct From<Type> {
-  void* given;
-  Type value() { return handle(static_cast<Type*>(nullptr), number(given)); }
+  void* argument;
+  Type value() { return handle(static_cast<Type*>(nullptr), number(argument)); }
   void end(int /*unused*/) {}
 };
 
-/// A handle that the call makes or changes.
+/// Converts a handle that the call makes or changes.
 template <IsHandle Type>
 struct From<Type*> {
-  void* given;
-  Type own = handle(static_cast<Type*>(nullptr), number(given));
+  void* argument;
+  Type own = handle(static_cast<Type*>(nullptr), number(argument));
   Type* value() { return &own; }
   void end(int error) {
-    if (error == MPI_SUCCESS) number(given) = back(own);
+    if (error == MPI_SUCCESS) number(argument) = back(own);
   }
 };
 
 template <>
 struct From<MPI_Status*> {
-  void* given;
+  void* argument;
   MPI_Status own{};
-  MPI_Status* used = status_of(given, &own, "mpi_fortran_status_ignore_");
+  MPI_Status* used = status_of(argument, &own, "mpi_fortran_status_ignore_");
   MPI_Status* value() { return used; }
   void end(int /*unused*/) {
-    if (used != MPI_STATUS_IGNORE) NHALF_OWN(Status_c2f)(used, static_cast<MPI_Fint*>(given));
+    if (used != MPI_STATUS_IGNORE) NHALF_OWN(Status_c2f)(used, static_cast<MPI_Fint*>(argument));
   }
 };
 
 template <class... Types, std::size_t... places>
-void called(int (*call)(Types...), Given& given, std::index_sequence<places...> /*unused*/) {
-  std::tuple<From<Types>...> all{From<Types>{given[places]}...};
-  const int error = call(std::get<places>(all).value()...);
-  (std::get<places>(all).end(error), ...);
-  nhalf::fortran::answer(static_cast<MPI_Fint*>(given[sizeof...(Types)]), error);
+void called(int (*call)(Types...), Arguments& arguments,
+            std::index_sequence<places...> /*unused*/) {
+  std::tuple<From<Types>...> converted{From<Types>{arguments[places]}...};
+  const int error = call(std::get<places>(converted).value()...);
+  (std::get<places>(converted).end(error), ...);
+  nhalf::fortran::answer(static_cast<MPI_Fint*>(arguments[sizeof...(Types)]), error);
 }
 
-/// Makes the call for C.
+/// Makes the call for C with converted arguments.
 template <class... Types>
-void by_type(int (*call)(Types...), Given& given) {
-  called(call, given, std::index_sequence_for<Types...>());
+void by_type(int (*call)(Types...), Arguments& arguments) {
+  called(call, arguments, std::index_sequence_for<Types...>());
 }
 
 }  // namespace nhalf::trace::fortran

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI with Fortran
-// Calls of Fortran with lists of requests and statuses; places count from 1 on there.
+// Fortran calls with lists of requests and statuses; Fortran counts places from 1.
 #pragma once
 
 #include <vector>
@@ -10,42 +10,43 @@
 
 namespace nhalf::trace::fortran {
 
-inline void init(Given& given) {
-  nhalf::fortran::answer(static_cast<MPI_Fint*>(given[0]), MPI_Init(nullptr, nullptr));
+inline void init(Arguments& arguments) {
+  nhalf::fortran::answer(static_cast<MPI_Fint*>(arguments[0]), MPI_Init(nullptr, nullptr));
 }
 
 inline int init_thread(int required, int* provided) {
   return MPI_Init_thread(nullptr, nullptr, required, provided);
 }
 
-/// The first two arguments of all these calls.
-class Requested {
+/// The list of requests in the first two arguments, which is copied back at the end.
+class RequestList {
  public:
-  explicit Requested(Given& given)
-      : given_(static_cast<MPI_Fint*>(given[1])), own_(static_cast<std::size_t>(number(given[0]))) {
+  explicit RequestList(Arguments& arguments)
+      : handles_(static_cast<MPI_Fint*>(arguments[1])),
+        own_(static_cast<std::size_t>(number(arguments[0]))) {
     for (std::size_t at = 0; at < own_.size(); ++at)
-      own_[at] = handle(static_cast<MPI_Request*>(nullptr), given_[at]);
+      own_[at] = handle(static_cast<MPI_Request*>(nullptr), handles_[at]);
   }
-  ~Requested() {
-    for (std::size_t at = 0; at < own_.size(); ++at) given_[at] = back(own_[at]);
+  ~RequestList() {
+    for (std::size_t at = 0; at < own_.size(); ++at) handles_[at] = back(own_[at]);
   }
-  Requested(const Requested&) = delete;
-  Requested& operator=(const Requested&) = delete;
+  RequestList(const RequestList&) = delete;
+  RequestList& operator=(const RequestList&) = delete;
 
   [[nodiscard]] int count() const { return static_cast<int>(own_.size()); }
   MPI_Request* data() { return own_.data(); }
 
  private:
-  MPI_Fint* given_;
+  MPI_Fint* handles_;
   std::vector<MPI_Request> own_;
 };
 
-/// Where statuses go; null in C where the program ignores them.
+/// The list of statuses; MPI_STATUSES_IGNORE in C if the program ignores them.
 class StatusList {
  public:
-  StatusList(void* given, int count)
-      : given_(static_cast<MPI_Fint*>(given)), own_(static_cast<std::size_t>(count)) {
-    is_ignored_ = given == nhalf::fortran::sentinel("mpi_fortran_statuses_ignore_");
+  StatusList(void* argument, int count)
+      : target_(static_cast<MPI_Fint*>(argument)), own_(static_cast<std::size_t>(count)) {
+    is_ignored_ = argument == nhalf::fortran::sentinel("mpi_fortran_statuses_ignore_");
   }
   MPI_Status* data() { return is_ignored_ ? MPI_STATUSES_IGNORE : own_.data(); }
   void give_back(int count) {
@@ -53,84 +54,84 @@ class StatusList {
     if (is_ignored_) return;
     for (int at = 0; at < count; ++at)
       NHALF_OWN(Status_c2f)(&own_[static_cast<std::size_t>(at)],
-                            given_ + static_cast<std::size_t>(at) * words);
+                            target_ + static_cast<std::size_t>(at) * words);
   }
 
  private:
-  MPI_Fint* given_;
+  MPI_Fint* target_;
   std::vector<MPI_Status> own_;
   bool is_ignored_ = false;
 };
 
-inline void place(void* given, int index) {
-  number(given) = index == MPI_UNDEFINED ? MPI_UNDEFINED : index + 1;
+inline void place(void* argument, int index) {
+  number(argument) = index == MPI_UNDEFINED ? MPI_UNDEFINED : index + 1;
 }
 
-inline void finish(Given& given, std::size_t at, int error) {
-  nhalf::fortran::answer(static_cast<MPI_Fint*>(given[at]), error);
+inline void finish(Arguments& arguments, std::size_t at, int error) {
+  nhalf::fortran::answer(static_cast<MPI_Fint*>(arguments[at]), error);
 }
 
-inline void start_all(Given& given) {
-  Requested requests(given);
-  finish(given, 2, MPI_Startall(requests.count(), requests.data()));
+inline void start_all(Arguments& arguments) {
+  RequestList requests(arguments);
+  finish(arguments, 2, MPI_Startall(requests.count(), requests.data()));
 }
 
-inline void wait_all(Given& given) {
-  Requested requests(given);
-  StatusList statuses(given[2], requests.count());
+inline void wait_all(Arguments& arguments) {
+  RequestList requests(arguments);
+  StatusList statuses(arguments[2], requests.count());
   const int error = MPI_Waitall(requests.count(), requests.data(), statuses.data());
   statuses.give_back(requests.count());
-  finish(given, 3, error);
+  finish(arguments, 3, error);
 }
 
-inline void test_all(Given& given) {
-  Requested requests(given);
-  StatusList statuses(given[3], requests.count());
-  int& flag = number(given[2]);
+inline void test_all(Arguments& arguments) {
+  RequestList requests(arguments);
+  StatusList statuses(arguments[3], requests.count());
+  int& flag = number(arguments[2]);
   const int error = MPI_Testall(requests.count(), requests.data(), &flag, statuses.data());
   if (flag != 0) statuses.give_back(requests.count());
-  finish(given, 4, error);
+  finish(arguments, 4, error);
 }
 
-inline void wait_any(Given& given) {
-  Requested requests(given);
-  From<MPI_Status*> status{given[3]};
+inline void wait_any(Arguments& arguments) {
+  RequestList requests(arguments);
+  From<MPI_Status*> status{arguments[3]};
   int index = MPI_UNDEFINED;
   const int error = MPI_Waitany(requests.count(), requests.data(), &index, status.value());
-  place(given[2], index);
+  place(arguments[2], index);
   status.end(error);
-  finish(given, 4, error);
+  finish(arguments, 4, error);
 }
 
-inline void test_any(Given& given) {
-  Requested requests(given);
-  From<MPI_Status*> status{given[4]};
+inline void test_any(Arguments& arguments) {
+  RequestList requests(arguments);
+  From<MPI_Status*> status{arguments[4]};
   int index = MPI_UNDEFINED;
   const int error =
-      MPI_Testany(requests.count(), requests.data(), &index, &number(given[3]), status.value());
-  place(given[2], index);
+      MPI_Testany(requests.count(), requests.data(), &index, &number(arguments[3]), status.value());
+  place(arguments[2], index);
   status.end(error);
-  finish(given, 5, error);
+  finish(arguments, 5, error);
 }
 
 template <class Call>
-void some(Given& given, Call call) {
-  Requested requests(given);
-  StatusList statuses(given[4], requests.count());
-  int& done = number(given[2]);
-  auto* indices = static_cast<MPI_Fint*>(given[3]);
+void some(Arguments& arguments, Call call) {
+  RequestList requests(arguments);
+  StatusList statuses(arguments[4], requests.count());
+  int& done = number(arguments[2]);
+  auto* indices = static_cast<MPI_Fint*>(arguments[3]);
   const int error = call(requests.count(), requests.data(), &done, indices, statuses.data());
   for (int at = 0; at < done && done != MPI_UNDEFINED; ++at) indices[at] += 1;
   if (done != MPI_UNDEFINED) statuses.give_back(done);
-  finish(given, 5, error);
+  finish(arguments, 5, error);
 }
 
-inline void wait_some(Given& given) {
-  some(given, &MPI_Waitsome);
+inline void wait_some(Arguments& arguments) {
+  some(arguments, &MPI_Waitsome);
 }
 
-inline void test_some(Given& given) {
-  some(given, &MPI_Testsome);
+inline void test_some(Arguments& arguments) {
+  some(arguments, &MPI_Testsome);
 }
 
 }  // namespace nhalf::trace::fortran

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a handle: a table with open addresses.
+// A hash table by handle, with open addressing.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace nhalf::trace {
 
-/// Handles as numbers, whatever they are.
+/// Returns a handle as a number, whether it is an integer or an address.
 template <class Handle>
 std::uint64_t number_of(Handle handle) {
   if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
@@ -24,10 +24,10 @@ std::uint64_t number_of(Handle handle) {
 template <class Value>
 class Handles {
  public:
-  /// Without the lock, too: who looks for a handle has put it, or was told of it since.
+  /// Needs no lock: a thread that looks up a handle has put it, or got it from one that did.
   [[nodiscard]] bool is_empty() const { return used() == 0; }
 
-  /// Null where nothing is known.
+  /// Returns the value of a handle; null if there is none.
   Value* find(std::uint64_t handle) {
     if (used() == 0) return nullptr;
     for (auto at = home(handle);; at = (at + 1) & mask()) {
@@ -36,10 +36,10 @@ class Handles {
     }
   }
 
-  /// Whether there was room for it.
+  /// Sets the value of a handle; false beyond the memory budget.
   bool put(std::uint64_t handle, const Value& value) {
-    if (Value* known = find(handle)) {
-      *known = value;
+    if (Value* entry = find(handle)) {
+      *entry = value;
       return true;
     }
     if ((used() + 1) * 2 > places_.size() && !enlarge()) return false;
@@ -49,11 +49,11 @@ class Handles {
   }
 
   void erase(std::uint64_t handle) {
-    Value* known = find(handle);
-    if (known == nullptr) return;
+    Value* entry = find(handle);
+    if (entry == nullptr) return;
     auto hole = home(handle);
     while (places_[hole].handle != handle || !places_[hole].is_used) hole = (hole + 1) & mask();
-    // What follows moves up, unless it would then stand before its home.
+    // Later entries move into the hole, unless they would then precede their home.
     for (auto at = (hole + 1) & mask(); places_[at].is_used; at = (at + 1) & mask()) {
       const auto from_home = (at - home(places_[at].handle)) & mask();
       if (from_home < ((at - hole) & mask())) continue;
@@ -72,7 +72,7 @@ class Handles {
   };
 
   [[nodiscard]] std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
-  /// Only where the lock is held.
+  /// Requires the lock.
   void set_used(std::uint64_t used) { used_.store(used, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t mask() const { return places_.size() - 1; }
   [[nodiscard]] std::uint64_t home(std::uint64_t handle) const {
@@ -88,7 +88,7 @@ class Handles {
 
   bool enlarge() {
     const std::size_t places = places_.empty() ? 64 : places_.size() * 2;
-    // Both are there for a moment.
+    // The old and the new table exist together for a moment.
     if (!take_memory(places * sizeof(Place))) return false;
     std::vector<Place> before(places);
     before.swap(places_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// The recorder of this thread, taken while one of its calls is counted: what a library calls
-// inside of a call is not the program's.
+// The recorder of this thread, which is taken while a call is counted: calls that a library makes
+// within a call are not the program's.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace nhalf::trace {
 
 class Here {
  public:
-  /// Null where the call is not to be counted.
+  /// Takes the recorder; null if the call is not to be counted.
   [[gnu::always_inline]] static Recorder* enter() {
     Recorder* recorder = state_;
     if (reinterpret_cast<std::uintptr_t>(recorder) <= taken) [[unlikely]] {
@@ -24,7 +24,7 @@ class Here {
     return recorder;
   }
 
-  /// In a copy of the process: nothing of it is counted.
+  /// Stops counting in the child of a fork.
   static void forget() {
     state_ = reinterpret_cast<Recorder*>(taken);
     Process::get().forked();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls are about, in the order that the reader of traces has them in, too.
+// Kinds of calls, in the same order as the reader of traces has them.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace nhalf::trace {
 enum class Kind : std::uint8_t { sent, received, one_sided, collective, waiting };
 inline constexpr std::size_t kinds = 5;
 
-/// Partners that are no rank.
+/// Partners that are not ranks.
 inline constexpr std::int32_t no_process = -1;
 inline constexpr std::int32_t no_partner = -2;
 inline constexpr std::int32_t elsewhere = -3;
 
-/// A communicator that no longer had a number.
+/// Number of all communicators beyond the limit.
 inline constexpr std::uint32_t communicators_max = 0xffff;
 
-/// What is counted under one number.
+/// The key by which calls are counted.
 struct Subject {
   std::uint16_t call = 0;
   Kind kind = Kind::waiting;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of one thread: a head, spans of time twice, then cells. The reader knows the same form
-// (src/nhalf/measure/traced/layout.py); a change of it is another version.
+// The file of one thread: a head, two sets of spans of time, then cells. The reader has the same
+// layout (src/nhalf/measure/traced/layout.py); every change needs a new version.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@ inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t spans = 256;
 inline constexpr std::uint64_t cells_most = 400'000;
 
-/// What happened in a span of time, of one kind.
+/// The calls of one kind in a span of time.
 struct Span {
   std::uint64_t count;
   std::uint64_t bytes;
   Ticks time;
 };
 
-/// All kinds of all spans; the ones of a kind follow each other.
+/// All spans of time, each with all kinds.
 using Spans = std::array<std::array<Span, kinds>, spans>;
 
 /// The calls of one subject.
 struct alignas(64) Cell {
-  /// Call, communicator and partner, then size: what a cell is found by.
+  /// Key of the cell: call, kind, communicator and partner, packed, and the size.
   std::uint64_t which;
   std::uint64_t size_bytes;
   std::uint64_t count;
@@ -54,15 +54,15 @@ struct alignas(4096) Head {
   Moment last;
   std::uint64_t cells;
   std::uint64_t timeline_records;
-  /// What did not fit (Lost).
+  /// Flags of what did not fit (Lost).
   std::uint32_t lost;
   std::uint32_t finished;
-  /// Which of both sets of spans counts, and how many ticks one has: 2 to the power of this.
+  /// The set of spans that counts; a span of a set has 2 to the power of `spans_shift` ticks.
   std::uint32_t spans_active;
   std::array<std::uint32_t, 2> spans_shift;
   std::uint32_t unused;
   Ticks spans_begin;
-  /// When `begin` and `last` were, on a clock that nobody sets. Since version 2.
+  /// `begin` and `last` on the raw monotonic clock. Since version 2.
   std::uint64_t begin_steady_ns;
   std::uint64_t last_steady_ns;
 };
@@ -70,7 +70,7 @@ struct alignas(4096) Head {
 struct Layout {
   Head head;
   std::array<Spans, 2> time;
-  /// As many as there is room for.
+  /// The file holds `head.cells` of these.
   alignas(4096) Cell cells[cells_most];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// The calls behind this library's. Nothing of an MPI library is linked: this library is loaded into
-// launchers and shells, too, and before an MPI library that may come late.
+// Finds the MPI library's own calls. No MPI library is linked, since this library is also loaded
+// into launchers and shells, and before an MPI library that may be loaded late.
 #pragma once
 
 #include <atomic>
@@ -13,28 +13,28 @@
 
 namespace nhalf::trace {
 
-/// The same call, of another tool or of the library.
+/// Returns the same call of the next tool or of the library.
 template <auto call, class Function>
 [[gnu::always_inline]] inline Function* next(const char* name) {
-  static constinit std::atomic<Function*> known{nullptr};
-  if (Function* found = known.load(std::memory_order_relaxed)) [[likely]]
-    return found;
-  auto* found = reinterpret_cast<Function*>(preloaded::behind(name));
-  known.store(found, std::memory_order_relaxed);
-  return found;
+  static constinit std::atomic<Function*> cached{nullptr};
+  if (Function* function = cached.load(std::memory_order_relaxed)) [[likely]]
+    return function;
+  auto* function = reinterpret_cast<Function*>(preloaded::behind(name));
+  cached.store(function, std::memory_order_relaxed);
+  return function;
 }
 
-/// A call of the library for this one's own needs; `Tag` tells calls of one type apart.
+/// Returns a call of the library for the tracer's own use; `Tag` distinguishes calls of one type.
 template <class Tag, class Function>
 Function* own(const char* name) {
-  static auto* const found = reinterpret_cast<Function*>(preloaded::in_mpi(name));
-  return found;
+  static auto* const function = reinterpret_cast<Function*>(preloaded::in_mpi(name));
+  return function;
 }
 
 #define NHALF_OWN(name) \
   (::nhalf::trace::own<struct Tag##name, decltype(PMPI_##name)>("PMPI_" #name))
 
-/// Open MPI 5 has them, though it does not claim to be of MPI 4.
+/// Whether the library has sessions; Open MPI 5 does, though it does not claim MPI 4.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define NHALF_HAS_SESSIONS 1
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits that a program lives under, and how much of them is left to it: a process that grows a
-// file beyond its limit is killed by a signal, and one without addresses gets no memory.
+// Resource limits of the process: one that grows a file beyond its limit is killed by a signal, and
+// one without address space gets no memory.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,14 +11,14 @@
 
 namespace nhalf::trace {
 
-/// Whether a file may have so many bytes. The program may change its limit at any time.
+/// Whether a file may have `size_bytes`. The program may change its limit at any time.
 inline bool may_have_bytes(std::uint64_t size_bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
          (limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur);
 }
 
-/// How many bytes of addresses a file may take: where they are limited a small share of them.
+/// Returns the address space that a file may map: a small share of it if it is limited.
 inline std::size_t mapped_most_bytes(std::size_t wanted_bytes, std::size_t least_bytes) {
   constexpr std::size_t share = 256;
   constexpr std::size_t page_bytes = 4096;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks; one of them costs nothing where only one thread may call MPI at a time.
+// Locks, one of which costs nothing if only one thread may call MPI at a time.
 #pragma once
 
 #include <pthread.h>
@@ -11,8 +11,8 @@ namespace nhalf::trace {
 
 inline bool threads_may_collide = false;
 
-/// One that holds whatever the program said of its threads. That of the C++ library brings objects
-/// along that end with the process.
+/// A lock that holds whatever thread level the program requested. std::mutex brings objects that
+/// are destroyed at the end of the process.
 class Mutex {
  public:
   void lock() { pthread_mutex_lock(&mutex_); }
@@ -22,14 +22,15 @@ class Mutex {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
+/// A spin lock, which does nothing unless threads may call MPI at a time.
 class Lock {
  public:
   void lock() {
     if (!threads_may_collide) return;
     while (taken_.exchange(true, std::memory_order_acquire)) {
-      // Where threads outnumber cores its holder may not be running.
-      for (int look = 0; taken_.load(std::memory_order_relaxed); ++look)
-        if (look >= looks) sched_yield();
+      // With oversubscription the holder of the lock may not be running.
+      for (int trial = 0; taken_.load(std::memory_order_relaxed); ++trial)
+        if (trial >= trials_before_yield) sched_yield();
     }
   }
   void unlock() {
@@ -37,7 +38,7 @@ class Lock {
   }
 
  private:
-  static constexpr int looks = 100;
+  static constexpr int trials_before_yield = 100;
   std::atomic<bool> taken_{false};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// All calls of the table by number and by name. Calls with large counts have the name of the
-// others.
+// All calls of the table by number and by name. Calls with large counts share the name of the
+// plain call.
 #pragma once
 
 #include <array>
@@ -29,15 +29,15 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(Call::number_o
 #undef NHALF_COUNT
 #undef NHALF_PLACE
 
-/// Whether a call may take long because another rank is late.
+/// Whether a call may have to wait for another rank.
 constexpr bool can_wait(Call call) {
   const auto name = std::string_view(call_names[static_cast<std::size_t>(call)]).substr(4);
   const bool is_begun = name[0] == 'I' && name[1] >= 'a' && name[1] <= 'z';
   if (is_begun) return false;
-  for (const std::string_view one :
+  for (const std::string_view prefix :
        {"Test", "Request_get_status", "Parrived", "Start", "Put", "Get", "Accumulate", "Rput",
         "Rget", "Raccumulate", "Fetch_and_op", "Compare_and_swap", "Bsend", "Rsend"})
-    if (name.starts_with(one)) return false;
+    if (name.starts_with(prefix)) return false;
   return !name.ends_with("_init");
 }
 

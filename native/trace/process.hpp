@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// The process that is traced: from MPI_Init to its end, a recorder for each thread that calls MPI.
+// The traced process, from MPI_Init to its end, with a recorder for each thread that calls MPI.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@
 #include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
 #include "trace/lock.hpp"
-#include "trace/notes.hpp"
+#include "trace/metadata.hpp"
 #include "trace/recorder.hpp"
 
 namespace nhalf::trace {
@@ -32,13 +32,13 @@ class Process {
 
   [[nodiscard]] bool is_traced() const { return is_traced_; }
 
-  /// Before the library's own MPI_Init: until after it the clock's speed is looked at.
+  /// Takes the first reading of the clocks, before the library's own MPI_Init.
   void prepare() {
     choose_clock();
     beginning_.first = Reading::now_on_all();
   }
 
-  /// After the library's own MPI_Init.
+  /// Begins to trace, after the library's own MPI_Init.
   void begin(int thread_level) {
     if (is_traced_ || std::getenv("NHALF_TRACE_FOLDER") == nullptr) return;
     is_world_model_ = true;
@@ -46,58 +46,58 @@ class Process {
     begin_in_world(thread_level);
   }
 
-  /// After the library made a communicator from a group: of a program without MPI_Init it is the
-  /// world, of which all its ranks are told.
+  /// Begins to trace a program without MPI_Init, whose first communicator from a group serves as
+  /// its world.
   void begin_session(MPI_Comm comm) {
-    auto& all = Communicators::of_process();
+    auto& communicators = Communicators::of_process();
     if (std::getenv("NHALF_TRACE_FOLDER") == nullptr || comm == MPI_COMM_NULL) return;
-    if (is_traced_ && (all.has_session() || is_world_model_)) return;
-    all.session_begins(comm);
+    if (is_traced_ && (communicators.has_session() || is_world_model_)) return;
+    communicators.session_begins(comm);
     if (!is_traced_) begin_in_world(MPI_THREAD_MULTIPLE);
   }
 
-  /// Before the library ends a session.
+  /// Finishes the trace, before the library ends a session.
   void end_session() {
     Communicators::of_process().session_ends();
     finish();
   }
 
-  /// The recorder for a thread that is new; null where there cannot be one.
+  /// Returns a recorder for a new thread; null if none can be made.
   Recorder* recorder() {
     const std::lock_guard guard(threads_);
     if (!free_.empty()) {
-      Recorder* const one = free_.back();
+      Recorder* const reused = free_.back();
       free_.pop_back();
-      return one;
+      return reused;
     }
     int error = 0;
-    auto made = Recorder::made(stem_, static_cast<std::uint32_t>(all_.size()), with_timeline_,
-                               beginning_, error);
-    if (made == nullptr) {
+    auto added = Recorder::made(stem_, static_cast<std::uint32_t>(all_.size()), with_timeline_,
+                                beginning_, error);
+    if (added == nullptr) {
       if (error == ENOMEM)
-        Notes::of_process().lost(Unkept::threads);
+        Metadata::of_process().lost(Dropped::threads);
       else if (!has_failed_)
         failed(error);
       return nullptr;
     }
-    all_.push_back(std::move(made));
+    all_.push_back(std::move(added));
     return all_.back().get();
   }
 
-  /// A thread has ended: the next new one goes on with its recorder.
-  void give_back(Recorder* one) {
+  /// Takes back the recorder of an ended thread, for the next new one.
+  void give_back(Recorder* recorder) {
     const std::lock_guard guard(threads_);
-    free_.push_back(one);
+    free_.push_back(recorder);
   }
 
-  /// A copy of the process, which the original's files do not belong to.
+  /// Stops tracing in the child of a fork, which does not own the files.
   void forked() { is_traced_ = false; }
 
   void finish() {
     if (!is_traced_) return;
     const std::lock_guard guard(threads_);
-    for (auto& one : all_) one->finish();
-    Notes::of_process().line("{\"finished\":true}");
+    for (auto& recorder : all_) recorder->finish();
+    Metadata::of_process().line("{\"finished\":true}");
   }
 
  private:
@@ -105,20 +105,20 @@ class Process {
     threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
     const char* detail = std::getenv("NHALF_TRACE_DETAIL");
     with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
-    look_at_clock();
+    calibrate_clock();
     std::array<char, 256> host{"unknown"};
     gethostname(host.data(), host.size() - 1);
     stem_ = std::string(std::getenv("NHALF_TRACE_FOLDER")) + "/" + host.data() + "-" +
             std::to_string(getpid());
-    if (!Notes::of_process().open_at(stem_ + ".json")) return failed(errno);
+    if (!Metadata::of_process().open_at(stem_ + ".json")) return failed(errno);
     introduce(host.data());
     is_traced_ = true;
     if (const auto others = preloaded::other_libraries(); !others.empty())
-      Notes::of_process().line("{\"others\":" + json::quote(others) + "}");
+      Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");
     Communicators::of_process().made(world());
   }
 
-  void look_at_clock() {
+  void calibrate_clock() {
     const auto second = Reading::now_on_all();
     const char* begin = std::getenv("NHALF_TRACE_BEGIN_NS");
     const auto command_ns = begin == nullptr ? 0 : std::strtoull(begin, nullptr, 10);
@@ -139,14 +139,15 @@ class Process {
   static void introduce(const char* host) {
     int rank = 0;
     int size = 0;
-    // A command may start several programs of MPI, and each has ranks from 0 on.
-    std::uint64_t same = clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
-    NHALF_OWN(Bcast)(&same, sizeof same, MPI_BYTE, 0, world());
+    // A command may start several MPI programs, each with ranks from 0, so they need numbers.
+    std::uint64_t world_number =
+        clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
+    NHALF_OWN(Bcast)(&world_number, sizeof world_number, MPI_BYTE, 0, world());
     NHALF_OWN(Comm_rank)(world(), &rank);
     NHALF_OWN(Comm_size)(world(), &size);
     std::string text =
         "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
-        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(same >> 1U) +
+        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(world_number >> 1U) +
         ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
         ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
         ",\"calls\":[";
@@ -154,7 +155,7 @@ class Process {
       if (call > 0) text += ",";
       text += json::quote(call_names[call]);
     }
-    Notes::of_process().line(text + "]}");
+    Metadata::of_process().line(text + "]}");
   }
 
   void failed(int error) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Calls that libraries for Fortran make by their profiling names: mpi_f08 of MPICH and its
-// relatives goes to PMPI_Init and PMPI_Waitall, and past whatever stands before MPI_Init and
-// MPI_Waitall. Where such a library calls them, they are the program's calls; everybody else's go
-// through untouched.
+// Calls that Fortran libraries make by their profiling names: mpi_f08 of MPICH and its relatives
+// calls PMPI_Init and PMPI_Waitall, and so bypasses any wrapper of MPI_Init and MPI_Waitall. From
+// such a library they are the program's calls; from any other caller they pass untouched.
 #pragma once
 
 #include "preloaded/mpi.hpp"
@@ -22,14 +21,14 @@
 
 namespace nhalf::trace {
 
-/// Where the code of libraries for Fortran is: libmpifort, libmpichfort and their like.
+/// Address ranges of the code of Fortran libraries: libmpifort, libmpichfort and the like.
 class FortranLibraries {
  public:
   static bool have(const void* address) {
-    static const FortranLibraries known;
+    static const FortranLibraries libraries;
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    for (std::size_t number = 0; number < known.count_; ++number)
-      if (at >= known.parts_[number].begin && at < known.parts_[number].end) return true;
+    for (std::size_t number = 0; number < libraries.count_; ++number)
+      if (at >= libraries.parts_[number].begin && at < libraries.parts_[number].end) return true;
     return false;
   }
 
@@ -41,8 +40,8 @@ class FortranLibraries {
 
   FortranLibraries() {
     dl_iterate_phdr(
-        [](dl_phdr_info* file, std::size_t, void* given) {
-          static_cast<FortranLibraries*>(given)->look_at(*file);
+        [](dl_phdr_info* file, std::size_t, void* self) {
+          static_cast<FortranLibraries*>(self)->look_at(*file);
           return 0;
         },
         this);
@@ -64,7 +63,7 @@ class FortranLibraries {
   std::size_t count_ = 0;
 };
 
-/// What a call by a profiling name is: the program's where a library for Fortran makes it.
+/// Returns the target of a call by a profiling name: the wrapper if a Fortran library calls.
 inline preloaded::Target found_by_caller(preloaded::EntryPoint& entry, const void* caller) {
   if (!preloaded::is_served()) return preloaded::found_once(entry, caller);
   if (FortranLibraries::have(caller)) return entry.own;

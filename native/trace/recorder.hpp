@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What one thread counts into.
+// The recorder of one thread: its file, cells, spans of time and timeline.
 #pragma once
 
 #include <unistd.h>
@@ -27,18 +27,19 @@
 
 namespace nhalf::trace {
 
-/// When the command began, in ticks of this process, and how many ticks are about a millisecond.
+/// The begin of the command in ticks of this process, and the length of a tick.
 struct Beginning {
   Reading first;
   Ticks command = 0;
+  /// Logarithm of the ticks per span; a span begins with about a millisecond.
   std::uint32_t spans_shift = 20;
-  /// About two microseconds.
+  /// Ticks of about two microseconds.
   Ticks short_call = 4096;
 };
 
 class Recorder {
  public:
-  /// Null where the file cannot be made, and `error` says why; ENOMEM if there are too many.
+  /// Makes a recorder; null and an `error` if its file cannot be made, ENOMEM beyond the budget.
   static std::unique_ptr<Recorder> made(const std::string& stem, std::uint32_t thread,
                                         bool with_timeline, const Beginning& beginning,
                                         int& error) {
@@ -54,7 +55,7 @@ class Recorder {
     error = file->error();
     if (error != 0) {
       give_memory(memory_bytes);
-      // Nothing can be kept in a file without room for its head.
+      // A file without its head is useless.
       unlink((path + ".counts").c_str());
       return nullptr;
     }
@@ -62,19 +63,19 @@ class Recorder {
         new Recorder(std::move(file), path, thread, with_timeline, beginning));
   }
 
-  /// The cell of a call, which counts nothing yet.
+  /// Returns the cell of a subject without counting.
   [[gnu::always_inline]] Cell& cell(const Subject& subject) { return cells_.of(subject); }
 
-  /// How many calls the time of the next one of a cell stands for; 0 where that of another one
-  /// stands for it. To read a clock twice may take longer than the call: of those that are many
-  /// and short every eighth is timed, at intervals that follow no pattern.
+  /// Returns how many calls of a cell the time of the next one represents; 0 if it is not timed.
+  /// Two readings of the clock may take longer than the call, so every eighth of many short calls
+  /// is timed, at random intervals.
   [[gnu::always_inline]] std::uint64_t weight(const Cell& cell) {
     if (timeline_ != nullptr || cell.count < often || cell.time > cell.count * short_call_)
       return 1;
     return begun_weight();
   }
 
-  /// The same of calls that begin something, whatever it is.
+  /// Returns the weight, as `weight` does, of calls that begin an operation.
   [[gnu::always_inline]] std::uint64_t begun_weight() {
     if (timeline_ != nullptr) return 1;
     if (--until_timed_ > 0) [[likely]]
@@ -84,13 +85,14 @@ class Recorder {
     return sampling;
   }
 
-  /// The cell that the last receive from such a source was counted in; null where there was none.
+  /// Returns the cell of the last receive from a source, to predict the next; null before the
+  /// first.
   [[gnu::always_inline]] Cell*& expected(int source, MPI_Comm comm) {
     const auto mixed = number_of(comm) * 0x9e3779b97f4a7c15U;
     return expected_[(static_cast<std::uint32_t>(source) ^ (mixed >> 48U)) % sources];
   }
 
-  /// Counts a call without looking at the clock.
+  /// Counts a call without reading the clock.
   [[gnu::always_inline]] void add_untimed(Cell& into, const Subject& subject) {
     into.count += 1;
     into.bytes += subject.size_bytes;
@@ -99,14 +101,14 @@ class Recorder {
       timeline_->add(subject, 0, last_end_, last_end_, 0);
   }
 
-  /// Counts a call that took from `begin` to `end`, as `weight` others did.
+  /// Counts a call from `begin` to `end`, whose time represents `weight` calls.
   [[gnu::always_inline]] void add(Cell& into, const Subject& subject, std::int32_t tag, Ticks begin,
                                   Ticks end, bool can_wait_for_others, std::uint64_t weight = 1) {
     add_within(into, subject, tag, begin, end, can_wait_for_others, weight, ~Ticks{0});
   }
 
-  /// The same of a receive, which is timed as often as `weight` says: those that it stands for
-  /// cannot have taken longer than what passed since the last one that was timed.
+  /// Counts a receive whose time represents `weight` receives: together they cannot have taken
+  /// longer than the time since the last timed one.
   [[gnu::always_inline]] void add_received(Cell& into, const Subject& subject, std::int32_t tag,
                                            Ticks begin, Ticks end, bool can_wait_for_others,
                                            std::uint64_t weight) {
@@ -120,7 +122,7 @@ class Recorder {
     add(cell(subject), subject, tag, begin, end, can_wait_for_others);
   }
 
-  /// Counts a receive that began long before: the time is that inside of calls.
+  /// Counts a nonblocking receive at its end; `time` is the part within calls.
   void add_begun(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks time) {
     Cell& into = cell(subject);
     into.count += 1;
@@ -134,8 +136,8 @@ class Recorder {
   template <class Count>
   [[gnu::always_inline]] std::uint64_t bytes(Count count, MPI_Datatype type) {
     if (count <= 0) return 0;
-    if (const auto* known = types_.find(type)) [[likely]]
-      return static_cast<std::uint64_t>(count) * *known;
+    if (const auto* size_bytes = types_.find(type)) [[likely]]
+      return static_cast<std::uint64_t>(count) * *size_bytes;
     if (!may_ask_) return is_lacking_ = true, 0;
     return static_cast<std::uint64_t>(count) * types_.asked(type);
   }
@@ -143,9 +145,9 @@ class Recorder {
   [[gnu::always_inline]] const Communicator& communicator(MPI_Comm comm) {
     const auto generation = Communicators::generation.load(std::memory_order_relaxed);
     if (comm != last_comm_ || generation != last_generation_ || last_ == nullptr) [[unlikely]] {
-      const auto* known = Communicators::of_process().of(comm, may_ask_);
-      if (known == nullptr) return is_lacking_ = true, Communicators::unknown();
-      last_ = known;
+      const auto* entry = Communicators::of_process().of(comm, may_ask_);
+      if (entry == nullptr) return is_lacking_ = true, Communicators::unknown();
+      last_ = entry;
       last_comm_ = comm;
       last_generation_ = generation;
     }
@@ -157,11 +159,11 @@ class Recorder {
     return {static_cast<std::uint16_t>(call), kind, on.number, partner, size_bytes};
   }
 
-  /// Whether a subject lacks what the library was not asked for: a handle that was never seen may
-  /// be wrong, and the program's error handler would hear of it from here, too.
+  /// Whether a subject is incomplete because the library was not queried: a handle that was never
+  /// seen may be wrong, and a query would call the program's error handler once more.
   [[nodiscard]] bool is_lacking() const { return is_lacking_; }
 
-  /// While there is one the library is asked: the call that was given the handles has succeeded.
+  /// Allows queries of the library during its lifetime, after the call with the handles succeeded.
   class Asking {
    public:
     explicit Asking(Recorder& on) : on_(on) { on_.may_ask_ = true, on_.is_lacking_ = false; }
@@ -172,7 +174,7 @@ class Recorder {
    private:
     Recorder& on_;
   };
-  /// After a call that failed.
+  /// Resets `is_lacking`, before a call that may fail.
   void forget_lack() { is_lacking_ = false; }
 
   [[gnu::noinline]] void heartbeat() {
@@ -216,8 +218,8 @@ class Recorder {
     if (time < into.least) into.least = time;
   }
 
-  /// Counts a call that took from `begin` to `end`, as `weight` others did, together no more than
-  /// `most`.
+  /// Counts a call from `begin` to `end`, whose time represents `weight` calls that took no more
+  /// than `most` together.
   [[gnu::always_inline]] void add_within(Cell& into, const Subject& subject, std::int32_t tag,
                                          Ticks begin, Ticks end, bool can_wait_for_others,
                                          std::uint64_t weight, Ticks most) {
@@ -227,7 +229,7 @@ class Recorder {
     into.bytes += subject.size_bytes;
     into.time += all;
     limit(into, time);
-    // What moves nothing does nothing but wait; of others the shortest one so far did not.
+    // A call that moves no data only waits; for others the shortest so far counts as its own work.
     const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
     const Ticks own_time = moves ? into.least * weight : 0;
     const Ticks waiting = can_wait_for_others ? all - std::min(all, own_time) : 0;
@@ -245,7 +247,7 @@ class Recorder {
   TypeSizes types_;
   Ticks short_call_;
   Ticks last_end_;
-  /// Of a receive that was timed.
+  /// End of the last timed receive.
   Ticks last_received_;
   std::array<Cell*, sources> expected_{};
   std::uint32_t random_ = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Requests of which something is to be known when they end: receives, whose size and sender are
-// known then, and all that is started again and again.
+// Pending requests that need attention when they end: receives, whose size and sender are known
+// then, and persistent requests.
 #pragma once
 
 #include <atomic>
@@ -14,22 +14,23 @@
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
 #include "trace/lock.hpp"
-#include "trace/notes.hpp"
+#include "trace/metadata.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
 
+/// A request that is tracked until it ends.
 struct Pending {
   Subject subject;
   const Communicator* on = nullptr;
   std::int32_t tag = 0;
   bool is_persistent = false;
   bool is_active = false;
-  /// Its size and sender are those of a status.
+  /// Whether size and sender come from the status.
   bool is_from_status = false;
   Ticks begin = 0;
   Ticks time = 0;
-  /// Of all that were ever put, from 1 on: the next request may have the same handle.
+  /// Serial number from 1, which distinguishes requests with the same handle.
   std::uint64_t number = 0;
 };
 
@@ -37,7 +38,7 @@ class Requests {
  public:
   static Requests& of_process() { return preloaded::lasting<Requests>(); }
 
-  [[nodiscard]] bool has_any() const { return !known_.is_empty(); }
+  [[nodiscard]] bool has_any() const { return !pending_.is_empty(); }
   [[nodiscard]] bool may_be_cancelled() const {
     return may_be_cancelled_.load(std::memory_order_relaxed);
   }
@@ -47,52 +48,52 @@ class Requests {
   void put(Request request, Pending pending) {
     const std::lock_guard guard(lock_);
     pending.number = ++numbers_;
-    if (!known_.put(number_of(request), pending)) Notes::of_process().lost(Unkept::requests);
+    if (!pending_.put(number_of(request), pending)) Metadata::of_process().lost(Dropped::requests);
   }
 
-  /// A persistent request begins; what is known of it, if anything is.
+  /// Marks a persistent request as active and copies it; false if it is unknown.
   template <class Request>
-  bool start(Request request, Ticks begin, Pending& found) {
+  bool start(Request request, Ticks begin, Pending& pending) {
     const std::lock_guard guard(lock_);
-    Pending* known = known_.find(number_of(request));
-    if (known == nullptr) return false;
-    known->is_active = true;
-    known->begin = begin;
-    found = *known;
+    Pending* entry = pending_.find(number_of(request));
+    if (entry == nullptr) return false;
+    entry->is_active = true;
+    entry->begin = begin;
+    pending = *entry;
     return true;
   }
 
-  /// Whether a receive is under way under this handle, and what is known of the handle.
+  /// Whether a receive is active under this handle; copies the request if it is known.
   template <class Request>
-  bool is_receive(Request request, Pending& found) {
-    if (known_.is_empty()) return false;
+  bool is_receive(Request request, Pending& pending) {
+    if (pending_.is_empty()) return false;
     const std::lock_guard guard(lock_);
-    const Pending* known = known_.find(number_of(request));
-    if (known == nullptr) return false;
-    found = *known;
-    return known->is_active && known->is_from_status;
+    const Pending* entry = pending_.find(number_of(request));
+    if (entry == nullptr) return false;
+    pending = *entry;
+    return entry->is_active && entry->is_from_status;
   }
 
-  /// The request that was known under this handle has ended. One that is persistent may start
-  /// again. The handle may belong to another one already, which another thread has begun since.
+  /// Records the end of a request; a persistent one may start again. The handle may already belong
+  /// to a newer request of another thread.
   void ended(std::uint64_t handle, const Pending& before) {
     const std::lock_guard guard(lock_);
-    Pending* known = known_.find(handle);
-    if (known == nullptr || known->number != before.number) return;
-    if (known->is_persistent)
-      known->is_active = false;
+    Pending* entry = pending_.find(handle);
+    if (entry == nullptr || entry->number != before.number) return;
+    if (entry->is_persistent)
+      entry->is_active = false;
     else
-      known_.erase(handle);
+      pending_.erase(handle);
   }
 
   void freed(std::uint64_t handle) {
     const std::lock_guard guard(lock_);
-    known_.erase(handle);
+    pending_.erase(handle);
   }
 
  private:
   Lock lock_;
-  Handles<Pending> known_;
+  Handles<Pending> pending_;
   std::uint64_t numbers_ = 0;
   std::atomic<bool> may_be_cancelled_{false};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What calls do, as far as it is counted: each role runs the call and counts it.
+// Roles of calls: each runs the call and counts what it does.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace nhalf::trace {
 
-/// One message, operation or wait whose subject is known before.
+/// A message, operation or wait whose subject is known before the call.
 struct Counted {
   Subject subject;
   std::int32_t tag = 0;
@@ -39,7 +39,7 @@ struct Counted {
   }
 };
 
-/// A receive that is complete at its end.
+/// A blocking receive.
 struct Received {
   int source;
   MPI_Comm comm;
@@ -78,8 +78,8 @@ struct Received {
   }
 };
 
-/// A message that goes and one that comes: the time is the second one's. `sent` tells the subject
-/// of the first one, when the handles are known to be good.
+/// A send and a receive in one call, whose time counts for the receive. `sent` returns the subject
+/// of the send once the handles are known to be valid.
 template <class Sent>
 struct Exchanged {
   Sent sent;
@@ -99,7 +99,7 @@ struct Exchanged {
   }
 };
 
-/// A receive that begins.
+/// A nonblocking receive.
 struct Begun {
   int source;
   std::int32_t tag;
@@ -121,7 +121,7 @@ struct Begun {
   }
 };
 
-/// A message that goes and one that comes, begun under one request.
+/// A nonblocking send and receive under one request.
 template <class Sent>
 struct ExchangeBegun {
   Sent sent;
@@ -139,7 +139,7 @@ struct ExchangeBegun {
   }
 };
 
-/// Something that is made once and started often.
+/// A persistent request, which is made once and started often.
 struct Prepared {
   Subject subject;
   std::int32_t tag;
@@ -157,7 +157,7 @@ struct Prepared {
   }
 };
 
-/// Persistent requests that start: a row for the call, and one for what each begins.
+/// Persistent requests that start: a row for the call, and one for each operation that it begins.
 struct Started {
   int count;
   const MPI_Request* requests;
@@ -171,20 +171,20 @@ struct Started {
     on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end,
            false);
     for (int number = 0; number < count; ++number) {
-      Pending found;
-      if (!Requests::of_process().start(requests[number], begin, found)) continue;
-      if (!found.is_from_status) on.add(found.subject, found.tag, begin, begin, false);
+      Pending pending;
+      if (!Requests::of_process().start(requests[number], begin, pending)) continue;
+      if (!pending.is_from_status) on.add(pending.subject, pending.tag, begin, begin, false);
     }
     return error;
   }
 };
 
-/// A communicator that is made: collective over the one that it is made of.
+/// A new communicator, made by a collective call over its parent.
 struct Made {
   Subject subject;
-  MPI_Comm* made;
-  /// Where the new one cannot be asked yet.
-  const Communicator* like = nullptr;
+  MPI_Comm* created;
+  /// The parent, if the new communicator cannot be queried yet.
+  const Communicator* parent = nullptr;
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
@@ -192,7 +192,7 @@ struct Made {
     const int error = run();
     if (error != MPI_SUCCESS) return error;
     on.add(subject, 0, begin, run.now(), waits);
-    Communicators::of_process().made(*made, like);
+    Communicators::of_process().made(*created, parent);
     return error;
   }
 };
@@ -202,7 +202,7 @@ struct Freed {
 
   template <bool waits, class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
-    // Before its handle is free for what another thread makes.
+    // Forgotten before the call, since another thread may get the same handle after it.
     Communicators::of_process().freed(number_of(*comm));
     return run();
   }

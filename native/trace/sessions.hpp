@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Programs without MPI_Init (MPI 4.0, chapter 11.3): the first communicator that one makes from a
-// group of a session is its world.
+// Programs without MPI_Init (MPI 4.0, chapter 11.3): the first communicator made from a group of a
+// session serves as the world.
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened when: a fixed number of spans of time, which double when time runs past the last.
-// They are joined in a second set, which counts once it is whole, so a kill loses nothing.
+// Calls by time: a fixed number of spans of time, whose length doubles when time runs past the
+// last. They are joined in a second set, which counts once it is complete, so a kill loses nothing.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class SpanTable {
     take(0);
   }
 
-  /// Whether a moment is in another span than the last one was.
+  /// Adds a call; returns whether it is in another span than the last one.
   [[gnu::always_inline]] bool add(Kind kind, std::uint64_t bytes, Ticks at, Ticks time,
                                   Ticks waiting) {
     auto number = (at - begin_) >> shift_;
@@ -46,7 +46,7 @@ class SpanTable {
   }
 
   [[gnu::noinline]] std::uint64_t after_joining(Ticks at) {
-    // A clock that went back, as on no machine that is well.
+    // A clock that went back, as on a defective machine only.
     if (at < begin_) return 0;
     while (((at - begin_) >> shift_) >= spans) join();
     return (at - begin_) >> shift_;
@@ -65,8 +65,8 @@ class SpanTable {
     take(next);
   }
 
-  static Span sum(const Span& one, const Span& other) {
-    return {one.count + other.count, one.bytes + other.bytes, one.time + other.time};
+  static Span sum(const Span& first, const Span& second) {
+    return {first.count + second.count, first.bytes + second.bytes, first.time + second.time};
   }
 
   Layout& layout_;

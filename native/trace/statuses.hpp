@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What a status says: how many bytes came.
+// Reads the size and the cancellation of a message from its status.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace nhalf::trace {
 #if defined(OPEN_MPI)
   return static_cast<std::uint64_t>(status._ucount);
 #else
-  // What fits into an int is told sooner.
+  // A size that fits an int is returned sooner.
   int few = 0;
   static auto* const count = NHALF_OWN(Get_count);
   if (count(&status, MPI_BYTE, &few) == MPI_SUCCESS && few >= 0) [[likely]]
@@ -27,9 +27,9 @@ namespace nhalf::trace {
 }
 
 inline bool was_cancelled(const MPI_Status& status) {
-  int is = 0;
-  NHALF_OWN(Test_cancelled)(&status, &is);
-  return is != 0;
+  int flag = 0;
+  NHALF_OWN(Test_cancelled)(&status, &flag);
+  return flag != 0;
 }
 
 }  // namespace nhalf::trace

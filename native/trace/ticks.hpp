@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest clock that can be trusted: the processor's counter where it is invariant and the
-// kernel itself goes by it, the kernel's monotonic clock elsewhere.
+// The fastest trustworthy clock: the processor's counter if it is invariant and the kernel uses it
+// as its clock source, else the kernel's monotonic clock.
 #pragma once
 
 #include <ctime>
@@ -29,7 +29,7 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 
 #if defined(__x86_64__)
 
-/// Whether all cores count alike at any speed: the processor says so, and the kernel relies on it.
+/// Whether the counter is invariant by CPUID and the clock source of the kernel.
 inline bool counter_is_trusted() {
   unsigned a = 0;
   unsigned b = 0;
@@ -51,7 +51,7 @@ inline void choose_clock() {
   counter_is_used = counter_is_trusted();
 }
 
-/// Now. The counter is read without a fence: a few instructions earlier or later do not matter.
+/// Returns the current time, without a fence: a few instructions earlier or later do not matter.
 [[gnu::always_inline]] inline Ticks now() {
   if (counter_is_used) [[likely]]
     return __rdtsc();
@@ -78,14 +78,14 @@ inline Ticks now() {
 
 #endif
 
-/// One moment on both clocks.
+/// One moment in ticks and in wall-clock time.
 struct Moment {
   Ticks at = 0;
-  /// Since 1970.
+  /// Nanoseconds since 1970.
   std::uint64_t wall_ns = 0;
 };
 
-/// The same moment on a third clock, which nobody sets: it tells how long a tick is.
+/// A moment with the raw monotonic clock, by which the length of a tick is measured.
 struct Reading {
   Moment moment;
   std::uint64_t steady_ns = 0;

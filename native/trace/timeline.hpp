@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call, one after the other, in a file of which only a window is in memory.
+// The sequence of all calls, in a file of which only a window is mapped.
 #pragma once
 
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ struct CallRecord {
   std::int32_t tag;
 };
 
-/// Windows hold whole pages and whole calls; the first threads have larger ones.
+/// Returns the size of a window: a multiple of pages and of records, larger for the first threads.
 inline std::size_t window_bytes(std::uint32_t thread) {
   constexpr std::size_t least = 12288;
   static_assert(least % sizeof(CallRecord) == 0);
@@ -36,7 +36,7 @@ inline std::size_t window_bytes(std::uint32_t thread) {
 
 class Timeline {
  public:
-  /// Where the file cannot be made nothing is kept.
+  /// Creates the file; without one no call is kept.
   Timeline(const char* path, Head& head, std::size_t window_bytes)
       : path_(path), head_(head), window_bytes_(window_bytes) {
     if (Descriptor::made(path).error() != 0) head_.lost |= timeline_cut;
@@ -69,17 +69,17 @@ class Timeline {
     if ((head_.lost & timeline_cut) != 0) return false;
     leave();
     const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
-    void* where = MAP_FAILED;
+    void* address = MAP_FAILED;
     const auto file = Descriptor::opened(path_.c_str());
     if (file.error() == 0 && may_have_bytes(static_cast<std::uint64_t>(offset) + window_bytes_) &&
         posix_fallocate(file.number(), offset, static_cast<off_t>(window_bytes_)) == 0)
-      where =
+      address =
           mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), offset);
-    if (where == MAP_FAILED) {
+    if (address == MAP_FAILED) {
       head_.lost |= timeline_cut;
       return false;
     }
-    window_ = static_cast<CallRecord*>(where);
+    window_ = static_cast<CallRecord*>(address);
     used_ = 0;
     return true;
   }

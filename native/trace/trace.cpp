@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of MPI that a program makes, counted where this library is loaded before its own.
+// Counts the calls of MPI that a program makes; this library is loaded before the program's own.
+//
+// A traced MPI_Send passes these files, in this order:
+//
+//   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
+//   2. calls/messages.inc: the row of MPI_Send, with its prototype and its role
+//   3. trace.cpp: the macro NHALF_TRACED, which makes the wrapper `traced_Send` from that row
+//   4. here.hpp: takes the recorder of this thread, or passes over a call within a call
+//   5. carried_out.hpp: makes the role, after the call if a handle is new
+//   6. role_makers.hpp: `sent` looks up communicator (communicators.hpp) and bytes (types.hpp)
+//   7. roles.hpp: `Counted` runs the call of the library between two readings of the clock
+//   8. recorder.hpp: adds it to a cell (cells.hpp), a span of time (spans.hpp) and the timeline
+//   9. layout.hpp: the file of the thread, which src/nhalf/measure/traced/layout.py reads
 // One table of prototypes (calls/) makes every wrapper.
 #include <pthread.h>
 
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
-#include "trace/aims.hpp"
 #include "trace/carried_out.hpp"
 #include "trace/fortran.hpp"
+#include "trace/handle_roles.hpp"
 #include "trace/here.hpp"
-#include "trace/keeping.hpp"
 #include "trace/library.hpp"
 #include "trace/process.hpp"
+#include "trace/role_makers.hpp"
 
 #define NHALF_TRACED(name, self_, parameters, arguments, ...)           \
   static int traced_##name parameters {                                 \

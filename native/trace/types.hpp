@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How many bytes an item of a type has. Predefined types are remembered, for they are never freed.
+// Sizes of datatypes. Predefined types are cached, since they are never freed.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace nhalf::trace {
 
 class TypeSizes {
  public:
-  /// Null where the library has to be asked.
+  /// Returns the cached size; null if the library has to be queried.
   [[gnu::always_inline]] const std::uint64_t* find(MPI_Datatype type) const {
     const auto handle = number_of(type);
-    const Known& known = known_[place(handle)];
-    return known.handle == handle ? &known.size_bytes : nullptr;
+    const Entry& entry = entries_[place(handle)];
+    return entry.handle == handle ? &entry.size_bytes : nullptr;
   }
 
-  /// Asks the library; the type must be one.
+  /// Queries the library about a valid type.
   [[gnu::noinline]] std::uint64_t asked(MPI_Datatype type) {
     const auto handle = number_of(type);
     int integers = 0;
@@ -34,12 +34,12 @@ class TypeSizes {
     if (error != MPI_SUCCESS || size_bytes < 0) return 0;
     NHALF_OWN(Type_get_envelope)(type, &integers, &addresses, &types, &combiner);
     const auto size = static_cast<std::uint64_t>(size_bytes);
-    if (combiner == MPI_COMBINER_NAMED) known_[place(handle)] = {handle, size};
+    if (combiner == MPI_COMBINER_NAMED) entries_[place(handle)] = {handle, size};
     return size;
   }
 
  private:
-  struct Known {
+  struct Entry {
     std::uint64_t handle = ~std::uint64_t{0};
     std::uint64_t size_bytes = 0;
   };
@@ -49,7 +49,7 @@ class TypeSizes {
     return (handle * 0x9e3779b97f4a7c15U) >> (64U - places_log2);
   }
 
-  std::array<Known, 1U << places_log2> known_{};
+  std::array<Entry, 1U << places_log2> entries_{};
 };
 
 }  // namespace nhalf::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Waits and tests: what receives brought is known when they end. Where the program ignores a
-// status and a receive is under way, the library gets one of ours.
+// Waits and tests, at whose end size and sender of receives are known. If the program ignores the
+// status of a receive, the library gets one of the tracer's.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 #include "preloaded/mpi.hpp"
 #include "trace/budget.hpp"
-#include "trace/notes.hpp"
+#include "trace/metadata.hpp"
 #include "trace/recorder.hpp"
 #include "trace/requests.hpp"
 #include "trace/statuses.hpp"
 
 namespace nhalf::trace {
 
-/// Counts a receive that was begun before, by the status that it ended with.
+/// Counts a nonblocking receive by its status.
 inline void receive_ended(Recorder& on, Pending& pending, const MPI_Status& status, Ticks end) {
   if (Requests::of_process().may_be_cancelled() && was_cancelled(status)) return;
   pending.subject.partner = pending.on->partner(status.MPI_SOURCE);
@@ -25,33 +25,34 @@ inline void receive_ended(Recorder& on, Pending& pending, const MPI_Status& stat
   on.add_begun(pending.subject, status.MPI_TAG, pending.begin, end, pending.time);
 }
 
-/// Receives that a wait may end; a request that is none, too, where it is persistent.
+/// Tracked requests that a wait may end: receives and persistent requests.
 class Candidates {
  public:
-  struct One {
+  struct Candidate {
     int place = 0;
     bool is_receive = false;
     std::uint64_t handle = 0;
     Pending pending;
   };
 
-  /// Looks at requests before the library changes them.
+  /// Copies the tracked requests before the library changes the handles.
   Candidates(int count, const MPI_Request* requests) {
     if (!Requests::of_process().has_any() || count <= 0) return;
-    const auto number = static_cast<std::size_t>(count <= few ? count : known(count, requests));
-    const auto bytes = number * sizeof(One) + static_cast<std::size_t>(count) * sizeof(MPI_Status);
+    const auto number = static_cast<std::size_t>(count <= few ? count : tracked(count, requests));
+    const auto bytes =
+        number * sizeof(Candidate) + static_cast<std::size_t>(count) * sizeof(MPI_Status);
     if (!take_memory(bytes)) {
-      Notes::of_process().lost(Unkept::requests);
+      Metadata::of_process().lost(Dropped::requests);
       return;
     }
     taken_bytes_ = bytes;
-    all_.reserve(number);
-    for (int place = 0; place < count && all_.size() < number; ++place) {
-      One one{place, false, number_of(requests[place]), {}};
-      one.is_receive = Requests::of_process().is_receive(requests[place], one.pending);
-      if (one.pending.number == 0) continue;
-      has_receives_ |= one.is_receive;
-      all_.push_back(one);
+    candidates_.reserve(number);
+    for (int place = 0; place < count && candidates_.size() < number; ++place) {
+      Candidate candidate{place, false, number_of(requests[place]), {}};
+      candidate.is_receive = Requests::of_process().is_receive(requests[place], candidate.pending);
+      if (candidate.pending.number == 0) continue;
+      has_receives_ |= candidate.is_receive;
+      candidates_.push_back(candidate);
     }
   }
   Candidates(const Candidates&) = delete;
@@ -60,20 +61,20 @@ class Candidates {
 
   [[nodiscard]] bool has_receives() const { return has_receives_; }
 
-  /// The request at a place has ended, with this status where there is one.
+  /// Records the end of the request at a place, with its status if there is one.
   void ended(Recorder& on, int place, const MPI_Status* status, Ticks end) {
-    const auto found =
-        std::lower_bound(all_.begin(), all_.end(), place,
-                         [](const One& one, int wanted) { return one.place < wanted; });
-    if (found == all_.end() || found->place != place) return;
-    if (found->is_receive && status != nullptr) receive_ended(on, found->pending, *status, end);
-    Requests::of_process().ended(found->handle, found->pending);
+    const auto ended = std::lower_bound(
+        candidates_.begin(), candidates_.end(), place,
+        [](const Candidate& candidate, int sought) { return candidate.place < sought; });
+    if (ended == candidates_.end() || ended->place != place) return;
+    if (ended->is_receive && status != nullptr) receive_ended(on, ended->pending, *status, end);
+    Requests::of_process().ended(ended->handle, ended->pending);
   }
 
  private:
   static constexpr int few = 1024;
 
-  static int known(int count, const MPI_Request* requests) {
+  static int tracked(int count, const MPI_Request* requests) {
     int number = 0;
     for (int place = 0; place < count; ++place) {
       Pending pending;
@@ -83,12 +84,12 @@ class Candidates {
     return number;
   }
 
-  std::vector<One> all_;
+  std::vector<Candidate> candidates_;
   std::size_t taken_bytes_ = 0;
   bool has_receives_ = false;
 };
 
-/// Runs a call on requests, which may end some of them, and counts its own time.
+/// Runs a call on requests and counts its time.
 template <bool waits, class Run>
 int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
   const Ticks begin = run.now();
@@ -98,8 +99,8 @@ int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
   return error;
 }
 
-/// MPI_Request_get_status and its like, which end nothing.
-struct Looked {
+/// MPI_Request_get_status and the like, which end no request.
+struct CheckedOnly {
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Ticks end = 0;
@@ -107,7 +108,7 @@ struct Looked {
   }
 };
 
-/// MPI_Wait and MPI_Test, whose `flag` tells whether it ended.
+/// MPI_Wait, and MPI_Test, whose `flag` tells whether the request ended.
 struct WaitOne {
   MPI_Request* request;
   MPI_Status*& status;
@@ -152,20 +153,20 @@ struct WaitAny {
   }
 };
 
-/// Statuses of the program, or ours where it ignores them.
+/// Statuses of the program, or the tracer's if the program ignores them.
 class Statuses {
  public:
-  Statuses(MPI_Status*& given, int count, const Candidates& before) {
-    if (given == MPI_STATUSES_IGNORE && before.has_receives()) {
+  Statuses(MPI_Status*& statuses, int count, const Candidates& before) {
+    if (statuses == MPI_STATUSES_IGNORE && before.has_receives()) {
       own_.resize(static_cast<std::size_t>(count));
-      given = own_.data();
+      statuses = own_.data();
     }
-    used_ = given == MPI_STATUSES_IGNORE ? nullptr : given;
+    used_ = statuses == MPI_STATUSES_IGNORE ? nullptr : statuses;
   }
   [[nodiscard]] const MPI_Status* at(int place) const {
     return used_ == nullptr ? nullptr : used_ + place;
   }
-  /// Whether the request of a status ended well, where not all did.
+  /// Whether the request at a place succeeded, even if the call reported an error.
   [[nodiscard]] bool is_well(int place, int error) const {
     return error == MPI_SUCCESS || (used_ != nullptr && used_[place].MPI_ERROR == MPI_SUCCESS);
   }

@@ -61,8 +61,12 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
     return launch_by_mpi<ActiveMessageTransport>(argc, argv, options, body);
   }
 
-  bool push(int peer, ConstBytes& rest, bool& first) { return pieces_.push(peer, rest, first); }
-  bool pull(int peer, Bytes& rest, bool& first) { return pieces_.pull(peer, rest, first); }
+  bool push(int peer, ConstBytes& remaining, bool& first) {
+    return pieces_.push(peer, remaining, first);
+  }
+  bool pull(int peer, Bytes& remaining, bool& first) {
+    return pieces_.pull(peer, remaining, first);
+  }
   void ssend(int peer, ConstBytes data) {
     send(peer, data);
     endpoint_.until(peer, [&] { return pieces_.all_pulled(peer); });
@@ -115,7 +119,7 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
     try {
       made = regions_.expose(size_bytes);
     } catch (const std::bad_alloc&) {
-      // All ranks say so together.
+      // The vote of all ranks below reports it.
     }
     if (!all(made.has_value()))
       throw InputError("no room for " + std::to_string(size_bytes) +
@@ -158,7 +162,7 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
     use_segment_once(out, in, timed, learn, [&] { send(0, ConstBytes{}); });
   }
 
-  /// Only what others want of this rank's memory goes on while it waits for all.
+  /// Serves only accesses of other ranks to this rank's memory while it waits for all.
   void progress() {
     if (regions_.by_messages()) endpoint_.poll();
   }
@@ -169,14 +173,14 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
   static constexpr std::string_view imports[] = {"start", "demand"};
   static constexpr std::string_view accesses[] = {"copy", "messages"};
 
-  /// Which of `words` an option is, by place; the first by itself.
+  /// Returns which of `words` an option has, by position; the first by default.
   static std::ptrdiff_t chosen(const Options& options, const char* name,
                                std::span<const std::string_view> words) {
     const auto text = options.text(name, std::string(words.front()));
-    const auto found = std::ranges::find(words, text);
-    if (found == words.end())
+    const auto word = std::ranges::find(words, text);
+    if (word == words.end())
       throw InputError(std::string(name) + "=" + text + " is not known: choose another value");
-    return found - words.begin();
+    return word - words.begin();
   }
   static am::Habits habits(const Options& options) {
     const auto polling = chosen(options, "polling", active::polling_names);

@@ -20,7 +20,7 @@
 
 namespace nhalf {
 
-/// One rank of the simulated machine.
+/// The transport of one rank of the simulated machine.
 class ModelTransport : public MessageCollectives<ModelTransport> {
  public:
   using MessageCollectives::gather;
@@ -64,7 +64,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   /// Messages that all ranks have sent so far.
   [[nodiscard]] std::uint64_t messages_sent() const { return machine_.messages; }
-  /// How often any rank went on after it had waited.
+  /// Returns how often ranks resumed after a wait.
   [[nodiscard]] std::uint64_t turns() const { return machine_.fibers.turns(); }
 
   void send(int peer, ConstBytes data) { post(peer, data); }
@@ -153,7 +153,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   [[nodiscard]] double factor() const { return machine_.weather.factor(); }
 
-  /// Waits until a rank has sent something that is not taken yet.
+  /// Waits until an unreceived message of a rank is there.
   const ModelMessage& coming_from(int peer) {
     const ModelMessage* message = machine_.mailbox.first(peer, rank_);
     if (message != nullptr) return *message;

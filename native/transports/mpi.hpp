@@ -22,7 +22,7 @@
 
 namespace nhalf {
 
-/// All that a library can do, layer upon layer.
+/// The MPI transport, composed of layers of features.
 using MpiMessagesOfAllKinds = MpiThreads<MpiDataTypes<MpiPartitioned<MpiPersistent<MpiMessages>>>>;
 using MpiLibrary = MpiCommunicators<
     MpiNeighbourhoods<MpiPersistentCollectives<MpiVarying<MpiMessagesOfAllKinds>>>>;

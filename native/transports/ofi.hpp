@@ -54,7 +54,7 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
                   options.text("provider", is_one_host() ? "shm" : "tcp")) {
     meet();
   }
-  /// Nobody takes down what others still talk to.
+  /// Waits for all ranks before endpoints are closed.
   ~OfiTransport() {
     if (std::uncaught_exceptions() == 0) barrier();
   }
@@ -95,23 +95,24 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
     go_on_until([&] { return request.operation->done; });
     forget(request);
   }
-  /// Looks at each in turn, so that no sender is always the last to be heard.
+  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
     const auto count = requests.size();
-    std::size_t found = count;
+    std::size_t completed = count;
     go_on_until([&] {
       bool any = false;
-      for (std::size_t i = 0; i < count && found == count; ++i) {
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
         const auto place = (looked_at_ + i) % count;
         any = any || requests[place].operation != nullptr;
-        if (requests[place].operation != nullptr && requests[place].operation->done) found = place;
+        if (requests[place].operation != nullptr && requests[place].operation->done)
+          completed = place;
       }
-      return found < count || !any;
+      return completed < count || !any;
     });
-    if (found == count) return count;
-    looked_at_ = found + 1;
-    forget(requests[found]);
-    return found;
+    if (completed == count) return count;
+    looked_at_ = completed + 1;
+    forget(requests[completed]);
+    return completed;
   }
 
   using Region = ofi::Region;
@@ -169,7 +170,7 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
   /// A message is known by the rank that sent it.
   static std::uint64_t tag(int from) { return static_cast<std::uint64_t>(from); }
 
-  /// What a rank sends that signals; no message has such a tag.
+  /// Tag of signals; no message has such a tag.
   static std::uint64_t signal_tag(const Region& region, int slot) {
     return (std::uint64_t{1} << 48U) | (region.number << 16U) | static_cast<std::uint64_t>(slot);
   }
@@ -221,7 +222,7 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
     timed(Step::signal, [&] { send(0, ConstBytes{}); });
   }
 
-  /// Calls again where libfabric has no room at the moment.
+  /// Repeats a call while libfabric is temporarily out of resources.
   template <class Call>
   void post(Call call) {
     ssize_t status = call();

@@ -105,7 +105,7 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
     }
     request = {};
   }
-  /// Looks at each in turn, so that no sender is always the last to be heard.
+  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
     const auto count = requests.size();
     for (unsigned looked = 0;; ++looked) {
@@ -134,7 +134,7 @@ class PvmTransport : public MpiControl, public MessageCollectives<PvmTransport> 
  private:
   static constexpr int tag = 1;
 
-  /// What was posted and has not arrived from one rank.
+  /// Receives posted for one rank that have not completed.
   struct Incoming {
     RingQueue<Bytes> posted;
     std::uint64_t started = 0, arrived = 0;

@@ -60,8 +60,12 @@ class RmaTransport : public MpiControl,
     return launch_by_mpi<RmaTransport>(argc, argv, options, body);
   }
 
-  bool push(int peer, ConstBytes& rest, bool& first) { return channels_.push(peer, rest, first); }
-  bool pull(int peer, Bytes& rest, bool& first) { return channels_.pull(peer, rest, first); }
+  bool push(int peer, ConstBytes& remaining, bool& first) {
+    return channels_.push(peer, remaining, first);
+  }
+  bool pull(int peer, Bytes& remaining, bool& first) {
+    return channels_.pull(peer, remaining, first);
+  }
 
   /// Memory of `size_bytes` of every rank that the others put to; see OneSided. Before it lies, for
   /// each slot and rank, how many signals that rank has given.
@@ -115,10 +119,10 @@ class RmaTransport : public MpiControl,
   void complete(Region& region, int peer) { MPI_Win_flush(peer, region.window_.handle()); }
   void signal(Region& region, int peer, int slot) {
     complete(region, peer);
-    auto& given = region.given_[region.number(slot, peer)];
-    ++given;
-    put_to(region.window_, peer, region.number(slot, rank()) * sizeof given,
-           std::as_bytes(std::span(&given, 1)));
+    auto& count = region.given_[region.number(slot, peer)];
+    ++count;
+    put_to(region.window_, peer, region.number(slot, rank()) * sizeof count,
+           std::as_bytes(std::span(&count, 1)));
     complete(region, peer);
   }
   void await_signal(Region& region, int slot) {
@@ -141,9 +145,9 @@ class RmaTransport : public MpiControl,
  private:
   /// Lets the library move what others put.
   static bool go_on(Region& region) {
-    int there = 0;
+    int is_pending = 0;
     MPI_Win_sync(region.window_.handle());
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_pending, MPI_STATUS_IGNORE);
     return false;
   }
 

@@ -52,10 +52,12 @@ class SharedMemoryTransport : public MpiControl,
     return launch_by_mpi<SharedMemoryTransport>(argc, argv, options, body);
   }
 
-  bool push(int peer, ConstBytes& rest, bool& first) {
-    return channel(rank(), peer).push(rest, first);
+  bool push(int peer, ConstBytes& remaining, bool& first) {
+    return channel(rank(), peer).push(remaining, first);
   }
-  bool pull(int peer, Bytes& rest, bool& first) { return channel(peer, rank()).pull(rest, first); }
+  bool pull(int peer, Bytes& remaining, bool& first) {
+    return channel(peer, rank()).pull(remaining, first);
+  }
 
   using Region = SharedRegion;
 
@@ -116,7 +118,7 @@ class SharedMemoryTransport : public MpiControl,
 
   Waiting waiting_;
   SharedSegments channels_;
-  /// Where segments are announced.
+  /// The region in which segments are announced.
   Region board_;
 };
 

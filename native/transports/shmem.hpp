@@ -66,8 +66,12 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
     std::_Exit(0);
   }
 
-  bool push(int peer, ConstBytes& rest, bool& first) { return channels_.push(peer, rest, first); }
-  bool pull(int peer, Bytes& rest, bool& first) { return channels_.pull(peer, rest, first); }
+  bool push(int peer, ConstBytes& remaining, bool& first) {
+    return channels_.push(peer, remaining, first);
+  }
+  bool pull(int peer, Bytes& remaining, bool& first) {
+    return channels_.pull(peer, remaining, first);
+  }
   void synchronise() { shmem_barrier_all(); }
 
   /// Signals first, a cache line each, then the bytes that are exposed.
@@ -90,7 +94,7 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
     }
 
     shmem::Symmetric memory_;
-    /// How many signals of each slot have been awaited.
+    /// Number of signals of each slot that have been awaited.
     std::array<std::uint64_t, OneSidedLimits::slots> awaited_{};
   };
 

@@ -22,8 +22,8 @@
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/waiting.hpp"
 #include "transports/shm/shared_segments.hpp"
+#include "transports/shmq/mailboxes.hpp"
 #include "transports/shmq/messages.hpp"
-#include "transports/shmq/rooms.hpp"
 
 namespace nhalf {
 
@@ -47,15 +47,16 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
       : MpiControl(options),
         settings_(options),
         waiting_(*this),
-        rooms_(settings_, size()),
-        memory_(*this, rooms_.size_bytes()) {
+        mailboxes_(settings_, size()),
+        memory_(*this, mailboxes_.size_bytes()) {
     settings_.pulls = settings_.pulls && all_can_pull();
     messages_.emplace(settings_, waiting_, size());
     std::vector<std::byte*> starts;
     for (int peer = 0; peer < size(); ++peer) starts.push_back(memory_.of(peer).data());
     const auto processes = everybodys(getpid());
     for (int peer = 0; peer < size(); ++peer)
-      messages_->add_line(rooms_.lane(starts, rank(), peer), rooms_.lane(starts, peer, rank()),
+      messages_->add_line(mailboxes_.lane(starts, rank(), peer),
+                          mailboxes_.lane(starts, peer, rank()),
                           processes[static_cast<std::size_t>(peer)]);
   }
 
@@ -82,7 +83,7 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
   }
 
  private:
-  /// Whether every rank may read the memory of every other.
+  /// Whether every rank may read the memory of all others.
   bool all_can_pull() {
     shmq::SingleCopy::permit();
     struct Sample {
@@ -103,7 +104,7 @@ class PostboxTransport : public MpiControl, public MessageCollectives<PostboxTra
 
   shmq::Settings settings_;
   Waiting waiting_;
-  shmq::Rooms rooms_;
+  shmq::Mailboxes mailboxes_;
   SharedSegments memory_;
   std::optional<shmq::Messages> messages_;
 };

@@ -97,7 +97,7 @@ class SimulatedTransport : public MpiMessages {
                                    numbered(out, out_counts, out_offsets));
   }
 
-  /// Of nothing there is nothing to send: libraries return at once, and the algorithms that SMPI
+  /// An operation of length 0 sends nothing: libraries return at once, and the algorithms that SMPI
   /// has of Open MPI divide by the length.
   void bcast(int root, Bytes data) {
     if (!data.empty()) MpiMessages::bcast(root, data);
@@ -116,7 +116,8 @@ class SimulatedTransport : public MpiMessages {
     return iallgather(ConstBytes(presence_).first(1), Bytes(presence_).subspan(1));
   }
 
-  /// The simulated node of this rank: hosts of several ranks of one are told apart by a number.
+  /// Returns the simulated node of this rank; hosts of one node with several ranks differ by a
+  /// number.
   [[nodiscard]] std::string host() const {
     const auto name = simgrid::s4u::this_actor::get_host()->get_name();
     return name.substr(0, name.find('.'));
@@ -128,7 +129,7 @@ class SimulatedTransport : public MpiMessages {
 
   SimulatedTransport() : MpiMessages(false) { simulator::FoldedMemory::install(size()); }
 
-  /// What all ranks of the simulation share.
+  /// State of all ranks of the simulation.
   struct Team {
     explicit Team(int ranks)
         : barrier(simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))),

@@ -120,8 +120,8 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
     socket.set(SOL_SOCKET, SO_RCVBUF, socket_bytes);
   }
 
-  /// How often a rank looks before it sleeps: a sleeping one is woken late, but where ranks
-  /// outnumber cores the others need them.
+  /// Number of polls before a rank sleeps: waking takes long, but with oversubscription other ranks
+  /// need the core.
   static int looks(const tcp::Place& mine, const std::vector<tcp::Place>& places) {
     const auto beside = std::ranges::count(places, mine.host, &tcp::Place::host);
     return beside <= static_cast<long>(std::thread::hardware_concurrency()) ? 2000 : 0;

@@ -24,7 +24,7 @@
 
 namespace nhalf {
 
-/// One thread as a rank.
+/// The transport of one thread as a rank.
 class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
  public:
   using MessageCollectives::gather;
@@ -99,23 +99,23 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     if (request.from >= 0) recv(request.from, request.data);
     request = {};
   }
-  /// Looks at each in turn, so that no sender is always the last to be heard.
+  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
     const auto count = requests.size();
-    std::size_t found = count;
+    std::size_t completed = count;
     spin_until([&] {
       bool any = false;
-      for (std::size_t i = 0; i < count && found == count; ++i) {
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
         const auto place = (looked_at_ + i) % count;
         any = any || requests[place].sent != nullptr || requests[place].from >= 0;
-        if (is_done(requests[place])) found = place;
+        if (is_done(requests[place])) completed = place;
       }
-      return found < count || !any;
+      return completed < count || !any;
     });
-    if (found == count) return count;
-    looked_at_ = found + 1;
-    wait(requests[found]);
-    return found;
+    if (completed == count) return count;
+    looked_at_ = completed + 1;
+    wait(requests[completed]);
+    return completed;
   }
 
   using Region = ThreadRegion;
@@ -167,7 +167,7 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
       spin_until([&] { return team_.barriers.load(std::memory_order_acquire) != turn; });
     }
   }
-  /// What threads have instead of messages to wait for each other.
+  /// Synchronisation of threads without messages.
   void synchronise() { barrier(); }
   void broadcast(Bytes data) {
     if (rank_ == 0) team_.shared = data;

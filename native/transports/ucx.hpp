@@ -51,7 +51,7 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   explicit UcxTransport(const Options& options)
       : ProgressingControl(options),
         worker_(static_cast<MpiControl&>(*this), with_commas(options.text("tls"))) {}
-  /// Ends what is still under way before anybody takes the memory of others away.
+  /// Completes all pending operations before any rank frees its memory.
   ~UcxTransport() {
     if (std::uncaught_exceptions() == 0) {
       flush(ucp_worker_flush_nbx(worker_.get(), &plain));
@@ -82,23 +82,23 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
     finish(request.handle);
     request = {};
   }
-  /// Looks at each in turn, so that no sender is always the last to be heard.
+  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
     const auto count = requests.size();
-    std::size_t found = count;
+    std::size_t completed = count;
     go_on_until([&] {
       bool any = false;
-      for (std::size_t i = 0; i < count && found == count; ++i) {
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
         const auto place = (looked_at_ + i) % count;
         any = any || requests[place].active;
-        if (requests[place].active && is_done(requests[place].handle)) found = place;
+        if (requests[place].active && is_done(requests[place].handle)) completed = place;
       }
-      return found < count || !any;
+      return completed < count || !any;
     });
-    if (found == count) return count;
-    looked_at_ = found + 1;
-    wait(requests[found]);
-    return found;
+    if (completed == count) return count;
+    looked_at_ = completed + 1;
+    wait(requests[completed]);
+    return completed;
   }
 
   Region expose(std::size_t size_bytes) {
@@ -175,7 +175,7 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   static bool is_done(void* handle) {
     return handle == nullptr || ucp_request_check_status(handle) != UCS_INPROGRESS;
   }
-  /// Where a segment lies, and its key.
+  /// The address of a segment, and its key.
   struct Ticket {
     std::uint64_t address = 0;
     std::array<char, 1000> key{};

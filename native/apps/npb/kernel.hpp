@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel of the NAS Parallel Benchmarks is to the programs that run it.
+// The interface of a kernel of the NAS Parallel Benchmarks to the programs that run it.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace nhalf::npb {
 
-/// One number that a run is verified by.
+/// A number by which a run is verified.
 struct Check {
   std::string_view name;
   double computed = 0;
@@ -44,13 +44,13 @@ class Kernel {
   /// Runs the part that the specification times: neither allocation nor output.
   virtual void run() = 0;
 
-  /// What the last run computed, beside the official values; complete at rank 0.
+  /// Returns the results of the last run with the official values; complete at rank 0.
   virtual std::vector<Check> checks() = 0;
 };
 
-/// What `--describe` says about a kernel. `operations` are those of the timed part as the reference
-/// counts them, `memory_bytes` what all ranks need together, `ranks_max` among how many ranks the
-/// data can be divided, where there is a limit; all by class.
+/// The description of a kernel for `--describe`. `operations` are those of the timed part as the
+/// reference counts them, `memory_bytes` what all ranks need together, `ranks_max` among how many
+/// ranks the data can be divided, where there is a limit; all by class.
 struct KernelInfo {
   std::string_view name;
   std::string_view what;

@@ -16,7 +16,7 @@ namespace {
 
 using nhalf::npb::MpiWorld;
 
-/// What ranks tell each other beside what kernels do.
+/// Control messages between ranks beside the kernels.
 class Control : public nhalf::MpiControl, public nhalf::MpiNamed {
  public:
   static constexpr nhalf::TransportInfo info{

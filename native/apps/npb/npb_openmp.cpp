@@ -16,7 +16,7 @@ namespace {
 
 using nhalf::npb::OpenMpWorld;
 
-/// One process whose threads count as ranks.
+/// A process whose threads count as ranks.
 class Control {
  public:
   static constexpr nhalf::TransportInfo info{"npb-openmp", "NAS Parallel Benchmarks in OpenMP", {}};
@@ -37,7 +37,7 @@ class Control {
   nhalf::SteadyClock clock_;
 };
 
-/// Where every thread is.
+/// Returns the core of every thread.
 std::vector<std::string> placements(int threads) {
   std::vector<std::string> texts(static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads)

@@ -31,7 +31,7 @@ class Control : public nhalf::MpiControl {
   [[nodiscard]] double now_s() const { return MPI_Wtime(); }
   [[nodiscard]] double clock_resolution_s() const { return 0; }
   [[nodiscard]] static std::string library() { return "SMPI"; }
-  /// The simulated node: hosts of several ranks of one are told apart by a number.
+  /// Returns the simulated node; hosts of one node with several ranks differ by a number.
   [[nodiscard]] static std::string host() {
     const auto name = simgrid::s4u::this_actor::get_host()->get_name();
     return name.substr(0, name.find('.'));

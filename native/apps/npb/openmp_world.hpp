@@ -18,7 +18,8 @@ class OpenMpWorld {
  public:
   static constexpr bool divides_data = false;
 
-  explicit OpenMpWorld(int wanted) : threads(wanted), waits_(static_cast<std::size_t>(wanted)) {}
+  explicit OpenMpWorld(int thread_count)
+      : threads(thread_count), waits_(static_cast<std::size_t>(thread_count)) {}
 
   int threads = 1;
 
@@ -48,17 +49,17 @@ class OpenMpWorld {
   }
 
   void reset_communication() {
-    for (auto& one : waits_) one.total_s = 0;
+    for (auto& wait : waits_) wait.total_s = 0;
   }
   /// Seconds that a thread waited since the reset, as a mean over them: what threads take from each
   /// other is not a call that could be timed.
   [[nodiscard]] double communication_s() const {
-    const auto add = [](double sum, const Wait& one) { return sum + one.total_s; };
+    const auto add = [](double sum, const Wait& wait) { return sum + wait.total_s; };
     return std::accumulate(waits_.begin(), waits_.end(), 0.0, add) / threads;
   }
 
  private:
-  /// Of a thread, aligned so that none disturbs another.
+  /// Waiting time of a thread, aligned to a line to prevent false sharing.
   struct alignas(64) Wait {
     double total_s = 0;
   };

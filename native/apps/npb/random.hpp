@@ -15,7 +15,7 @@ namespace nhalf::npb {
 class Random {
  public:
   static constexpr std::uint64_t multiplier = 1220703125;
-  /// Of CG, FT, IS and MG; EP has its own.
+  /// Seed of CG, FT, IS and MG; EP has its own.
   static constexpr std::uint64_t usual_seed = 314159265;
 
   constexpr explicit Random(std::uint64_t seed = usual_seed) : state_(seed) {}
@@ -35,11 +35,11 @@ class Random {
     return result;
   }
 
-  /// The next numbers, as many as there is room for; the room is a multiple of `lanes`.
+  /// Fills a span with the next numbers; its length is a multiple of `lanes`.
   [[gnu::always_inline]] inline void fill(std::span<double> out) {
     std::array<std::uint64_t, lanes> states;
     std::uint64_t state = state_;
-    for (auto& one : states) one = state = times(state, multiplier);
+    for (auto& element : states) element = state = times(state, multiplier);
     const std::uint64_t stride = power(lanes);
     for (std::size_t at = 0; at < out.size(); at += lanes) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -57,7 +57,8 @@ class Random {
 
   static constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) { return a * b & mask; }
 
-  /// By way of the mantissa of 2^52 + x, which vector units without such a conversion can do, too.
+  /// Converts by way of the mantissa of 2^52 + x, which vector units without such a conversion can
+  /// do, too.
   static constexpr double number_of(std::uint64_t state) {
     constexpr double two_to_52 = 4503599627370496.0;
     constexpr double scale = 1.0 / 70368744177664.0;

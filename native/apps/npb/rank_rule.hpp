@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With how many ranks a kernel can be divided.
+// Numbers of ranks among which a kernel can be divided.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline std::string_view name_of(RankRule rule) {
   return names[static_cast<int>(rule)];
 }
 
-/// Whether a kernel with this rule runs on so many ranks.
+/// Whether a kernel with this rule runs on `ranks` ranks.
 constexpr bool allows(RankRule rule, int ranks) {
   if (ranks < 1) return false;
   if (rule == RankRule::any) return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective operations through shared memory, with the arguments that algorithms on messages have
-// (contract/collectives.hpp): every rank gives, then takes what it needs. Data that a slot does not
-// hold goes in parts. Terms of reductions are combined from the last rank down to the first,
-// `combine(from, to)` making `to` of `from` before `to`: every rank gets the same bits, and
-// operations need not commute.
+// (contract/collectives.hpp): every rank publishes its data, then reads what it needs. Data that
+// exceed a slot go in parts. Terms of reductions are combined from the last rank down to the first,
+// where `combine(from, to)` sets `to` to `from` combined with `to`: every rank gets the same bits,
+// and operations need not commute.
 #pragma once
 
 #include <algorithm>
@@ -15,47 +15,47 @@
 
 namespace nhalf::coll::shared {
 
-/// The largest part of whole elements of each of so many blocks that a slot holds; 0 where none is.
+/// Returns the largest multiple of an element of which a slot holds `blocks`; 0 if there is none.
 constexpr std::size_t part_bytes(std::size_t element_bytes, int blocks) {
-  const auto room_bytes = Slot::size_bytes / static_cast<std::size_t>(blocks);
-  return element_bytes == 0 ? 0 : room_bytes / element_bytes * element_bytes;
+  const auto slot_bytes = Slot::size_bytes / static_cast<std::size_t>(blocks);
+  return element_bytes == 0 ? 0 : slot_bytes / element_bytes * element_bytes;
 }
 
-/// Calls `action(at, size)` with one part after the other of so many bytes.
+/// Calls `action(at, size)` for consecutive parts of `size_bytes`.
 template <class Action>
 void for_parts(std::size_t size_bytes, std::size_t part, Action action) {
   for (std::size_t at = 0; at < size_bytes; at += part) action(at, std::min(part, size_bytes - at));
 }
 
-/// What lies beside the number comes last: a rank that looks for the number takes that line along,
-/// and would take it in between.
+/// Publishes data. The line of the number is written last, since a rank that polls the number takes
+/// that line away.
 inline void give(SharedMemory& memory, Number number, ConstBytes data) {
-  auto* room = memory.room(number);
+  auto* slot = memory.slot_data(number);
   const auto beside = std::min(data.size(), Slot::beside_number_bytes);
-  std::memcpy(room + beside, data.data() + beside, data.size() - beside);
+  std::memcpy(slot + beside, data.data() + beside, data.size() - beside);
   if (beside < Slot::beside_number_bytes) {
-    std::memcpy(room, data.data(), beside);
+    std::memcpy(slot, data.data(), beside);
   } else {
-    std::memcpy(room, data.data(), Slot::beside_number_bytes);
+    std::memcpy(slot, data.data(), Slot::beside_number_bytes);
   }
   memory.give(number);
 }
 
-/// Gives a part of each of the blocks, one for every rank; this rank's own only where it needs it.
+/// Publishes a part of each rank's block; of this rank's own only if `with_own`.
 inline void give_blocks(SharedMemory& memory, Number number, ConstBytes blocks, std::size_t at,
                         std::size_t size_bytes, bool with_own) {
   const auto ranks = static_cast<std::size_t>(memory.size());
   const auto own = static_cast<std::size_t>(memory.rank());
   const auto block_bytes = blocks.size() / ranks;
-  auto* room = memory.room(number);
+  auto* slot = memory.slot_data(number);
   for (std::size_t i = 0; i < ranks; ++i)
     if (with_own || i != own)
-      std::memcpy(room + i * size_bytes, blocks.data() + i * block_bytes + at, size_bytes);
+      std::memcpy(slot + i * size_bytes, blocks.data() + i * block_bytes + at, size_bytes);
   memory.give(number);
 }
 
-/// The terms of ranks 0 to `last`, each at `offset` of what its rank gave, combined in `to`. This
-/// rank's own is taken from `own`, unless that is empty or where the result goes.
+/// Combines the terms of ranks 0 to `last` in `to`, each at `offset` of its rank's slot. This
+/// rank's term is read from `own`, unless that is empty or overlaps the result.
 template <class Combine>
 void fold(SharedMemory& memory, Number number, int last, std::size_t offset, ConstBytes own,
           Bytes to, const Combine& combine) {
@@ -68,7 +68,7 @@ void fold(SharedMemory& memory, Number number, int last, std::size_t offset, Con
   for (int rank = last - 1; rank >= 0; --rank) combine(ConstBytes(term(rank), to.size()), to);
 }
 
-/// The parts that all other ranks gave, into one block for each.
+/// Copies the parts of all other ranks, each to its block.
 inline void take_others(SharedMemory& memory, Number number, std::size_t offset, Bytes out,
                         std::size_t at, std::size_t size_bytes) {
   const auto ranks = memory.size();

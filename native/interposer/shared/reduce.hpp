@@ -11,7 +11,7 @@ void reduce(SharedMemory& memory, int root, ConstBytes in, Bytes out, const Comb
   for_parts(in.size(), part, [&](std::size_t at, std::size_t size_bytes) {
     const auto number = memory.begin();
     const auto own = in.subspan(at, size_bytes);
-    // Nobody else wants the root's own term.
+    // No other rank needs the root's own term.
     if (memory.rank() != root || in.data() == out.data()) give(memory, number, own);
     if (memory.rank() == root)
       fold(memory, number, memory.size() - 1, 0, own, out.subspan(at, size_bytes), combine);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a loop, beside the clock of the processor and a look at whether the core is shared.
+// The time of a loop, with the cycle time of the processor and a test whether the core is shared.
 #pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-// Of the time that this process had a core: it may share that with others.
+// Returns the CPU time of the process, which may share its core with others.
 static double now_s(void) {
   struct timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -46,7 +46,7 @@ static double issue_s(void) {
   return now_s() - begin;
 }
 
-// A pass in seconds; the clock before and after it, and the longer of two looks at issue_s.
+// A pass in seconds; the cycle time before and after it, and the longer of two trials of issue_s.
 struct sample {
   double before_hz, after_hz, issue_s, time_s;
 };

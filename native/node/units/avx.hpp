@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of x86-64 processors with fused operations, in any width; files that include this are
+// Operations of x86-64 processors with FMA, in any width; files that include this header are
 // compiled for such processors.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Fused {
         : NHALF_VECTOR_REGISTER(a), NHALF_VECTOR_REGISTER(b));
   }
 };
-struct RootTimes {
+struct SqrtThenMultiply {
   static void apply(double& x, const double&, const double& b) {
     asm("vsqrtsd %0, %0, %0" : "+" NHALF_VECTOR_REGISTER(x));
     x = x * b;
@@ -33,7 +33,7 @@ struct RootTimes {
   }
 };
 
-/// Numbers from one half of a vector go to the other.
+/// Permutes a vector across its halves.
 struct Permute {
   template <class V>
   static void apply(V& x, const V&, const V&) {
@@ -41,7 +41,7 @@ struct Permute {
   }
 };
 
-/// Numbers stay in their half of a vector.
+/// Shuffles a vector within its halves.
 struct Shuffle {
   template <class V>
   static void apply(V& x, const V& a, const V&) {
@@ -49,10 +49,10 @@ struct Shuffle {
   }
 };
 
-/// All kernels of one width.
-#define NHALF_AVX(bits)                                                                          \
-  NHALF_SUMS(bits), NHALF_UNIT("fused", Fused, bits), NHALF_UNIT("root-times", RootTimes, bits), \
-      NHALF_ACCESSES(bits)
+/// Lists all kernels of one width.
+#define NHALF_AVX(bits)                                     \
+  NHALF_ARITHMETIC(bits), NHALF_UNIT("fused", Fused, bits), \
+      NHALF_UNIT("root-times", SqrtThenMultiply, bits), NHALF_ACCESSES(bits)
 
 }  // namespace
 }  // namespace nhalf

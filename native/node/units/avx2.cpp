@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for x86-64 with vectors of 256 bits and fused operations; compiled for such processors.
+// Kernels for x86-64 with AVX2 and FMA (256 bits); compiled for such processors.
 #include "node/units/avx.hpp"
 
 namespace nhalf {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int gathers_per_round = 16;
 
-/// Four numbers from places of their own, in the nearest cache.
+/// Gathers four `double` from the nearest cache.
 void gathers(std::uint64_t rounds, void* memory) {
   typedef long long Places __attribute__((vector_size(32)));
   Places places = {0, 8, 16, 24};

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for x86-64 with vectors of 512 bits; compiled for such processors.
+// Kernels for x86-64 with AVX-512; compiled for such processors.
 #include "node/units/avx.hpp"
 
 namespace nhalf {
 namespace {
 
 typedef long long Places __attribute__((vector_size(64)));
-constexpr int accesses_of_round = 16;
+constexpr int gathers_per_round = 16;
 
-/// Eight numbers from places of their own, in the nearest cache.
+/// Gathers eight `double` from the nearest cache.
 void gathers(std::uint64_t rounds, void* memory) {
   Places places = {0, 8, 16, 24, 32, 40, 48, 56};
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 16
-    for (int i = 0; i < accesses_of_round; ++i) {
+    for (int i = 0; i < gathers_per_round; ++i) {
       Vector<512>::Type x;
       asm volatile(
           "vxorpd %x0, %x0, %x0\n\tkxnorw %%k1, %%k1, %%k1\n\t"
@@ -25,13 +25,13 @@ void gathers(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// The same, the other way.
+/// Scatters eight `double` to the nearest cache.
 void scatters(std::uint64_t rounds, void* memory) {
   Places places = {0, 8, 16, 24, 32, 40, 48, 56};
   Vector<512>::Type x = all_of<512>(1.0);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 16
-    for (int i = 0; i < accesses_of_round; ++i) {
+    for (int i = 0; i < gathers_per_round; ++i) {
       asm volatile("kxnorw %%k1, %%k1, %%k1\n\tvscatterqpd %0, (%1,%2,8) %{%%k1%}"
                    :
                    : "v"(x), "r"(memory), "v"(places)
@@ -43,8 +43,8 @@ void scatters(std::uint64_t rounds, void* memory) {
 constexpr UnitKernel kernels[] = {NHALF_AVX(512),
                                   NHALF_UNIT("permute", Permute, 512),
                                   NHALF_UNIT("shuffle", Shuffle, 512),
-                                  {"gather", 512, many, accesses_of_round, &gathers},
-                                  {"scatter", 512, many, accesses_of_round, &scatters}};
+                                  {"gather", 512, many, gathers_per_round, &gathers},
+                                  {"scatter", 512, many, gathers_per_round, &scatters}};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop over one kind of operation is called, and where the loops for this processor are.
+// Describes a loop over one kind of operation, and declares the lists of such loops.
 //
-// Files of kernels are compiled for processors that may not be here: they include this header and
-// nothing of the standard library, whose functions must not exist in such a version.
+// Files of kernels are compiled for processors that this one may not be. They include this header
+// and nothing of the standard library, whose functions must not be compiled in such a version.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 namespace nhalf {
 
 /// A loop over one kind of operation. `bits` is the width of its operands (64: scalar), `chains`
-/// how many independent operations it has under way: 1 measures a latency, many a throughput.
+/// how many independent operations are in flight: 1 measures a latency, many a throughput.
 struct UnitKernel {
   const char* operation;
   int bits;
   int chains;
-  /// Operations of one round.
+  /// Number of operations per round.
   int operations;
   /// `memory` holds 4 KiB and is aligned to a cache line.
   void (*run)(std::uint64_t rounds, void* memory);

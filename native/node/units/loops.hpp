@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over floating-point operations, loads and stores, for vectors of any width.
+// Loops over floating-point operations, loads and stores, for vectors of any width.
 //
-// Everything is in an unnamed namespace, since every file that includes this is compiled for
-// another kind of processor.
+// Everything is in an unnamed namespace, since each file that includes this header is compiled for
+// a different kind of processor.
 #pragma once
 
 #include "node/units/kernel.hpp"
@@ -24,7 +24,7 @@
 namespace nhalf {
 namespace {
 
-/// A vector of so many bits, or a scalar.
+/// A vector of `bits`, or a scalar.
 template <int bits>
 struct Vector {
   typedef double Type __attribute__((vector_size(bits / 8)));
@@ -34,13 +34,13 @@ struct Vector<64> {
   using Type = double;
 };
 
-/// All parts of a vector the same.
+/// Returns a vector whose elements all have one value.
 template <int bits>
 typename Vector<bits>::Type all_of(double value) {
   return typename Vector<bits>::Type{} + value;
 }
 
-/// The compiler has to have it in a register here, and knows no longer what it is.
+/// Forces a value into a register and hides it from the optimiser.
 template <class V>
 inline void pin(V& value) {
   asm volatile("" : "+" NHALF_VECTOR_REGISTER(value));
@@ -58,7 +58,7 @@ struct Multiply {
     x = x * a;
   }
 };
-/// A sum whose result is wanted by no other sum: some processors take longer for that.
+/// An add whose result goes to a multiply: some processors take longer for that than for an add.
 struct AddThenMultiply {
   template <class V>
   static void apply(V& x, const V& a, const V&) {
@@ -67,7 +67,7 @@ struct AddThenMultiply {
     x = x * a;
   }
 };
-/// The quotient is no simple number, and comes back after two steps.
+/// Divides by a value whose quotient has no short mantissa, and which returns after two steps.
 struct Divide {
   template <class V>
   static void apply(V& x, const V&, const V& b) {
@@ -75,7 +75,7 @@ struct Divide {
   }
 };
 
-/// Operations under way at a time that keep all units busy, in registers that every x86-64 has.
+/// Independent operations that keep all units busy, in registers that every x86-64 has.
 #if defined(__x86_64__)
 inline constexpr int many = 12;
 #else
@@ -83,7 +83,7 @@ inline constexpr int many = 24;
 #endif
 inline constexpr int steps_per_round = 8;
 
-/// One step of every chain.
+/// Applies the operation once to every dependency chain.
 template <class Operation, class V, int chains>
 inline __attribute__((always_inline)) void step(V (&x)[chains], const V& a, const V& b) {
 #pragma GCC unroll 24
@@ -93,10 +93,10 @@ inline __attribute__((always_inline)) void step(V (&x)[chains], const V& a, cons
   }
 }
 
-/// Sums and products in turn, all independent: more than of either where they have units of their
-/// own.
+/// Alternates independent adds and muls, whose rate exceeds that of either if they have separate
+/// units.
 template <int bits>
-void sums_and_products(std::uint64_t rounds, void*) {
+void adds_and_multiplies(std::uint64_t rounds, void*) {
   using V = typename Vector<bits>::Type;
   V a = all_of<bits>(1.0);
   pin(a);
@@ -156,21 +156,21 @@ void stores(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// A latency and a throughput of one kind of operation.
+/// Lists the latency and the throughput kernel of one kind of operation.
 #define NHALF_UNIT(name, Operation, bits)                                                   \
   UnitKernel{name, bits, 1, steps_per_round, &arithmetic<Operation, bits, 1>}, UnitKernel { \
     name, bits, many, steps_per_round *many, &arithmetic<Operation, bits, many>             \
   }
-/// Sums, products, quotients, and the first two together.
-#define NHALF_SUMS(bits)                                                        \
-  NHALF_UNIT("add", Add, bits), NHALF_UNIT("multiply", Multiply, bits),         \
-      NHALF_UNIT("divide", Divide, bits),                                       \
-      UnitKernel{"add-then-multiply", bits, 1, steps_per_round,                 \
-                 &arithmetic<AddThenMultiply, bits, 1>},                        \
-      UnitKernel {                                                              \
-    "add-multiply", bits, many, steps_per_round *many, &sums_and_products<bits> \
+/// Lists add, mul, div, and adds with muls.
+#define NHALF_ARITHMETIC(bits)                                                    \
+  NHALF_UNIT("add", Add, bits), NHALF_UNIT("multiply", Multiply, bits),           \
+      NHALF_UNIT("divide", Divide, bits),                                         \
+      UnitKernel{"add-then-multiply", bits, 1, steps_per_round,                   \
+                 &arithmetic<AddThenMultiply, bits, 1>},                          \
+      UnitKernel {                                                                \
+    "add-multiply", bits, many, steps_per_round *many, &adds_and_multiplies<bits> \
   }
-/// Accesses to memory that the nearest cache holds.
+/// Lists loads and stores that hit the nearest cache.
 #define NHALF_ACCESSES(bits)                                                     \
   UnitKernel{"load", bits, many, accesses_per_round, &loads<bits>}, UnitKernel { \
     "store", bits, many, accesses_per_round, &stores<bits>                       \

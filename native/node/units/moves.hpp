@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What real numbers go through on x86-64 beside arithmetic: other registers, comparisons, places in
-// a vector.
+// Kernels for x86-64 beyond arithmetic: conversions, moves between registers, comparisons,
+// shuffles, branches, and the depths of reorder buffer and scheduler.
 #pragma once
 
 #if defined(__x86_64__)
@@ -10,16 +10,16 @@
 namespace nhalf {
 namespace {
 
-/// To a whole number and back: two operations, which count as one.
+/// Converts to an integer and back: two operations, which count as one.
 struct Convert {
   static void apply(double& x, const double&, const double&) {
-    std::int64_t whole = 0;
-    asm("cvttsd2si %1, %0" : "=r"(whole) : "x"(x));
-    asm("cvtsi2sd %1, %0" : "+x"(x) : "r"(whole));
+    std::int64_t integer = 0;
+    asm("cvttsd2si %1, %0" : "=r"(integer) : "x"(x));
+    asm("cvtsi2sd %1, %0" : "+x"(x) : "r"(integer));
   }
 };
 
-/// To the registers of whole numbers and back, bit by bit: two operations, which count as one.
+/// Moves to an integer register and back: two operations, which count as one.
 struct Across {
   static void apply(double& x, const double&, const double&) {
     std::int64_t bits = 0;
@@ -28,19 +28,19 @@ struct Across {
   }
 };
 
-/// A comparison, a choice by its result, and the way back of `Across`.
+/// Compares, selects by the result, and moves back to a floating-point register.
 struct Compare {
   static void apply(double& x, const double&, const double& b) {
     std::int64_t bits = 0x3ff0000000000000;
-    std::int64_t other = 0x3ff8000000000000;
-    asm("ucomisd %2, %1\n\tcmovb %3, %0" : "+r"(bits) : "x"(x), "x"(b), "r"(other) : "cc");
+    std::int64_t larger = 0x3ff8000000000000;
+    asm("ucomisd %2, %1\n\tcmovb %3, %0" : "+r"(bits) : "x"(x), "x"(b), "r"(larger) : "cc");
     asm("movq %1, %0" : "=x"(x) : "r"(bits));
   }
 };
 
 constexpr int comparisons_per_round = 16;
 
-/// Comparisons whose results nothing waits for.
+/// Compares without a use of the results.
 void comparisons(std::uint64_t rounds, void*) {
   const double value = 1.1357;
   for (; rounds > 0; --rounds)
@@ -68,7 +68,7 @@ struct Unpack {
 };
 
 template <int chains>
-void integer_products(std::uint64_t rounds, void*) {
+void integer_multiplies(std::uint64_t rounds, void*) {
   std::uint64_t x[chains] = {};
   std::uint64_t factor = 3;
   for (; rounds > 0; --rounds) {
@@ -82,39 +82,39 @@ void integer_products(std::uint64_t rounds, void*) {
 
 constexpr int jumps_per_round = 256;
 
-/// The shortest loop that there is: how many branches are taken in a cycle.
+/// Runs the shortest possible loop, which gives the rate of taken branches.
 void jumps(std::uint64_t rounds, void*) {
   for (; rounds > 0; --rounds) {
-    std::uint64_t left = jumps_per_round;
-    asm volatile("1:\n\tdecq %0\n\tjnz 1b" : "+r"(left) : : "cc");
+    std::uint64_t remaining = jumps_per_round;
+    asm volatile("1:\n\tdecq %0\n\tjnz 1b" : "+r"(remaining) : : "cc");
   }
 }
 
-/// A chain of quotients comes before instructions that may only wait for its end: by how much
-/// chains overlap says how many instructions are under way at a time.
-#define NHALF_QUOTIENTS ".rept 20\n\tdivsd %0, %%xmm0\n\t.endr\n\t"
+/// A dependency chain of divisions before the instructions under test: how far two such chains
+/// overlap gives the number of instructions in flight.
+#define NHALF_DIVISIONS ".rept 20\n\tdivsd %0, %%xmm0\n\t.endr\n\t"
 
-/// 400 instructions that need no unit.
-void window(std::uint64_t rounds, void*) {
+/// Measures the reorder buffer with 400 instructions that need no unit.
+void reorder_buffer(std::uint64_t rounds, void*) {
   const double divisor = 1.0001;
   for (; rounds > 0; --rounds)
-    asm volatile("movapd %0, %%xmm0\n\t" NHALF_QUOTIENTS ".rept 400\n\tnop\n\t.endr"
+    asm volatile("movapd %0, %%xmm0\n\t" NHALF_DIVISIONS ".rept 400\n\tnop\n\t.endr"
                  :
                  : "x"(divisor)
                  : "xmm0");
 }
 
-/// 20 instructions that need the end of the chain.
-void waiting(std::uint64_t rounds, void*) {
+/// Measures the scheduler with 20 instructions that wait for the end of the chain.
+void scheduler(std::uint64_t rounds, void*) {
   const double divisor = 1.0001;
   for (; rounds > 0; --rounds)
-    asm volatile("movapd %0, %%xmm0\n\t" NHALF_QUOTIENTS ".rept 20\n\tucomisd %%xmm0, %0\n\t.endr"
+    asm volatile("movapd %0, %%xmm0\n\t" NHALF_DIVISIONS ".rept 20\n\tucomisd %%xmm0, %0\n\t.endr"
                  :
                  : "x"(divisor)
                  : "xmm0", "cc");
 }
 
-/// A real number is loaded, and its bits are the next address: a load and half of `Across`.
+/// Loads a `double` whose bits are the next address: a load and half of `Across`.
 void loads_across(std::uint64_t rounds, void* memory) {
   *static_cast<volatile std::uint64_t*>(memory) = 0;
   std::uint64_t place = 0;
@@ -128,8 +128,8 @@ void loads_across(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// Stores of which each goes to another line than the one before.
-void stores_apart(std::uint64_t rounds, void* memory) {
+/// Stores each `double` to another cache line than the one before.
+void stores_to_other_lines(std::uint64_t rounds, void* memory) {
   volatile double* const place = static_cast<volatile double*>(memory);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 32
@@ -138,26 +138,26 @@ void stores_apart(std::uint64_t rounds, void* memory) {
 }
 
 /// A move, arithmetic on its result in the same register, and two instructions that need no unit:
-/// four places where the processor issues, or three where it takes the first two as one.
+/// these take four issue slots, or three if the processor fuses the first two.
 #define NHALF_PAIRS(text)                                      \
   ".rept 16\n\t" text                                          \
   "\n\t.byte 0x0f, 0x1f, 0x40, 0x00, 0x0f, 0x1f, 0x40, 0x00\n" \
   "\t.endr"
 constexpr int pairs_per_round = 16;
 
-void moves_then_sums(std::uint64_t rounds, void*) {
+void moves_then_adds(std::uint64_t rounds, void*) {
   const double zero = 0.0;
   for (; rounds > 0; --rounds)
     asm volatile(NHALF_PAIRS("movapd %0, %%xmm1\n\tsubsd %0, %%xmm1") : : "x"(zero) : "xmm1");
 }
 
-void whole_moves_then_sums(std::uint64_t rounds, void*) {
+void integer_moves_then_adds(std::uint64_t rounds, void*) {
   const std::uint64_t zero = 0;
   for (; rounds > 0; --rounds)
     asm volatile(NHALF_PAIRS("movq %0, %%rcx\n\tsubq %0, %%rcx") : : "r"(zero) : "rcx", "cc");
 }
 
-void whole_loads_then_sums(std::uint64_t rounds, void* memory) {
+void integer_loads_then_adds(std::uint64_t rounds, void* memory) {
   const std::uint64_t zero = 0;
   for (; rounds > 0; --rounds)
     asm volatile(NHALF_PAIRS("movq (%1), %%rcx\n\tsubq %0, %%rcx")
@@ -166,21 +166,21 @@ void whole_loads_then_sums(std::uint64_t rounds, void* memory) {
                  : "rcx", "cc");
 }
 
-#define NHALF_MOVES                                                                         \
-  NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                     \
-      UnitKernel{"compare", 64, many, comparisons_per_round, &comparisons},                 \
-      NHALF_UNIT("compare-across", Compare, 64), NHALF_UNIT("minimum", Minimum, 64),        \
-      NHALF_UNIT("logical", Logical, 128), NHALF_UNIT("shuffle", Unpack, 128),              \
-      UnitKernel{"integer-multiply", 64, 1, steps_per_round, &integer_products<1>},         \
-      UnitKernel{"integer-multiply", 64, 8, steps_per_round * 8, &integer_products<8>},     \
-      UnitKernel{"taken-branch", 64, many, jumps_per_round, &jumps},                        \
-      UnitKernel{"store-apart", 64, many, accesses_per_round, &stores_apart},               \
-      UnitKernel{"move-then-sum", 64, many, pairs_per_round, &moves_then_sums},             \
-      UnitKernel{"whole-move-then-sum", 64, many, pairs_per_round, &whole_moves_then_sums}, \
-      UnitKernel{"whole-load-then-sum", 64, many, pairs_per_round, &whole_loads_then_sums}, \
-      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across},                     \
-      UnitKernel{"window", 64, 1, 1, &window}, UnitKernel {                                 \
-    "waiting", 64, 1, 1, &waiting                                                           \
+#define NHALF_MOVES                                                                           \
+  NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                       \
+      UnitKernel{"compare", 64, many, comparisons_per_round, &comparisons},                   \
+      NHALF_UNIT("compare-across", Compare, 64), NHALF_UNIT("minimum", Minimum, 64),          \
+      NHALF_UNIT("logical", Logical, 128), NHALF_UNIT("shuffle", Unpack, 128),                \
+      UnitKernel{"integer-multiply", 64, 1, steps_per_round, &integer_multiplies<1>},         \
+      UnitKernel{"integer-multiply", 64, 8, steps_per_round * 8, &integer_multiplies<8>},     \
+      UnitKernel{"taken-branch", 64, many, jumps_per_round, &jumps},                          \
+      UnitKernel{"store-apart", 64, many, accesses_per_round, &stores_to_other_lines},        \
+      UnitKernel{"move-then-sum", 64, many, pairs_per_round, &moves_then_adds},               \
+      UnitKernel{"whole-move-then-sum", 64, many, pairs_per_round, &integer_moves_then_adds}, \
+      UnitKernel{"whole-load-then-sum", 64, many, pairs_per_round, &integer_loads_then_adds}, \
+      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across},                       \
+      UnitKernel{"window", 64, 1, 1, &reorder_buffer}, UnitKernel {                           \
+    "waiting", 64, 1, 1, &scheduler                                                           \
   }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for every processor of its kind, and those that have nothing to do with vectors.
+// Kernels that every processor of an architecture runs, and those without vectors.
 #include "node/idle.hpp"
 #include "node/units/loops.hpp"
 #include "node/units/moves.hpp"
@@ -16,7 +16,7 @@ struct Fused {
     asm("fmla %0.2d, %1.2d, %2.2d" : "+w"(x) : "w"(a), "w"(b));
   }
 };
-struct RootTimes {
+struct SqrtThenMultiply {
   static void apply(double& x, const double&, const double& b) {
     asm("fsqrt %d0, %d0" : "+w"(x));
     x = x * b;
@@ -35,7 +35,7 @@ struct Fused {
     asm("xvmaddadp %x0, %x1, %x2" : "+wa"(x) : "wa"(a), "wa"(b));
   }
 };
-struct RootTimes {
+struct SqrtThenMultiply {
   static void apply(double& x, const double&, const double& b) {
     asm("xssqrtdp %x0, %x0" : "+wa"(x));
     x = x * b;
@@ -46,7 +46,7 @@ struct RootTimes {
   }
 };
 #elif defined(__x86_64__)
-struct RootTimes {
+struct SqrtThenMultiply {
   static void apply(double& x, const double&, const double& b) {
     asm("sqrtsd %0, %0" : "+x"(x));
     x = x * b;
@@ -58,7 +58,7 @@ struct RootTimes {
 };
 #endif
 
-/// A number is stored and loaded again, which is what code without optimisation does at every step.
+/// Stores a `double` and loads it again, as unoptimised code does at every step.
 void forwarding(std::uint64_t rounds, void* memory) {
   volatile double* const place = static_cast<volatile double*>(memory);
   double x = 1.1357;
@@ -72,9 +72,9 @@ void forwarding(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// A sum in memory with other work between its steps: a value that is not asked for at once may
-/// come earlier.
-void forwarded_sum(std::uint64_t rounds, void* memory) {
+/// Adds to a `double` in memory, with other work between the steps: store-to-load forwarding may be
+/// faster when the load comes later.
+void forwarded_add(std::uint64_t rounds, void* memory) {
   volatile double* const place = static_cast<volatile double*>(memory);
   double a = 1.0;
   pin(a);
@@ -90,7 +90,7 @@ void forwarded_sum(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// By an instruction for each, or by one that loads and stores.
+/// Increments a counter in memory with a load, an add and a store.
 struct Stored {
   static void increase(volatile std::uint64_t& number) {
     std::uint64_t value = number;
@@ -98,6 +98,7 @@ struct Stored {
     number = value + 1;
   }
 };
+/// Increments a counter in memory with a single instruction where there is one.
 struct Updated {
   static void increase(volatile std::uint64_t& number) {
 #if defined(__x86_64__)
@@ -108,8 +109,8 @@ struct Updated {
   }
 };
 
-/// A whole number in memory is increased, as a counter without optimisation is: some processors
-/// know by its address that it is the one that was stored last, and wait for no store.
+/// Increments an integer in memory, as unoptimised code does with a counter: some processors
+/// forward it by its address without waiting for the store.
 void integer_forwarding(std::uint64_t rounds, void* memory) {
   volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
   for (; rounds > 0; --rounds) {
@@ -118,7 +119,7 @@ void integer_forwarding(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// As many a cycle as the processor can issue.
+/// Fills all issue slots.
 void issue(std::uint64_t rounds, void*) {
   idle_rounds(rounds);
 }
@@ -140,9 +141,8 @@ void integer_adds(std::uint64_t rounds, void*) {
   }
 }
 
-/// Whole numbers are loaded, as addresses and counters are: some processors load more of these in a
-/// cycle than of real numbers.
-void whole_loads(std::uint64_t rounds, void* memory) {
+/// Loads integers, of which some processors load more per cycle than of floating-point numbers.
+void integer_loads(std::uint64_t rounds, void* memory) {
   const volatile std::uint64_t* const place = static_cast<const volatile std::uint64_t*>(memory);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 32
@@ -153,7 +153,7 @@ void whole_loads(std::uint64_t rounds, void* memory) {
   }
 }
 
-void whole_stores(std::uint64_t rounds, void* memory) {
+void integer_stores(std::uint64_t rounds, void* memory) {
   volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
   std::uint64_t value = 1;
   asm volatile("" : "+r"(value));
@@ -165,15 +165,15 @@ void whole_stores(std::uint64_t rounds, void* memory) {
 
 constexpr int forwarded_loads = 5;
 
-/// A whole number in memory is increased and asked for again and again, as the counter of a loop
-/// without optimisation is.
-template <class How>
+/// Increments an integer in memory and loads it repeatedly, as unoptimised code does with the
+/// counter of a loop.
+template <class Increment>
 void forwarded(std::uint64_t rounds, void* memory) {
   volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 8
     for (int i = 0; i < steps_per_round; ++i) {
-      How::increase(*place);
+      Increment::increase(*place);
 #pragma GCC unroll 4
       for (int k = 1; k < forwarded_loads; ++k) {
         std::uint64_t loaded = *place;
@@ -187,24 +187,24 @@ constexpr UnitKernel kernels[] = {
     {"issue", 0, many, idle_per_round, &issue},
     {"integer-add", 64, 1, steps_per_round, &integer_adds<1>},
     {"integer-add", 64, 8, steps_per_round * 8, &integer_adds<8>},
-    {"whole-load", 64, many, accesses_per_round, &whole_loads},
+    {"whole-load", 64, many, accesses_per_round, &integer_loads},
     {"forwarded-load", 64, many, steps_per_round * forwarded_loads, &forwarded<Stored>},
     {"updated-load", 64, many, steps_per_round * forwarded_loads, &forwarded<Updated>},
-    {"whole-store", 64, many, accesses_per_round, &whole_stores},
+    {"whole-store", 64, many, accesses_per_round, &integer_stores},
     {"store-forward", 64, 1, steps_per_round, &forwarding},
-    {"store-forward-add", 64, 1, steps_per_round, &forwarded_sum},
+    {"store-forward-add", 64, 1, steps_per_round, &forwarded_add},
     {"integer-store-forward", 64, 1, steps_per_round, &integer_forwarding},
-    NHALF_SUMS(64),
+    NHALF_ARITHMETIC(64),
     NHALF_ACCESSES(64),
-    NHALF_SUMS(128),
+    NHALF_ARITHMETIC(128),
     NHALF_ACCESSES(128),
 #if defined(__aarch64__) || defined(__powerpc64__)
     NHALF_UNIT("fused", Fused, 64),
     NHALF_UNIT("fused", Fused, 128),
 #endif
 #if defined(__aarch64__) || defined(__powerpc64__) || defined(__x86_64__)
-    NHALF_UNIT("root-times", RootTimes, 64),
-    NHALF_UNIT("root-times", RootTimes, 128),
+    NHALF_UNIT("root-times", SqrtThenMultiply, 64),
+    NHALF_UNIT("root-times", SqrtThenMultiply, 128),
 #endif
 #if defined(__x86_64__)
     NHALF_MOVES,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots between two ranks, as the rank that sends requests has them and as the other has them.
+// The slots between two ranks, from the view of the requester and of the handler.
 #pragma once
 
 #include <atomic>
@@ -65,7 +65,7 @@ struct Outgoing {
   void choose_slot() {
     if (!is_settled()) slot = channel.after(slot);
   }
-  /// Where the first request is that is not known to be handled.
+  /// Position of the first request that may still be unhandled.
   [[nodiscard]] std::size_t first_slot() const {
     const auto behind = static_cast<std::size_t>(sent - settled - 1);
     return slot >= behind ? slot - behind : slot + channel.slots() - behind;

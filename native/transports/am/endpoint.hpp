@@ -22,7 +22,7 @@
 
 namespace nhalf::am {
 
-/// What every rank of a run agrees on.
+/// Settings that are equal on all ranks of a run.
 struct Habits {
   active::Polling polling = active::Polling::directed;
   bool import_at_start = true;
@@ -161,7 +161,7 @@ class Endpoint {
       return done();
     });
   }
-  /// The same where it may come from anybody.
+  /// Polls all ranks until `done` holds.
   template <class Done>
   void until(Done done) {
     patience_.until([&] {
@@ -170,7 +170,7 @@ class Endpoint {
     });
   }
 
-  /// Looks once for what a peer sends, and now and then for what others do.
+  /// Polls a peer once, and all other ranks from time to time.
   void look(int peer) {
     constexpr unsigned looks_per_poll = 64;
     if (habits_.polling == active::Polling::directed && ++looks_ % looks_per_poll != 0) {
@@ -210,14 +210,14 @@ class Endpoint {
     }
     return out;
   }
-  /// A peer with room for one more request, in its `slot`.
+  /// Returns a peer with a free `slot` for one more request.
   Outgoing& free_slot(int peer) {
     if (handling_) throw std::logic_error("a handler may only reply");
-    auto& found = out(peer);
-    if (!found.is_settled()) find_settled(peer, found);
-    if (!found.has_room()) until(peer, [&] { return found.has_room(); });
-    found.choose_slot();
-    return found;
+    auto& outgoing = out(peer);
+    if (!outgoing.is_settled()) find_settled(peer, outgoing);
+    if (!outgoing.has_room()) until(peer, [&] { return outgoing.has_room(); });
+    outgoing.choose_slot();
+    return outgoing;
   }
   void announce(Outgoing& out) {
     ++out.sent;
@@ -229,7 +229,7 @@ class Endpoint {
       throw std::logic_error("only a request is replied to, and once");
     return in_[static_cast<std::size_t>(token.source)];
   }
-  /// Raises the flag of a rank that looks at nothing else.
+  /// Raises the flag of a rank that polls nothing else.
   void raise(int peer) {
     if (habits_.polling == active::Polling::flag)
       out(peer).came->store(1, std::memory_order_release);
@@ -281,7 +281,7 @@ class Endpoint {
     handlers_.run(header.handler, token, active::Words(header.words).first(header.count), payload);
   }
 
-  /// Of a medium message, whose length was found to be possible.
+  /// Returns the payload of a medium message, whose length was checked.
   static Bytes payload_of(Header& header, Bytes slot) {
     const auto length_bytes = header.length_bytes();
     if (length_bytes > room_beside(header.count)) return slot.first(length_bytes);
@@ -289,7 +289,7 @@ class Endpoint {
         .first(length_bytes);
   }
 
-  /// While a handler runs.
+  /// Marks during its lifetime that a handler runs.
   class Handling {
    public:
     explicit Handling(bool& flag) : flag_(flag) { flag_ = true; }

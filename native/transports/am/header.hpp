@@ -12,7 +12,7 @@
 
 namespace nhalf::am {
 
-/// What a message is. `done` says that a request was handled without a reply.
+/// The kind of a message. `done` says that a request was handled without a reply.
 enum class Kind : std::uint8_t { done, short_message, medium_message, long_message };
 inline constexpr std::uint8_t kinds = 4;
 
@@ -32,13 +32,13 @@ struct Header {
   [[nodiscard]] std::uint64_t offset() const { return words[offset_at]; }
 };
 
-/// How much of a medium message's payload has room beside so many arguments: where it is not more,
-/// it travels in the line.
+/// Returns how much payload of a medium message fits beside `words` arguments; a payload that fits
+/// travels in the line.
 constexpr std::size_t room_beside(std::size_t words) {
   return words > length_at ? 0 : (length_at - words) * sizeof(active::Word);
 }
 
-/// What payloads that arrive here can be.
+/// Limits of the payloads that may arrive here.
 struct Limits {
   std::size_t medium_bytes = 0;
   std::size_t region_bytes = 0;
@@ -55,7 +55,8 @@ constexpr bool lies_in(std::size_t region_bytes, std::uint64_t offset, std::uint
   return offset <= region_bytes && length_bytes <= region_bytes - offset;
 }
 
-/// What is wrong with a header, whose handler is in the table or not; empty if nothing.
+/// Returns the error in a header, given whether its handler is in the table; empty if there is
+/// none.
 constexpr std::string_view fault(const Header& header, const Limits& limits, bool has_handler) {
   if (header.kind >= kinds) return "a kind of message that does not exist";
   const auto kind = static_cast<Kind>(header.kind);

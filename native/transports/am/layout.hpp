@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie in the two segments of a rank.
+// Layout of the two segments of a rank.
 #pragma once
 
 #include <cstddef>

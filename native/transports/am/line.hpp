@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a cache that holds the header and the words of a message and says that it is there.
+// A cache line with the header and the words of a message and the flag that it has arrived.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class alignas(64) Line {
     for (std::size_t i = 0; i < words.size(); ++i) words_[i] = words[i];
     show(sequence, kind, handler, words.size());
   }
-  /// The same of one with a payload, which is there already.
+  /// Writes the line of a message whose payload is already in place.
   void write(std::uint64_t sequence, Kind kind, active::Number handler, active::Words words,
              std::uint64_t offset, std::uint64_t length_bytes) {
     if (kind == Kind::long_message) words_[offset_at] = offset;

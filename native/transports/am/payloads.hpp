@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How payloads get into the memory of another rank.
+// Writes payloads to the memory of another rank.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class Payloads {
     }
   }
 
-  /// The payload of a reply, whose line is apart from its room.
+  /// Writes the payload of a reply, whose line is not adjacent to its payload.
   void move_medium(active::Medium medium, ConstBytes payload, Bytes room) {
     copy(medium == active::Medium::one_transfer ? staged(payload) : payload, room.data());
   }

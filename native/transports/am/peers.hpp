@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segments of a rank, and those of others as far as they were imported.
+// The segments of a rank, and the imported segments of other ranks.
 #pragma once
 
 #include <new>
@@ -13,13 +13,13 @@
 
 namespace nhalf::am {
 
-/// Where the two segments of a rank are found.
+/// Addresses of the two segments of a rank.
 struct Exported {
   Segment::Address command, payload;
 };
 
-/// What one rank has of its own and of others. A segment of another rank is mapped when it is first
-/// asked for; whoever wants all of them at the start asks for each.
+/// The segments of one rank and those of other ranks. A segment of another rank is mapped at its
+/// first use.
 class Peers {
  public:
   /// Makes this rank's segments; throws std::bad_alloc where there is no memory for them. The pages
@@ -37,7 +37,7 @@ class Peers {
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] Exported exported() const { return {command_.address(), payload_.address()}; }
-  /// Where all ranks' segments are, in the order of ranks.
+  /// Sets the addresses of all ranks' segments, by rank.
   void learn(std::vector<Exported> everyone) { everyone_ = std::move(everyone); }
 
   [[nodiscard]] std::byte* command() const { return command_.data(); }
@@ -57,7 +57,7 @@ class Peers {
     if (peer == rank_) return payload();
     return mapped(of(peer).payload, where(peer).payload, layout_.payload_bytes(), peer);
   }
-  /// The same mapped anew, for one transfer: `opened` where its file was opened before.
+  /// Maps a segment anew for one transfer: `opened` where its file was opened before.
   Segment connect_payload(int peer, bool opened) {
     if (opened && peer != rank_) {
       payload_of(peer);

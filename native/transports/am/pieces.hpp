@@ -41,31 +41,32 @@ class Pieces {
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
 
-  /// Sends what there is room for now; whether the message is whole.
-  bool push(int peer, ConstBytes& rest, bool& first) {
+  /// Sends as much as fits now, and returns whether the message is complete.
+  bool push(int peer, ConstBytes& remaining, bool& first) {
     endpoint_.look(peer);
     auto& to = to_[static_cast<std::size_t>(peer)];
-    while (first || !rest.empty()) {
+    while (first || !remaining.empty()) {
       if (!has_room(peer, to)) return false;
-      const auto piece = rest.first(std::min(rest.size(), piece_bytes(rest.size())));
+      const auto piece = remaining.first(std::min(remaining.size(), piece_bytes(remaining.size())));
       if (!send(peer, to, piece)) return false;
       ++to.sent;
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
   }
 
   /// Receives what came; whether the message is whole.
-  bool pull(int peer, Bytes& rest, bool& first) {
+  bool pull(int peer, Bytes& remaining, bool& first) {
     auto& from = from_[static_cast<std::size_t>(peer)];
-    while (from.taken != from.came && (first || !rest.empty())) take(peer, from, rest, first);
-    if (!first && rest.empty()) return true;
+    while (from.taken != from.came && (first || !remaining.empty()))
+      take(peer, from, remaining, first);
+    if (!first && remaining.empty()) return true;
     {
-      const Wanting wanting(from, {&rest, &first});
+      const Wanting wanting(from, {&remaining, &first});
       endpoint_.look(peer);
     }
-    return !first && rest.empty();
+    return !first && remaining.empty();
   }
 
   /// Whether all that was sent to a peer was pulled there.
@@ -80,7 +81,7 @@ class Pieces {
   struct To {
     std::uint64_t sent = 0, taken = 0;
     std::uint64_t chunks_put = 0;
-    /// By chunk, the piece that was put into it last.
+    /// The last piece that was put into each chunk.
     std::vector<std::uint64_t> chunk_pieces;
   };
   /// A piece that nobody wanted yet: in a chunk, or in the buffer.
@@ -90,7 +91,7 @@ class Pieces {
     std::size_t chunk = 0;
   };
   struct Wanted {
-    Bytes* rest = nullptr;
+    Bytes* remaining = nullptr;
     bool* first = nullptr;
   };
   struct From {
@@ -123,7 +124,7 @@ class Pieces {
   }
   [[nodiscard]] const Layout& layout() const { return endpoint_.layout(); }
 
-  /// How many pieces from a source were pulled; it lies in the memory of the rank that pulls.
+  /// Returns the count of pulled pieces from a source, in the memory of the rank that pulls.
   std::atomic<std::uint64_t>& taken(std::byte* command, int source) const {
     const auto at = layout().taken_at(static_cast<std::size_t>(source));
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(command + at);
@@ -190,16 +191,16 @@ class Pieces {
   }
   /// Whether a receive wants this very piece, and nothing before it waits.
   static bool is_wanted(const From& from, std::size_t size_bytes) {
-    const auto& [rest, first] = from.wanted;
-    return rest != nullptr && from.came == from.taken && (*first || !rest->empty()) &&
-           size_bytes <= rest->size();
+    const auto& [remaining, first] = from.wanted;
+    return remaining != nullptr && from.came == from.taken && (*first || !remaining->empty()) &&
+           size_bytes <= remaining->size();
   }
   void give(From& from, int source, ConstBytes piece) {
-    auto& [rest, first] = from.wanted;
+    auto& [remaining, first] = from.wanted;
     ++from.came;
-    hand_over(source, from, piece, *rest, *first);
+    hand_over(source, from, piece, *remaining, *first);
   }
-  /// A place for a piece that nobody wants yet.
+  /// Returns a place for a piece that no receive matches yet.
   Arrival& keep(From& from) {
     if (from.came - from.taken >= layout().slots)
       throw Malformed("more messages came than there is room for");
@@ -214,17 +215,17 @@ class Pieces {
     return {endpoint_.peers().payload() + chunk_at(source, number), size_bytes};
   }
 
-  void take(int peer, From& from, Bytes& rest, bool& first) {
+  void take(int peer, From& from, Bytes& remaining, bool& first) {
     const auto& arrival = from.arrivals[from.taken % layout().slots];
     hand_over(peer, from,
               arrival.in_chunk ? chunk(peer, arrival.chunk, arrival.size_bytes)
                                : ConstBytes(early(from, arrival)),
-              rest, first);
+              remaining, first);
   }
-  void hand_over(int source, From& from, ConstBytes piece, Bytes& rest, bool& first) {
-    if (piece.size() > rest.size()) throw Malformed("a message is longer than its receive");
-    if (!piece.empty()) std::memcpy(rest.data(), piece.data(), piece.size());
-    rest = rest.subspan(piece.size());
+  void hand_over(int source, From& from, ConstBytes piece, Bytes& remaining, bool& first) {
+    if (piece.size() > remaining.size()) throw Malformed("a message is longer than its receive");
+    if (!piece.empty()) std::memcpy(remaining.data(), piece.data(), piece.size());
+    remaining = remaining.subspan(piece.size());
     first = false;
     taken(endpoint_.peers().command(), source).store(++from.taken, std::memory_order_release);
   }

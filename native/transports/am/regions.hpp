@@ -51,7 +51,7 @@ class Regions {
 
   [[nodiscard]] bool by_messages() const { return by_messages_; }
 
-  /// Throws std::bad_alloc where the region has no room left.
+  /// Exposes memory. Throws std::bad_alloc if the region is full.
   Exposed expose(std::size_t size_bytes) {
     const auto at =
         taken_.empty() ? first_ : taken_.rbegin()->first + taken_.rbegin()->second.bytes;
@@ -124,7 +124,7 @@ class Regions {
     return endpoint_.enrol(handler, this);
   }
 
-  /// The last word last, for whoever waits for it.
+  /// Copies the last word last, since the receiver may poll it.
   void put_watched(const Exposed& part, int peer, std::size_t offset, ConstBytes data) {
     constexpr auto word_bytes = sizeof(std::uint64_t);
     const auto at = endpoint_.layout().region_at() + part.at_ + offset;
@@ -133,7 +133,7 @@ class Regions {
     if (last < data.size()) watched_put(mapped(part, peer), offset + last, data.subspan(last));
   }
 
-  /// Calls `each(at, bytes)` for parts that a medium message has room for, and once for nothing.
+  /// Calls `each(at, bytes)` for parts that fit a medium message, and once for an empty range.
   template <class Each>
   void in_pieces(std::size_t size_bytes, Each each) const {
     const auto most = endpoint_.layout().medium_bytes;
@@ -143,10 +143,10 @@ class Regions {
   }
 
   void signalled(active::Token&, active::Words words, Bytes) {
-    const auto found = words.size() == 2 ? taken_.find(words[0]) : taken_.end();
-    if (found == taken_.end() || words[1] >= found->second.signals.size())
+    const auto part = words.size() == 2 ? taken_.find(words[0]) : taken_.end();
+    if (part == taken_.end() || words[1] >= part->second.signals.size())
       throw Malformed("a signal for memory that is not exposed");
-    ++found->second.signals[words[1]];
+    ++part->second.signals[words[1]];
   }
   void was_put(active::Token&, active::Words words, Bytes payload) {
     if (words.size() != 2) throw Malformed("a put without its place");
@@ -171,8 +171,8 @@ class Regions {
   /// This rank's memory in a part that it has exposed.
   [[nodiscard]] Bytes exposed(active::Word part, active::Word offset,
                               std::size_t size_bytes) const {
-    const auto found = taken_.find(part);
-    if (found == taken_.end() || !lies_in(found->second.bytes, offset, size_bytes))
+    const auto entry = taken_.find(part);
+    if (entry == taken_.end() || !lies_in(entry->second.bytes, offset, size_bytes))
       throw Malformed("an access to memory that is not exposed");
     const auto at = endpoint_.layout().region_at() + part + offset;
     return {endpoint_.peers().payload() + at, size_bytes};
@@ -182,7 +182,7 @@ class Regions {
   bool by_messages_;
   std::size_t first_;
   std::map<std::size_t, Part> taken_;
-  /// What a get wants, and how much of it has not come.
+  /// A get in progress, with the bytes that have not arrived.
   Bytes getting_{};
   std::size_t missing_bytes_ = 0;
   active::Number on_signal_, on_put_, on_get_, on_got_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What simulated ranks tell each other about the measurement: it costs them no time.
+// Control messages of simulated ranks about the measurement, which take no simulated time.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Control {
  public:
   Control(Waiting waiting, std::size_t ranks) : waiting_(waiting), told_(ranks), given_(ranks) {}
 
-  /// What rank 0 gives, at every rank.
+  /// Returns rank 0's data at every rank.
   void broadcast(int rank, Bytes data) {
     auto& turn = told_[static_cast<std::size_t>(rank)];
     if (rank == 0) {
@@ -78,12 +78,12 @@ class Control {
   }
 
   Waiting waiting_;
-  /// What rank 0 said and not everybody has heard, and how many sayings went before.
+  /// Broadcasts of rank 0 that some rank has not received, and the number of earlier ones.
   std::deque<std::string> said_;
   std::size_t forgotten_ = 0, forget_from_ = 64;
-  /// How many sayings each rank has heard, and how many texts it has given.
+  /// Number of broadcasts that each rank has received, and of texts that it has contributed.
   std::vector<std::size_t> told_, given_;
-  /// Texts by rank, and how many of them are there, of collections that rank 0 has not taken.
+  /// Texts by rank, and their number, of gathers that rank 0 has not completed.
   std::deque<std::pair<std::vector<std::string>, std::size_t>> collections_;
   std::size_t collected_ = 0;
   typename Waiting::Place listeners_, collector_;

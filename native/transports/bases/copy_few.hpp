@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short copies to and from lines of a cache that two cores take from each other.
+// Short copies to and from cache lines that two cores write in turn.
 #pragma once
 
 #include <cstddef>

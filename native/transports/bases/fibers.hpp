@@ -65,7 +65,8 @@ class Fibers {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// Called from a body: lets others run until `ready` holds. Who makes it true wakes this body.
+  /// Called from a body: lets others run until `ready` holds. The body that makes it true wakes
+  /// this one.
   template <class Ready>
   void wait_until(Ready ready) {
     while (!ready()) {
@@ -75,10 +76,10 @@ class Fibers {
     }
   }
 
-  /// Whose turn it is.
+  /// Returns the number of the running body.
   [[nodiscard]] int current() const { return static_cast<int>(current_); }
 
-  /// Has a body look again whether it can go on; nothing where it has ended.
+  /// Wakes a body so that it checks its condition again; does nothing if it has ended.
   void wake(int index) {
     const auto i = static_cast<std::size_t>(index);
     if (!fibers_[i].done) ready_.insert(i);
@@ -105,7 +106,7 @@ class Fibers {
     Fibers& fibers;
   };
 
-  /// How often a body was entered, for the first time or again.
+  /// Returns how often a body was entered or resumed.
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
 
  private:
@@ -125,7 +126,7 @@ class Fibers {
     arrive(saved);
   }
 
-  /// Whose turn it is: the next body that was woken, or the scheduler when none is left.
+  /// Returns the next woken body, or the scheduler if there is none.
   Fiber& choose() {
     if (left_ == 0) return scheduler_;
     auto next = ready_.next(current_ + 1);
@@ -198,7 +199,8 @@ class Fibers {
   std::vector<Fiber> fibers_;
   ReadySet ready_;
   Fiber scheduler_;
-  /// How a body begins; from then on the C library's jumps are enough, which leave signals alone.
+  /// The context in which a body begins; later switches use the C library's jumps, which keep
+  /// signal masks.
   ucontext_t first_{};
   const void* scheduler_bottom_ = nullptr;
   std::size_t scheduler_bytes_ = 0;

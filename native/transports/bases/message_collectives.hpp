@@ -24,7 +24,7 @@ namespace nhalf {
 template <class Self>
 class MessageCollectives {
  public:
-  /// What an operation that was started is to do.
+  /// The work of an operation that was started.
   struct CollectiveRequest {
     void (*run)(Self&, const CollectiveRequest&) = nullptr;
     int root = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What ranks that MPI started tell each other about the measurement, whatever carries the data.
+// Control messages about the measurement between ranks that MPI started, for any transport of data.
 #pragma once
 
 #include <mpi.h>
@@ -109,7 +109,8 @@ class MpiControl {
   ClockError clock_error_;
 };
 
-/// Says why this rank ends, and which it is: who sees it end is not to take it for the first.
+/// Reports why this rank ends, and which rank it is, so that observers do not take it for the first
+/// to end.
 inline void give_up(const std::exception& error) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -125,7 +126,7 @@ int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
     body(transport);
   } catch (const std::exception& error) {
     give_up(error);
-    // Whoever watches is to see first what made this rank give up, such as the end of another one.
+    // Lets observers first see what made this rank give up, such as the end of another rank.
     usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

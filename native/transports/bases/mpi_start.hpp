@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How MPI is started and ended, and how long that takes.
+// Starts and ends MPI, and times both.
 #pragma once
 
 #include <mpi.h>
@@ -14,17 +14,17 @@
 
 namespace nhalf {
 
-/// What a process knows of its start once it is over, and of its end.
+/// Times of the start and the end of MPI in a process.
 struct MpiStart {
-  /// Seconds from the call of the launcher until MPI was ready here; below 0 where that is not
-  /// known, as on other hosts.
+  /// Seconds from the call of the launcher until MPI was ready; below 0 if unknown, as on other
+  /// hosts.
   static inline double launched_s = -1;
   /// Seconds in MPI_Init.
   static inline double initialised_s = 0;
   /// Seconds in MPI_Finalize.
   static inline double finalised_s = 0;
 
-  /// For several threads where the option `threads` is given.
+  /// Starts MPI, for several threads if the option `threads` is set.
   static void start(int argc, char** argv, const Options& options) {
     const double began_s = now_s();
     if (options.number("threads", 0.0) > 0) {
@@ -52,9 +52,9 @@ struct MpiStart {
   }
   /// NHALF_LAUNCHED is `host:seconds` of the launcher's start on the clock that does not go back.
   static double launch_of_this_host_s() {
-    const char* said = std::getenv("NHALF_LAUNCHED");
-    if (said == nullptr) return 0;
-    const std::string text = said;
+    const char* variable = std::getenv("NHALF_LAUNCHED");
+    if (variable == nullptr) return 0;
+    const std::string text = variable;
     const auto cut = text.find(':');
     if (cut == std::string::npos || text.substr(0, cut) != boot_id()) return 0;
     return std::strtod(text.c_str() + cut + 1, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank waits for memory that another process will write.
+// Waits for memory that another process will write.
 #pragma once
 
 #include <sched.h>
@@ -11,21 +11,21 @@
 
 namespace nhalf {
 
-/// Looks often while there is hope, then lets others run between two looks, since ranks may
-/// outnumber cores; and then looks from time to time whether all processes are still there.
+/// Polls without yielding at first, then yields the core between two polls, since ranks may
+/// outnumber cores; and then checks from time to time whether all processes still exist.
 class Patience {
  public:
   Patience() = default;
-  /// `crowded`: ranks outnumber cores, so that the one waited for may need this very core.
-  Patience(PeerWatch watch, bool crowded)
-      : watch_(std::move(watch)), looks_(crowded ? looks_crowded : looks_alone) {}
+  /// `oversubscribed`: ranks outnumber cores, so that the awaited rank may need this very core.
+  Patience(PeerWatch watch, bool oversubscribed)
+      : watch_(std::move(watch)), polls_(oversubscribed ? polls_oversubscribed : polls_alone) {}
 
   /// Returns when `holds()`. Throws PeerEnded where a rank has gone.
   template <class Holds>
   void until(Holds holds) const {
-    for (int i = 0; i < looks_; ++i) {
+    for (int i = 0; i < polls_; ++i) {
       if (holds()) return;
-      pause_between_looks();
+      pause_between_polls();
     }
     for (unsigned i = 1; !holds(); ++i) {
       sched_yield();
@@ -34,20 +34,20 @@ class Patience {
   }
 
  private:
-  /// Some milliseconds.
-  static constexpr int looks_alone = 50'000;
-  static constexpr int looks_crowded = 10;
+  /// Number of polls in some milliseconds.
+  static constexpr int polls_alone = 50'000;
+  static constexpr int polls_oversubscribed = 10;
   static constexpr unsigned yields_per_check = 256;
 
-  /// A look takes the line away from a rank that is about to answer in it.
-  static void pause_between_looks() {
+  /// A poll takes the line away from a rank that is about to write it.
+  static void pause_between_polls() {
     pause_briefly();
     pause_briefly();
     pause_briefly();
   }
 
   mutable PeerWatch watch_;
-  int looks_ = looks_alone;
+  int polls_ = polls_alone;
 };
 
 }  // namespace nhalf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the processes of other ranks are still there, for waits that would else never end.
+// Watches the processes of other ranks, so that no wait for an ended process goes on forever.
 #pragma once
 
 #include <poll.h>
@@ -33,7 +33,7 @@ inline int open_process([[maybe_unused]] pid_t process) {
 #endif
 }
 
-/// The processes of all ranks that this one can look after: those of its own host.
+/// The processes of all ranks of this host, which this rank can watch.
 class PeerWatch {
  public:
   PeerWatch() = default;
@@ -48,7 +48,7 @@ class PeerWatch {
     for (const auto& file : files_) close(file.fd);
   }
 
-  /// All ranks of `control` call it together.
+  /// Collects the processes; collective over `control`.
   template <class Control>
   static PeerWatch of(Control& control) {
     const Process mine{getpid(), host_of_processes()};
@@ -89,7 +89,7 @@ class PeerWatch {
     std::swap(next_, other.next_);
   }
 
-  /// A process, and what tells its host from others.
+  /// A process, and an identifier of its host.
   struct Process {
     pid_t number = 0;
     std::size_t host = 0;

@@ -14,9 +14,9 @@
 namespace nhalf {
 
 /// Sending and receiving, blocking and not, for a transport Self that has
-///     bool push(int peer, ConstBytes& rest, bool& first)
-///     bool pull(int peer, Bytes& rest, bool& first)
-/// which move what can be moved now without waiting, take it off `rest`, and tell whether the
+///     bool push(int peer, ConstBytes& remaining, bool& first)
+///     bool pull(int peer, Bytes& remaining, bool& first)
+/// which move what can be moved now without waiting, take it off `remaining`, and tell whether the
 /// message is whole; `first` is true until they moved something of it. Messages to one rank, and
 /// from one rank, keep their order. While a rank waits for one message all others go on.
 template <class Self>
@@ -48,25 +48,25 @@ class PendingMessages {
     forget(request);
   }
   std::size_t wait_any(std::span<Request> requests) {
-    std::size_t found = requests.size();
+    std::size_t completed = requests.size();
     waiting_.until([&] {
       bool any = false;
-      for (std::size_t i = 0; i < requests.size() && found == requests.size(); ++i) {
+      for (std::size_t i = 0; i < requests.size() && completed == requests.size(); ++i) {
         if (requests[i].place == Request::none) continue;
         any = true;
-        if (messages_[requests[i].place].done) found = i;
+        if (messages_[requests[i].place].done) completed = i;
       }
-      if (found == requests.size() && any) go_on();
-      return found < requests.size() || !any;
+      if (completed == requests.size() && any) go_on();
+      return completed < requests.size() || !any;
     });
-    if (found < requests.size()) forget(requests[found]);
-    return found;
+    if (completed < requests.size()) forget(requests[completed]);
+    return completed;
   }
 
  private:
   static constexpr std::uint32_t end = UINT32_MAX;
 
-  /// What is left of a message, and the next one of its queue.
+  /// The remaining bytes of a message, and the next message of its queue.
   struct Message {
     ConstBytes out{};
     Bytes in{};
@@ -91,7 +91,7 @@ class PendingMessages {
     return whole;
   }
 
-  /// Without a place where nothing goes before it, as it is most of the time.
+  /// Completes a message, without a queue entry in the usual case that nothing precedes it.
   void finish(std::size_t queue, Message message) {
     if (queues_[queue].head != end) {
       auto request = start(queue, message);

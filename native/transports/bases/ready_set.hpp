@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many ranks can go on, asked one after the other in a circle.
+// The set of ranks that can continue, visited in round-robin order.
 #pragma once
 
 #include <bit>
@@ -27,8 +27,8 @@ class ReadySet {
 
   /// The least number of the set from `first` on, else the least of all; `none` of an empty set.
   [[nodiscard]] std::size_t next(std::size_t first) const {
-    const auto found = at_or_after(first);
-    return found == none ? at_or_after(0) : found;
+    const auto rank = at_or_after(first);
+    return rank == none ? at_or_after(0) : rank;
   }
 
   static constexpr std::size_t none = ~std::size_t{0};

@@ -8,7 +8,7 @@
 
 namespace nhalf {
 
-/// First in, first out.
+/// A first-in, first-out queue in a ring.
 template <class Item>
 class RingQueue {
  public:

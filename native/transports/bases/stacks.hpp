@@ -34,8 +34,8 @@ class Stacks {
   [[nodiscard]] std::byte* bottom(std::size_t number) const {
     return static_cast<std::byte*>(memory_) + number * stack_bytes;
   }
-  /// How long a stack is: their ends lie on different lines of a page, for what is in use of each
-  /// is a few lines there, and caches hold only so many of one kind.
+  /// Returns the size of a stack. The ends of stacks, where the lines in use are, have different
+  /// page offsets, since a cache set holds few lines of equal offset.
   static std::size_t size_of(std::size_t number) {
     return stack_bytes - number % lines_per_page * line_bytes;
   }
@@ -45,7 +45,7 @@ class Stacks {
   static constexpr std::size_t guarded_max = 8192;
   static constexpr std::size_t line_bytes = 64, lines_per_page = 64;
 
-  /// Whoever needs more than its stack is stopped, where ranks are few: many need no more.
+  /// Guards stacks against overflow if ranks are few; many ranks do not need it.
   void guard() {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     for (std::size_t number = 0; number < count_; ++number)

@@ -35,7 +35,7 @@ class StepwiseSegment {
     succeed(file_ >= 0 && ftruncate(file_, static_cast<off_t>(size_bytes_)) == 0);
     map(0);
   }
-  /// Sets all pages aside.
+  /// Reserves all pages.
   void enlist() { succeed(posix_fallocate(file_, 0, static_cast<off_t>(size_bytes_)) == 0); }
   void connect(std::int64_t process, std::int64_t file) {
     const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
@@ -44,7 +44,7 @@ class StepwiseSegment {
     succeed(file_ >= 0 && fstat(file_, &status) == 0 &&
             static_cast<std::size_t>(status.st_size) == size_bytes_);
   }
-  /// With every page, so that none is missed later.
+  /// Maps every page, so that no later access faults.
   void map() { map(MAP_POPULATE); }
   void disconnect() {
     if (file_ >= 0) close(file_);
@@ -73,14 +73,13 @@ class StepwiseSegment {
   void* memory_ = nullptr;
 };
 
-/// Where another process of this host finds a segment.
+/// The address of a segment for another process of this host.
 struct SegmentAddress {
   std::int64_t process = 0;
   std::int64_t file = -1;
 };
 
-/// What the rank does that has the segment: it publishes the address, and waits until the other one
-/// has released the segment.
+/// Exports the segment: publishes its address and waits until the peer has released it.
 template <class Timed, class Publish, class AwaitRelease>
 void expose_segment_once(std::size_t size_bytes, Timed timed, Publish publish,
                          AwaitRelease await_release) {
@@ -95,7 +94,7 @@ void expose_segment_once(std::size_t size_bytes, Timed timed, Publish publish,
   });
 }
 
-/// What the rank does that uses the segment, once it has learnt where that is.
+/// Uses the segment of the peer, once its address has arrived.
 template <class Timed, class Learn, class Release>
 void use_segment_once(ConstBytes out, Bytes in, Timed timed, Learn learn, Release release) {
   StepwiseSegment segment(out.size());

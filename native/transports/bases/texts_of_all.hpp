@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks tell each other where they can be reached.
+// Exchanges the addresses of ranks as texts.
 #pragma once
 
 #include <cstddef>

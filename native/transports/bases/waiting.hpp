@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How the ranks of an MPI program wait for what another core will write.
+// Waits of MPI ranks for memory that another core will write.
 #pragma once
 
 #include <sched.h>
@@ -15,12 +15,12 @@ namespace nhalf {
 /// where one of them has gone.
 class Waiting : public Patience {
  public:
-  /// All ranks call it.
+  /// Decides how to wait; collective.
   explicit Waiting(MpiControl& control)
       : Patience(PeerWatch::of(control), cores_of_all(control) < control.size()) {}
 
  private:
-  /// How many cores all ranks of one host may run on, together.
+  /// Returns the number of cores that all ranks of a host may run on.
   static int cores_of_all(MpiControl& control) {
     cpu_set_t mine;
     CPU_ZERO(&mine);

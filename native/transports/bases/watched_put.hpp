@@ -15,16 +15,16 @@ namespace nhalf {
 /// rest.
 inline void watched_put(Bytes region, std::size_t offset, ConstBytes data) {
   constexpr auto word_bytes = sizeof(std::uint64_t);
-  auto* there = region.data() + offset;
+  auto* target = region.data() + offset;
   if (data.size() < word_bytes || (offset + data.size()) % word_bytes != 0) {
-    if (!data.empty()) std::memcpy(there, data.data(), data.size());
+    if (!data.empty()) std::memcpy(target, data.data(), data.size());
     return;
   }
   const auto last = data.size() - word_bytes;
-  if (last > 0) std::memcpy(there, data.data(), last);
+  if (last > 0) std::memcpy(target, data.data(), last);
   std::uint64_t word = 0;
   std::memcpy(&word, data.data() + last, word_bytes);
-  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(there + last))
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(target + last))
       .store(word, std::memory_order_release);
 }
 

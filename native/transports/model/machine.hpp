@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ranks of the simulated machine share: its state, and the messages under way.
+// State of the simulated machine for all ranks, with the messages in flight.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@
 
 namespace nhalf {
 
-/// What makes the simulated machine unsteady: one factor on all times, drawn anew at each barrier,
-/// that is, for each batch.
+/// The noise of the simulated machine: a factor on all times, drawn anew at each barrier and so for
+/// each batch.
 class Weather {
  public:
   explicit Weather(const ModelParameters& p) : parameters_(p) { reseed(p.seed); }
@@ -42,7 +42,7 @@ class Weather {
 
   [[nodiscard]] double factor() const { return factor_; }
 
-  /// What the next message takes longer.
+  /// Returns the delay of the next message.
   double jitter_s() {
     if (parameters_.jitter_s <= 0) return 0;
     return -parameters_.jitter_s * std::log1p(-uniform_(random_));
@@ -78,10 +78,10 @@ class ModelMachine {
     double clock_s = 0;
     double sender_free_s = 0;
     double last_arrival_s = -1;
-    /// When its latest synchronous message was taken; before that, less than 0.
+    /// Time at which its latest synchronous message was received; below 0 before.
     double taken_s = -1;
     ClockError clock_error;
-    /// Whose message it waits for.
+    /// Rank from which it awaits a message.
     int waits_for = nobody;
   };
 
@@ -101,7 +101,7 @@ class ModelMachine {
   std::vector<Rank> ranks;
   Control<Fibers::Waiting> control;
   Mailbox mailbox;
-  /// When the slow way between two ranks, if there is one, can take the next message.
+  /// Time from which a shared link between two ranks, if there is one, can carry the next message.
   double way_free_s = 0;
   std::uint64_t barriers_done = 0;
   std::uint64_t messages = 0;

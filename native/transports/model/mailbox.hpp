@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages under way on the simulated machine: only pairs of ranks with any take room.
+// Messages in flight on the simulated machine; only pairs of ranks with messages take memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace nhalf {
 struct ModelMessage {
   double arrival_s = 0;
   std::vector<std::byte> data;
-  /// Whether its sender waits until it is taken.
+  /// Whether the sender waits until the message is received.
   bool synchronous = false;
 };
 
@@ -68,7 +68,7 @@ class Mailbox {
   static constexpr Place nothing = std::numeric_limits<Place>::max();
   static constexpr Key empty = std::numeric_limits<Key>::max();
   static constexpr std::size_t queues_least = 64;
-  /// Bytes that messages which were taken may keep for later ones, all together.
+  /// Total bytes that received messages may keep for reuse.
   static constexpr std::size_t spare_max_bytes = std::size_t{64} << 20;
 
   struct Entry {
@@ -93,7 +93,7 @@ class Mailbox {
     return (place + 1) & (queues_.size() - 1);
   }
 
-  /// Where a key is, or would be put.
+  /// Returns the position of a key, or where to insert it.
   [[nodiscard]] std::size_t find(Key key) const {
     auto place = home_of(key);
     while (queues_[place].key != key && queues_[place].key != empty) place = after(place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated machine is asked to be, from a transport's options.
+// Parameters of the simulated machine, from a transport's options.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ inline void check(ssize_t status, const std::string& doing) {
                              fi_strerror(static_cast<int>(-status)));
 }
 
-/// What is held of libfabric: closed when it goes.
+/// An object of libfabric, which the destructor closes.
 template <class Object>
 struct Closing {
   void operator()(Object* object) const { fi_close(&object->fid); }
@@ -38,7 +38,7 @@ struct Closing {
 template <class Object>
 using Held = std::unique_ptr<Object, Closing<Object>>;
 
-/// Where libfabric leaves word of one operation; must stay in its place until it is done.
+/// The context in which libfabric reports an operation; must not move until it completes.
 struct Operation {
   fi_context2 context{};
   bool done = false;
@@ -47,7 +47,7 @@ struct Operation {
 /// A reliable datagram end point with tagged messages. Members close in the reverse order.
 class Endpoint {
  public:
-  /// All ranks call it; `provider` is libfabric's name, such as shm or tcp.
+  /// Opens the endpoint; collective. `provider` is libfabric's name, such as shm or tcp.
   template <class Control>
   Endpoint(Control& control, const std::string& provider) : info_(found(provider), fi_freeinfo) {
     fid_fabric* fabric = nullptr;
@@ -64,7 +64,7 @@ class Endpoint {
   [[nodiscard]] fid_domain* domain() const { return domain_.get(); }
   /// Whether this provider reaches the memory of other ranks.
   [[nodiscard]] bool has_remote_memory() const { return (info_->caps & FI_RMA) != 0; }
-  /// How it wants memory registered, as bits of FI_MR_*.
+  /// Returns how memory has to be registered, as bits of FI_MR_*.
   [[nodiscard]] int registration() const { return info_->domain_attr->mr_mode; }
   [[nodiscard]] fi_addr_t to(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] std::string provider() const { return info_->fabric_attr->prov_name; }
@@ -81,7 +81,7 @@ class Endpoint {
   }
 
  private:
-  /// With remote memory where the provider has it.
+  /// Requests remote memory access if the provider has it.
   static fi_info* found(const std::string& provider) {
     fi_info* info = nullptr;
     if (ask(provider, FI_RMA, info) < 0)

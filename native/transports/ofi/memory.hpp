@@ -18,7 +18,7 @@
 
 namespace nhalf::ofi {
 
-/// Where a rank's memory begins for others, and its key.
+/// The address of a rank's memory for other ranks, and its key.
 struct Place {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
@@ -52,7 +52,7 @@ class Registered {
   Place place_;
 };
 
-/// A rank's part of a region, and where those of all others are. `number` tells its signals from
+/// A rank's part of a region, and the addresses of all other parts. `number` tells its signals from
 /// those of other regions.
 struct Region {
   std::size_t size_bytes = 0;

@@ -16,7 +16,7 @@
 
 namespace nhalf::pvm {
 
-/// What libpvm and its daemon read of the environment.
+/// Sets the environment that libpvm and its daemon read.
 inline void set_environment(const std::string& folder) {
   setenv("PVM_TMP", folder.c_str(), 1);
   setenv("PVM_ROOT", "/usr/lib/pvm3", 0);

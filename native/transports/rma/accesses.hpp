@@ -69,7 +69,7 @@ class MpiAccesses {
     window.memory_.close();
   }
 
-  /// Ends what `end` may have left under way.
+  /// Completes accesses that `end` may have left pending.
   void complete(Window& window) {
     if (window.is_locked()) MPI_Win_flush_all(window.memory_.handle());
   }

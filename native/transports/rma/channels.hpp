@@ -39,30 +39,30 @@ class RmaChannels {
   }
 
   /// Moves what can be moved now; whether the message is whole.
-  bool push(int peer, ConstBytes& rest, bool& first) {
+  bool push(int peer, ConstBytes& remaining, bool& first) {
     auto& written = states_[static_cast<std::size_t>(peer)].written;
-    while (first || !rest.empty()) {
+    while (first || !remaining.empty()) {
       if (written - counter(peer, taken_at) == slots) return waits();
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       put(peer, ring_at + written % slots * slot_bytes, piece);
       MPI_Win_flush(peer, window_.handle());
       ++written;
       put_number(peer, written_at, written);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
   }
-  bool pull(int peer, Bytes& rest, bool& first) {
+  bool pull(int peer, Bytes& remaining, bool& first) {
     auto& taken = states_[static_cast<std::size_t>(peer)].taken;
-    while (first || !rest.empty()) {
+    while (first || !remaining.empty()) {
       if (counter(peer, written_at) == taken) return waits();
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       const auto* slot = channel(peer).data() + ring_at + taken % slots * slot_bytes;
       if (!piece.empty()) std::memcpy(piece.data(), slot, piece.size());
       ++taken;
       put_number(peer, taken_at, taken);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
@@ -77,7 +77,7 @@ class RmaChannels {
   struct Channel {
     std::byte bytes[ring_at + slots * slot_bytes];
   };
-  /// What this rank has put to another one, and taken from it.
+  /// Number of pieces that this rank has put to a peer and received from it.
   struct State {
     std::uint64_t written = 0;
     std::uint64_t taken = 0;
@@ -107,11 +107,12 @@ class RmaChannels {
     put(peer, at, std::as_bytes(std::span(&number, 1)));
     MPI_Win_flush(peer, window_.handle());
   }
-  /// Nothing can be moved now: the library may have to move what others put.
+  /// Called when nothing can be moved: the library may have to make progress on puts of other
+  /// ranks.
   [[nodiscard]] bool waits() const {
-    int there = 0;
+    int is_pending = 0;
     MPI_Win_sync(window_.handle());
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_pending, MPI_STATUS_IGNORE);
     return false;
   }
 

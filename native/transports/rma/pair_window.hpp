@@ -28,7 +28,7 @@ class PairWindow {
     if (pair_ != MPI_COMM_NULL) MPI_Comm_free(&pair_);
   }
 
-  /// Both ranks call it. What they wait for each other before a step is not in its time.
+  /// Collective over both ranks, whose waits for each other before a step are not timed.
   template <class Timed>
   void live(ConstBytes out, Bytes in, Timed timed) {
     const auto size_bytes = static_cast<MPI_Aint>(rank_ == 0 ? out.size() : 0);

@@ -58,7 +58,7 @@ class MpiWindow {
 
   [[nodiscard]] Bytes local() const { return local_; }
   [[nodiscard]] MPI_Win handle() const { return window_; }
-  /// How MPI names a place in a rank's memory.
+  /// Returns MPI's displacement of a place in a rank's memory.
   [[nodiscard]] MPI_Aint place(int rank, std::size_t offset) const {
     const auto first = addresses_.empty() ? 0 : addresses_[static_cast<std::size_t>(rank)];
     return first + static_cast<MPI_Aint>(offset);

@@ -21,27 +21,27 @@ class Channel {
   static constexpr std::size_t slot_bytes = 8192;
 
   /// Moves what can be moved now; whether the message is whole.
-  bool push(ConstBytes& rest, bool& first) {
-    while (first || !rest.empty()) {
+  bool push(ConstBytes& remaining, bool& first) {
+    while (first || !remaining.empty()) {
       const auto number = written_.load(std::memory_order_relaxed);
       if (number - read_.load(std::memory_order_acquire) == slots) return false;
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(ring_[number % slots].data(), piece.data(), piece.size());
       written_.store(number + 1, std::memory_order_release);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
   }
 
-  bool pull(Bytes& rest, bool& first) {
-    while (first || !rest.empty()) {
+  bool pull(Bytes& remaining, bool& first) {
+    while (first || !remaining.empty()) {
       const auto number = read_.load(std::memory_order_relaxed);
       if (written_.load(std::memory_order_acquire) == number) return false;
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(piece.data(), ring_[number % slots].data(), piece.size());
       read_.store(number + 1, std::memory_order_release);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What each rank exposes to the others, with its signals.
+// Memory that each rank exposes to the others, with its signals.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,9 @@ class SharedRegion {
 
  private:
   [[nodiscard]] std::vector<std::byte*> starts(int ranks) const {
-    std::vector<std::byte*> found;
-    for (int rank = 0; rank < ranks; ++rank) found.push_back(memory_.of(rank).data());
-    return found;
+    std::vector<std::byte*> addresses;
+    for (int rank = 0; rank < ranks; ++rank) addresses.push_back(memory_.of(rank).data());
+    return addresses;
   }
 
   int rank_;

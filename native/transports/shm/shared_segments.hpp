@@ -19,7 +19,7 @@ class SharedSegments {
  public:
   SharedSegments() = default;
 
-  /// All ranks call it. Throws InputError at every rank where one of them cannot.
+  /// Maps all segments; collective. Throws InputError at every rank if one of them fails.
   SharedSegments(MpiControl& control, std::size_t size_bytes) : size_bytes_(size_bytes) {
     if (!control.is_one_host()) throw InputError("shared memory needs all ranks on one host");
     auto own = Segment::create(size_bytes);

@@ -19,7 +19,7 @@ namespace nhalf {
 /// counter for each slot, and lines that it shares with ranks of higher numbers.
 class Signals {
  public:
-  /// How much of each rank's memory they take.
+  /// Returns the memory that the signals of each rank take.
   static constexpr std::size_t room_bytes(int ranks) {
     return lines_at + sizeof(CarriedLine) * static_cast<std::size_t>(ranks);
   }
@@ -41,7 +41,7 @@ class Signals {
     carry(peer, data, offset, slot);
     return true;
   }
-  /// As `raise`, but in the line where the two ranks answer each other.
+  /// Raises a signal in the line that both ranks write in turn.
   void raise_in_turn(int peer, int slot) {
     if (!has_turn(peer)) return raise(peer, slot);
     carry(peer, {}, 0, slot);
@@ -52,7 +52,7 @@ class Signals {
     if (take_carried(slot, memory)) return true;
     const auto mine = counter(rank_, slot);
     if (mine.load(std::memory_order_acquire) == 0) return false;
-    // What was carried before this signal was raised is older.
+    // Data carried before this signal was raised are older.
     if (!take_carried(slot, memory)) mine.fetch_sub(1, std::memory_order_relaxed);
     return true;
   }
@@ -67,7 +67,7 @@ class Signals {
     return rank_ < senders_max && peer != rank_ &&
            lines_[static_cast<std::size_t>(peer)].has_turn();
   }
-  /// The receiver looks only at lines that somebody has used.
+  /// The receiver polls only lines that have been used.
   void carry(int peer, ConstBytes data, std::size_t offset, int slot) {
     const auto place = static_cast<std::size_t>(peer);
     lines_[place].carry(data, offset, slot);
@@ -77,8 +77,9 @@ class Signals {
   }
   /// Takes what others have sent in lines, up to the first with this signal.
   bool take_carried(int slot, Bytes memory) {
-    for (auto left = senders(rank_).load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-      const auto sender = static_cast<std::size_t>(std::countr_zero(left));
+    for (auto remaining = senders(rank_).load(std::memory_order_relaxed); remaining != 0;
+         remaining &= remaining - 1) {
+      const auto sender = static_cast<std::size_t>(std::countr_zero(remaining));
       const auto came = lines_.at(sender).take(memory);
       if (came == slot) return true;
       if (came) raise(rank_, *came);
@@ -90,7 +91,7 @@ class Signals {
   [[nodiscard]] std::atomic_ref<std::uint64_t> counter(int rank, int slot) const {
     return word(rank, line_bytes * static_cast<std::size_t>(slot));
   }
-  /// Which ranks have used a line that they share with `rank`, by bits.
+  /// Ranks that have used a line shared with `rank`, as bits.
   [[nodiscard]] std::atomic_ref<std::uint64_t> senders(int rank) const {
     return word(rank, senders_at);
   }

@@ -31,31 +31,31 @@ class Channels {
         taken_(static_cast<std::size_t>(ranks)) {}
 
   /// Moves what can be moved now; whether the message is whole.
-  bool push(int peer, ConstBytes& rest, bool& first) {
+  bool push(int peer, ConstBytes& remaining, bool& first) {
     auto& sent = sent_[static_cast<std::size_t>(peer)];
     auto& theirs = ring(rank_);
-    while (first || !rest.empty()) {
+    while (first || !remaining.empty()) {
       if (sent - seen(ring(peer).taken) == slots) return false;
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty())
         shmem_putmem(theirs.pieces[sent % slots], piece.data(), piece.size(), peer);
       shmem_fence();
       shmem_uint64_p(&theirs.arrived, ++sent, peer);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
   }
 
-  bool pull(int peer, Bytes& rest, bool& first) {
+  bool pull(int peer, Bytes& remaining, bool& first) {
     auto& taken = taken_[static_cast<std::size_t>(peer)];
     auto& mine = ring(peer);
-    while (first || !rest.empty()) {
+    while (first || !remaining.empty()) {
       if (seen(mine.arrived) == taken) return false;
-      const auto piece = rest.first(std::min(rest.size(), slot_bytes));
+      const auto piece = remaining.first(std::min(remaining.size(), slot_bytes));
       if (!piece.empty()) std::memcpy(piece.data(), mine.pieces[taken % slots], piece.size());
       shmem_uint64_p(&ring(rank_).taken, ++taken, peer);
-      rest = rest.subspan(piece.size());
+      remaining = remaining.subspan(piece.size());
       first = false;
     }
     return true;
@@ -65,7 +65,7 @@ class Channels {
   static constexpr std::size_t slots = 8;
   static constexpr std::size_t slot_bytes = 8192;
 
-  /// What one rank sends to this one, and how much of what this one sent has been taken there.
+  /// Pieces that one rank sends to this one, and how many of this one's pieces it has received.
   struct Ring {
     alignas(64) std::uint64_t arrived;
     alignas(64) std::uint64_t taken;

@@ -19,18 +19,18 @@ namespace nhalf::shmem {
 /// Room in the heap, at the same place for all; called by all ranks. Throws InputError where there
 /// is none.
 inline std::byte* allocated(std::size_t size_bytes) {
-  auto* const found = static_cast<std::byte*>(shmem_align(4096, size_bytes));
-  if (found == nullptr)
+  auto* const address = static_cast<std::byte*>(shmem_align(4096, size_bytes));
+  if (address == nullptr)
     throw InputError("no " + std::to_string(size_bytes) +
                      " bytes left in the symmetric heap: set SHMEM_SYMMETRIC_SIZE");
-  return found;
+  return address;
 }
 
 /// Zeros at first. All ranks make it together, and free it together: its end frees nothing.
 class Symmetric {
  public:
   Symmetric() = default;
-  /// Throws InputError where the heap has no room.
+  /// Throws InputError if the heap is full.
   explicit Symmetric(std::size_t size_bytes)
       : data_(allocated(size_bytes + 4096)), size_bytes_(size_bytes) {
     std::memset(data_, 0, size_bytes);

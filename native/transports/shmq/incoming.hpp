@@ -16,7 +16,7 @@
 
 namespace nhalf::shmq {
 
-/// What a look for a message of one box came upon.
+/// The result of a poll for a message of one box.
 enum class Look : std::uint8_t { nothing, taken, other };
 
 /// Takes messages box by box and never waits. `Fetch` copies from the sender's memory: called with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be chosen about messages by postboxes, and where everything lies.
+// Settings of messages by postboxes, and the layout of memory.
 #pragma once
 
 #include <array>
@@ -71,15 +71,15 @@ struct Settings {
   }
   static bool word(const Options& options, const std::string& name,
                    std::array<std::string_view, 2> words, std::size_t fallback = 0) {
-    const auto given = options.text(name, std::string(words[fallback]));
-    check(given == words[0] || given == words[1],
-          ("option " + name + " has no value '" + given + "'").c_str());
-    return given == words[1];
+    const auto text = options.text(name, std::string(words[fallback]));
+    check(text == words[0] || text == words[1],
+          ("option " + name + " has no value '" + text + "'").c_str());
+    return text == words[1];
   }
 };
 
-/// What lies in memory for one direction between two ranks: written by the receiver the counters,
-/// by the sender all else.
+/// The memory of one direction between two ranks, in which the receiver writes the counters and the
+/// sender all else.
 struct Layout {
   explicit Layout(const Settings& settings)
       : postboxes(settings.postboxes),
@@ -91,7 +91,7 @@ struct Layout {
         stripe_bytes(whole_pages(buffers / stripes * buffer_bytes)),
         size_bytes(stripes_at + stripes * stripe_bytes) {}
 
-  /// Where buffer `number` begins.
+  /// Returns the offset of buffer `number`.
   [[nodiscard]] std::size_t buffer_at(std::uint64_t number) const {
     const auto place = number % buffers;
     return stripes_at + place % stripes * stripe_bytes + place / stripes * buffer_bytes;

@@ -19,7 +19,7 @@
 
 namespace nhalf::shmq {
 
-/// Both directions between this rank and another, and what is under way in them.
+/// Both directions between this rank and a peer, with pending operations.
 struct Line {
   Line(const Lane& to, const Lane& from, const Settings& settings, pid_t process)
       : out(to, settings, SingleCopy(process)), in(from, settings, SingleCopy(process)) {}
@@ -30,7 +30,7 @@ struct Line {
   bool is_active = false;
 };
 
-/// All operations of one rank. They move on only within its calls.
+/// All operations of one rank, which progress only within its calls.
 class Messages {
  public:
   /// A started operation; none once it was waited for.
@@ -80,25 +80,25 @@ class Messages {
     finish(*request.operation);
     forget(request);
   }
-  /// Looks at each in turn, so that no sender is always the last to be heard.
+  /// Polls each in turn, so that no sender is always served last.
   std::size_t wait_any(std::span<Request> requests) {
     const auto count = requests.size();
-    std::size_t found = count;
+    std::size_t completed = count;
     patience_->until([&] {
       bool any = false;
       progress();
-      for (std::size_t i = 0; i < count && found == count; ++i) {
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
         const auto place = (looked_at_ + i) % count;
         const auto* operation = requests[place].operation;
         any = any || operation != nullptr;
-        if (operation != nullptr && is_done(*operation)) found = place;
+        if (operation != nullptr && is_done(*operation)) completed = place;
       }
-      return found < count || !any;
+      return completed < count || !any;
     });
-    if (found == count) return count;
-    looked_at_ = found + 1;
-    forget(requests[found]);
-    return found;
+    if (completed == count) return count;
+    looked_at_ = completed + 1;
+    forget(requests[completed]);
+    return completed;
   }
 
  private:
@@ -119,8 +119,8 @@ class Messages {
     return made;
   }
 
-  /// Waits for a message from one rank while nothing else is under way; false where it is none of a
-  /// single box.
+  /// Waits for a message from one rank while nothing else is pending; false if it has more than one
+  /// box.
   bool takes_whole(int peer, Bytes data) {
     auto& way = line(peer);
     Look seen = Look::nothing;
@@ -168,7 +168,7 @@ class Messages {
     });
   }
 
-  /// Goes on with all that is under way between this rank and another.
+  /// Makes progress on all operations between this rank and a peer.
   static void advance(Line& way) {
     while (!way.receives.empty() && way.in.go_on(way.receives.front())) {
       way.receives.pop();

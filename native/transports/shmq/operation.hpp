@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A send or receive under way, and those of one direction in their order.
+// A pending send or receive, and the queue of those in one direction.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct Operation {
   std::size_t size_bytes = 0;
   /// Sent or received so far.
   std::size_t done_bytes = 0;
-  /// Of a receive: what the sender announced; what is beyond `size_bytes` is dropped.
+  /// Size that the sender of a received message announced; bytes beyond `size_bytes` are dropped.
   std::size_t announced_bytes = 0;
-  /// What has to be reached before a send that was handed over is done: boxes or pulled messages.
+  /// Count of boxes or pulled messages at which a submitted send completes.
   std::uint64_t awaited = 0;
   enum class State : std::uint8_t { begins, goes_on, awaits_pull, awaits_box, awaits_peer, done };
   State state = State::begins;

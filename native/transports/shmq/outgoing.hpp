@@ -15,7 +15,7 @@
 
 namespace nhalf::shmq {
 
-/// Hands messages over box by box and never waits: what finds no room goes on later.
+/// Sends messages box by box without waiting; what does not fit continues later.
 class Outgoing {
  public:
   Outgoing(const Lane& lane, const Settings& settings, SingleCopy copy)
@@ -27,7 +27,7 @@ class Outgoing {
   /// The box that both ranks share is this rank's again.
   void take_turn() { has_turn_ = true; }
 
-  /// A message that fits one box; false where there is no room for it now.
+  /// Sends a message that fits one box; false if no box is free.
   bool send_whole(ConstBytes data, bool answered = false) {
     auto* box = single();
     if (box == nullptr) return false;
@@ -85,7 +85,7 @@ class Outgoing {
     return &lane_.box(next_);
   }
 
-  /// For a message of one box: the box that both ranks share, where it is this rank's turn.
+  /// Returns the box that both ranks share for a message of one box, if it is this rank's turn.
   Postbox* single() {
     if (!has_turn_) return next_box();
     has_turn_ = false;
@@ -101,7 +101,7 @@ class Outgoing {
     box.head.store(head.word(), std::memory_order_release);
   }
 
-  /// The first box of a message; false where there is no room for it.
+  /// Sends the first box of a message; false if no box is free.
   bool begin(Operation& sent) {
     if (sent.size_bytes <= Postbox::room_bytes) {
       if (!send_whole({sent.data, sent.size_bytes}, sent.answered)) return false;
@@ -176,7 +176,7 @@ class Outgoing {
   bool has_turn_;
   /// Boxes are counted from 1, so that memory that nobody wrote holds none.
   std::uint64_t next_ = 1, buffer_ = 0, offered_ = 0;
-  /// What is known of the receiver.
+  /// State of the receiver.
   std::uint64_t taken_boxes_ = 0, taken_buffers_ = 0;
 };
 

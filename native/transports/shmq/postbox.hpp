@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a cache that carries a message, or a part of one, from one process to another.
+// A cache line that carries a message, or a part of one, from one process to another.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace nhalf::shmq {
 
-/// What another process wrote is no part of a message.
+/// Thrown when another process wrote what is not part of a message.
 struct BadMessage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a postbox holds. A message is one `whole`; or `parts` and then `more`; or `buffered` and
-/// then `buffer`, for each buffer beside the first one; or `pull`, which the receiver fetches.
+/// The content of a postbox. A message is one `whole`; or `parts` and then `more`; or `buffered`
+/// and then `buffer`, for each buffer beside the first one; or `pull`, which the receiver fetches.
 enum class Kind : std::uint8_t { whole = 1, parts, more, buffered, buffer, pull };
 
 /// The first word of a postbox, written last. `number` counts the boxes of one direction; `back`
@@ -52,15 +52,15 @@ struct alignas(64) Postbox {
 };
 static_assert(sizeof(Postbox) == 64);
 
-/// What the first box of a message with more than one holds, and what a `buffer` holds of it.
+/// Header of the first box of a longer message, and of a `buffer`.
 struct Announced {
-  /// Of the message.
+  /// Size of the message.
   std::uint64_t size_bytes = 0;
-  /// Where it lies at the sender (`pull`), or the number of its first buffer.
+  /// Address of the message at the sender (`pull`), or the number of its first buffer.
   std::uint64_t place = 0;
 };
 
-/// What `parts` carries beside the size of the message.
+/// Payload of `parts` beside the size of the message.
 inline constexpr std::size_t first_part_bytes = Postbox::room_bytes - sizeof(std::uint64_t);
 
 /// A counter on a line of its own, written by one side.
@@ -73,7 +73,7 @@ struct alignas(256) Counter {
 struct alignas(256) Meeting {
   static constexpr std::size_t chunk_bytes = std::size_t{128} << 10;
 
-  /// Of the message, counted like `Counter` of those that were pulled.
+  /// Number of the message, counted like `Counter` of pulled messages.
   std::atomic<std::uint64_t> number;
   std::atomic<std::uint64_t> address, size_bytes;
   alignas(64) std::atomic<std::uint64_t> claimed;

@@ -18,7 +18,7 @@
 
 namespace nhalf::tcp {
 
-/// What goes before the bytes of every message.
+/// Header before the bytes of every message.
 struct Header {
   static constexpr std::uint32_t expected_magic = 0x31506e54U;  // "TnP1"
 
@@ -28,7 +28,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 16);
 
-/// A connection that its other end has closed.
+/// Thrown when the peer has closed the connection.
 struct ClosedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -65,7 +65,7 @@ class Connection {
     }
   }
 
-  /// What `poll` is to wait for: the end of the connection always.
+  /// Events that `poll` waits for; the end of the connection is always one.
   [[nodiscard]] pollfd awaited() const {
     const int events =
         POLLRDHUP | (sends_.empty() ? 0 : POLLOUT) | (receives_.empty() ? 0 : POLLIN);

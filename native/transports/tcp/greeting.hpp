@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two ranks know each other when they connect: by a token that only this run has.
+// Authenticates ranks that connect by a token of the run.
 #pragma once
 
 #include <sys/random.h>
@@ -29,7 +29,7 @@ struct Token {
   }
 };
 
-/// What either side says first.
+/// The first message of either side.
 struct Greeting {
   static constexpr std::uint64_t expected_magic = 0x31504354666c616eU;  // "nalfTCP1"
 
@@ -47,9 +47,9 @@ struct Greeting {
 static_assert(sizeof(Greeting) == 32);
 
 /// Whether two halves are the same, in a time that does not tell where they differ.
-inline bool same(const Token::Half& one, const Token::Half& other) {
+inline bool same(const Token::Half& first, const Token::Half& second) {
   std::byte difference{0};
-  for (std::size_t i = 0; i < one.size(); ++i) difference |= one[i] ^ other[i];
+  for (std::size_t i = 0; i < first.size(); ++i) difference |= first[i] ^ second[i];
   return difference == std::byte{0};
 }
 

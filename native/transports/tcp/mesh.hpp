@@ -25,7 +25,7 @@ namespace nhalf::tcp {
 /// Seconds within which all ranks have to be connected, and a stranger may keep one waiting.
 inline constexpr double connect_timeout_s = 30, greeting_timeout_s = 1;
 
-/// Where a rank can be reached: its host, its port, and addresses in the order to try them.
+/// Addresses of a rank: its host, its port, and addresses in the order to try them.
 struct Place {
   std::string host;
   std::uint16_t port = 0;
@@ -36,7 +36,7 @@ struct Place {
     for (const auto& address : addresses) all += " " + address;
     return all;
   }
-  /// Of what `text` wrote.
+  /// Parses the result of `text`.
   static Place parse(const std::string& text) {
     Place place;
     std::istringstream words(text);
@@ -46,7 +46,7 @@ struct Place {
   }
 };
 
-/// What tells this host from others: containers of one host have a network each.
+/// Identifies the network namespace of this host; containers of a host have separate networks.
 inline std::string host_identity() {
   char network[64] = "";
   const auto length = readlink("/proc/self/ns/net", network, sizeof network - 1);
@@ -109,8 +109,8 @@ class Mesh {
   void accept(const Listener& listener, std::vector<Socket>& sockets) const {
     const double until_s = steady_s() + connect_timeout_s;
     for (int missing = ranks_ - 1 - rank_; missing > 0;) {
-      const double left_s = until_s - steady_s();
-      if (left_s <= 0 || !listener.socket().ready(POLLIN, left_s)) absent(sockets);
+      const double remaining_s = until_s - steady_s();
+      if (remaining_s <= 0 || !listener.socket().ready(POLLIN, remaining_s)) absent(sockets);
       auto socket = listener.accept();
       if (!socket) continue;
       const auto peer = welcome(socket);

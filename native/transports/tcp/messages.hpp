@@ -24,8 +24,8 @@ struct Request {
   std::uint64_t number = 0;
 };
 
-/// All connections of one rank. A rank that waits looks at them `looks` times, and has the system
-/// wake it from then on: ranks may outnumber cores.
+/// All connections of one rank. A waiting rank polls them `looks` times and then sleeps until the
+/// system wakes it, since ranks may outnumber cores.
 class Messages {
  public:
   Messages() = default;
@@ -46,23 +46,23 @@ class Messages {
     until([&] { return is_done(request); });
     request = {};
   }
-  /// Looks at each in turn, so that no peer is always the last to be heard.
+  /// Polls each in turn, so that no peer is always served last.
   std::size_t finish_any(std::span<Request> requests) {
     const auto count = requests.size();
-    std::size_t found = count;
+    std::size_t completed = count;
     until([&] {
       bool any = false;
-      for (std::size_t i = 0; i < count && found == count; ++i) {
+      for (std::size_t i = 0; i < count && completed == count; ++i) {
         const auto place = (looked_at_ + i) % count;
         any = any || requests[place].peer >= 0;
-        if (requests[place].peer >= 0 && is_done(requests[place])) found = place;
+        if (requests[place].peer >= 0 && is_done(requests[place])) completed = place;
       }
-      return found < count || !any;
+      return completed < count || !any;
     });
-    if (found == count) return count;
-    looked_at_ = found + 1;
-    requests[found] = {};
-    return found;
+    if (completed == count) return count;
+    looked_at_ = completed + 1;
+    requests[completed] = {};
+    return completed;
   }
 
  private:

@@ -66,21 +66,21 @@ struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
 
-  /// Of an address as text ("10.0.0.1", "fe80::1"); of length 0 where it is none.
+  /// Parses an address ("10.0.0.1", "fe80::1"); of length 0 if it is invalid.
   static Address parse(const std::string& text, std::uint16_t port) {
-    Address found;
-    auto* four = reinterpret_cast<sockaddr_in*>(&found.storage);
-    auto* six = reinterpret_cast<sockaddr_in6*>(&found.storage);
+    Address address;
+    auto* four = reinterpret_cast<sockaddr_in*>(&address.storage);
+    auto* six = reinterpret_cast<sockaddr_in6*>(&address.storage);
     if (inet_pton(AF_INET, text.c_str(), &four->sin_addr) == 1) {
       four->sin_family = AF_INET;
       four->sin_port = htons(port);
-      found.length = sizeof *four;
+      address.length = sizeof *four;
     } else if (inet_pton(AF_INET6, text.c_str(), &six->sin6_addr) == 1) {
       six->sin6_family = AF_INET6;
       six->sin6_port = htons(port);
-      found.length = sizeof *six;
+      address.length = sizeof *six;
     }
-    return found;
+    return address;
   }
 
   [[nodiscard]] const sockaddr* pointer() const {

@@ -14,7 +14,7 @@
 
 namespace nhalf {
 
-/// What one thread exposes, with the signals that it is sent, each on a cache line of its own.
+/// Memory that one thread exposes, with its signals, each in a separate cache line.
 struct ThreadPart {
   struct alignas(64) Signal {
     std::atomic<std::uint64_t> count{0};

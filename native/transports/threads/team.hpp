@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through what threads talk to each other: a channel between every two, and what all of them share.
+// Communication of threads: a channel between every two, and shared state.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace nhalf {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
               "a lock would be timed with every message");
 
-/// How often a waiting thread looks before it lets others run. Where ranks outnumber cores, the one
-/// that is waited for may need this very core.
+/// Number of polls before a waiting thread yields. With oversubscription, the awaited thread may
+/// need this very core.
 inline int spins_before_yield = 4000;
 
-/// Spins while there is hope, then lets others run.
+/// Polls for a while, then yields the core.
 template <class Ready>
 void spin_until(Ready ready) {
   for (int spins = 0; !ready(); ++spins) {
@@ -93,13 +93,13 @@ class ThreadChannel {
     const std::byte* source = nullptr;
     std::array<std::byte, eager_bytes> data;
   };
-  /// As many as patterns have under way at once.
+  /// Slots for as many messages as patterns have in flight at once.
   std::array<Slot, slots> ring_;
   alignas(64) std::uint64_t written_ = 0;
   alignas(64) std::uint64_t read_ = 0;
 };
 
-/// What all threads share.
+/// State of all threads.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int count)
@@ -121,7 +121,7 @@ class ThreadTeam {
   std::atomic<bool> agreed{true};
   Bytes shared;
   std::vector<std::string> gathered;
-  /// What each is about to expose.
+  /// Memory that each thread is about to expose.
   std::vector<ThreadPart*> exposed;
 
  private:

@@ -24,10 +24,10 @@ inline void check(ucs_status_t status, const std::string& doing) {
     throw std::runtime_error("UCX cannot " + doing + ": " + ucs_status_string(status));
 }
 
-/// One worker, and a way to every rank.
+/// A worker with an endpoint for every rank.
 class Worker {
  public:
-  /// All ranks call it; `transports` are as in UCX_TLS, "" for UCX's own choice.
+  /// Connects all ranks; collective. `transports` are as in UCX_TLS, "" for UCX's own choice.
   template <class Control>
   Worker(Control& control, const std::string& transports) {
     try {

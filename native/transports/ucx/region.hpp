@@ -22,7 +22,7 @@
 
 namespace nhalf::ucx {
 
-/// Memory of UCX's own making, which can be mapped by other processes, and registered with it.
+/// Memory that UCX allocates and registers, so that other processes can map it.
 class Memory {
  public:
   Memory() = default;
@@ -37,7 +37,7 @@ class Memory {
     if (handle_ != nullptr) ucp_mem_unmap(context_, handle_);
   }
 
-  /// Zeros.
+  /// Allocates zeroed memory.
   Memory(ucp_context_h context, std::size_t size_bytes) : context_(context) {
     ucp_mem_map_params_t params{};
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS |
@@ -54,7 +54,7 @@ class Memory {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data_); }
-  /// By which others reach it.
+  /// Returns the key by which other ranks access the memory.
   [[nodiscard]] std::string key() const {
     void* packed = nullptr;
     std::size_t length = 0;
@@ -103,7 +103,7 @@ class Region {
   }
 
   [[nodiscard]] Bytes local() const { return {memory_.data() + signals_bytes, size_bytes_}; }
-  /// Where a rank's exposed bytes begin, and its signals.
+  /// Addresses of a rank's exposed bytes and of its signals.
   [[nodiscard]] std::uint64_t bytes_at(int rank, std::size_t offset) const {
     return bases_[static_cast<std::size_t>(rank)] + signals_bytes + offset;
   }
@@ -157,7 +157,7 @@ class Region {
   std::size_t size_bytes_ = 0;
   std::vector<std::uint64_t> bases_;
   std::vector<ucp_rkey_h> keys_;
-  /// How many signals of each slot this rank has awaited.
+  /// Number of signals of each slot that this rank has awaited.
   std::array<std::uint64_t, OneSidedLimits::slots> awaited_{};
 };
 

@@ -53,7 +53,7 @@ void run(int ranks, const std::function<void(SharedMemory&)>& program) {
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       SharedMemory own(memory.bytes().data(), rank, ranks);
-      own.waiting.crowd();
+      own.waiting.yield_soon();
       program(own);
     });
   for (auto& thread : threads) thread.join();

@@ -36,7 +36,7 @@ struct ColouredCache {
     return cycles;
   }
 
-  double extra_cycles(std::span<const std::uint32_t> pages, ConflictSearch::More more) {
+  double extra_cycles(std::span<const std::uint32_t> pages, ConflictSearch::Candidate more) {
     // 64 bytes further on is another line, in a set where nobody else is.
     const int elsewhere = -1;
     const int* const set = more.shift_bytes < 64 ? &colour[more.page] : &elsewhere;
@@ -47,7 +47,7 @@ struct ColouredCache {
   }
 
   ConflictSearch search() {
-    return {[this](std::span<const std::uint32_t> pages, ConflictSearch::More more) {
+    return {[this](std::span<const std::uint32_t> pages, ConflictSearch::Candidate more) {
               return extra_cycles(pages, more);
             },
             hit_cycles, miss_cycles};

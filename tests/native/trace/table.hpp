@@ -37,8 +37,8 @@ struct Table {
   Cells cells{file, layout};
 
   Table() {
-    cells_left = static_cast<std::int64_t>(cells_most);
-    memory_left_bytes = memory_most_bytes;
+    cells_remaining = static_cast<std::int64_t>(cells_most);
+    memory_remaining_bytes = memory_most_bytes;
   }
 
   void count(const Subject& subject) { cells.of(subject).count += 1; }

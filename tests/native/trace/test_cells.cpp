@@ -87,7 +87,7 @@ TEST_CASE("sizes without end are rounded down, and the file stays small") {
 
 TEST_CASE("where others have taken the memory, cells have fewer details") {
   Table table;
-  nhalf::trace::memory_left_bytes = nhalf::trace::memory_for_cells_bytes;
+  nhalf::trace::memory_remaining_bytes = nhalf::trace::memory_reserve_bytes;
   for (std::int32_t partner = 0; partner < 200; ++partner)
     for (std::uint64_t size = 0; size < 1000; ++size) table.count(message(partner, size));
   CHECK(table.counted() == 200 * 1000);

@@ -7,10 +7,10 @@
 #include <random>
 
 TEST_CASE("without memory nothing more is kept of handles, and what was kept stays") {
-  const auto before = nhalf::trace::memory_left_bytes.load();
+  const auto before = nhalf::trace::memory_remaining_bytes.load();
   nhalf::trace::Handles<std::uint64_t> handles;
   std::uint64_t kept = 0;
-  nhalf::trace::memory_left_bytes = nhalf::trace::memory_for_cells_bytes + 100'000;
+  nhalf::trace::memory_remaining_bytes = nhalf::trace::memory_reserve_bytes + 100'000;
   for (std::uint64_t handle = 1; handle <= 10'000; ++handle)
     if (handles.put(handle, handle)) ++kept;
   CHECK(kept > 500);
@@ -18,7 +18,7 @@ TEST_CASE("without memory nothing more is kept of handles, and what was kept sta
   for (std::uint64_t handle = 1; handle <= kept; ++handle) REQUIRE(handles.find(handle) != nullptr);
   CHECK(handles.find(10'000) == nullptr);
   CHECK(handles.put(1, 7));
-  nhalf::trace::memory_left_bytes = before;
+  nhalf::trace::memory_remaining_bytes = before;
 }
 
 TEST_CASE("what is known of handles is what was put there last") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// BT in message passing.
+// BT by message passing.
 #pragma once
 
 #include "apps/npb/bt/numerics.hpp"

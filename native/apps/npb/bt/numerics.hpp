@@ -114,13 +114,13 @@ NHALF_CLONES inline void backward(std::size_t along, Field& u, Field& r, const L
   write_lines(u, lines, us);
 }
 
-/// What alternating directions are made of; the same names are in SP's numerics.
+/// The method of alternating directions; SP's numerics have the same names.
 struct Method {
   static constexpr const auto& problems = bt::problems;
   using Eliminated = bt::Eliminated;
-  /// How many points at the end of a sub-domain the next one has to know.
+  /// Number of points at the end of a sub-domain that the next one needs.
   static constexpr Index reach = 1;
-  /// Whether messages have room for a whole face of the largest cell, whatever lies in it.
+  /// Whether message buffers hold a whole face of the largest cell, whatever its content.
   static constexpr bool pads_messages = true;
   /// Eliminates a batch: `e` begins with `reach` points of the sub-domain before.
   static constexpr auto forward = bt::forward;

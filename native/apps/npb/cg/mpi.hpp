@@ -17,7 +17,7 @@
 
 namespace nhalf::npb::cg {
 
-/// Where a rank is in the grid.
+/// Position of a rank in the grid.
 struct Grid {
   int columns;
   int rows;
@@ -33,7 +33,8 @@ struct Grid {
         row(rank / columns),
         wide(columns != rows) {}
 
-  /// Who has the part of a product that belongs to this rank's column, and needs this rank's.
+  /// Returns the rank that has the part of a product for this rank's column, and needs this rank's
+  /// part.
   [[nodiscard]] int mirror() const {
     if (!wide) return column * columns + row;
     return column / 2 * columns + 2 * row + column % 2;

@@ -17,7 +17,7 @@
 
 namespace nhalf::npb::cg {
 
-/// One part of every vector.
+/// A part of every vector.
 struct Part {
   std::span<double> x;
   std::span<double> z;
@@ -99,7 +99,7 @@ double total(Exchange& exchange, double number) {
   return number;
 }
 
-/// Solves A z = x in so many steps of conjugate gradients; |x - A z|.
+/// Solves A z = x in some steps of conjugate gradients, and returns |x - A z|.
 template <class Exchange>
 double solve(Exchange& exchange, const Part& part) {
   double rho = total(exchange, begin(part));

@@ -14,14 +14,14 @@
 
 namespace nhalf::npb::cg {
 
-/// All that threads share.
+/// State of all threads.
 struct Shared {
   Matrix matrix;
   std::vector<double> x, z, p, q, r;
   TeamSum sum;
 };
 
-/// One thread's view of it.
+/// One thread's view of that state.
 class OpenMpExchange {
  public:
   OpenMpExchange(OpenMpWorld& world, Shared& shared, int thread)

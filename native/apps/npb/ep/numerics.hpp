@@ -19,8 +19,8 @@ inline constexpr int log_batch = 16;
 inline constexpr std::uint64_t seed = 271828183;
 inline constexpr int annuli = 10;
 
-/// What is known of some pairs: the sums of |X| and |Y|, and of how many the larger one lies in
-/// [l, l + 1).
+/// Results of some pairs: the sums of |X| and |Y|, and how many have their larger one within [l,
+/// l+1).
 struct Tally {
   double sum_x = 0;
   double sum_y = 0;

@@ -122,7 +122,7 @@ class AlternatingMpi : public Kernel {
     }
   }
 
-  /// What went up came from below.
+  /// Unpacks faces; a face that was sent upwards arrives from below.
   void unpack_face(std::size_t d, bool up) {
     double* message = received_[2 * d + (up ? 1 : 0)].data();
     for (std::size_t c = 0; c < cells_.size(); ++c) {
@@ -147,7 +147,7 @@ class AlternatingMpi : public Kernel {
     }
   }
 
-  /// For how many lines a message has room.
+  /// Returns the number of lines that a message buffer holds.
   [[nodiscard]] Index room(std::size_t c, std::size_t along) const {
     if (Method::pads_messages) return longest() * longest();
     return LineSet(cells_[c].box, along).lines();

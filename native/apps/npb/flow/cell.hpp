@@ -11,7 +11,7 @@
 
 namespace nhalf::npb::flow {
 
-/// What a thread needs for itself. `points` are those of the longest line.
+/// Work memory of a thread. `points` are those of the longest line.
 template <class Method>
 struct CellRoom {
   explicit CellRoom(const Subdomain& box, Index points)

@@ -13,7 +13,8 @@ inline constexpr double k1 = 1.4, k2 = 0.4, k3 = 0.1, k4 = 1.0, k5 = 1.4;
 inline constexpr double viscosity = k3 * k4;
 inline constexpr double four_thirds = 4.0 / 3.0;
 inline constexpr double conduction = k1 * k5 * viscosity;
-// Of the second differences of momentum, in x, y and z, and of all quantities' fourth differences.
+// Coefficients of the second differences of momentum, in x, y and z, and of the fourth differences
+// of all quantities.
 inline constexpr std::array<double, 3> diffusion{0.75, 0.75, 1.0};
 inline constexpr double dissipation = 0.25 * 1.0;
 

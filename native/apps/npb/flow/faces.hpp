@@ -16,7 +16,7 @@ struct Layers {
     from[d] = up ? box.size[d] - (within ? halo : 0) : (within ? 0 : -halo);
     to[d] = from[d] + halo;
   }
-  /// How many numbers they are.
+  /// Returns the number of values.
   [[nodiscard]] Index numbers() const {
     return 5 * (to[0] - from[0]) * (to[1] - from[1]) * (to[2] - from[2]);
   }
@@ -36,7 +36,7 @@ double* move_layers(const Subdomain& box, const Layers& layers, double* message,
   return message;
 }
 
-/// Both return the place behind what they wrote or read.
+/// Both return the address behind the values that they wrote or read.
 inline double* pack(const Subdomain& box, const Field& u, const Layers& layers, double* message) {
   return move_layers(box, layers, message,
                      [&u](Index m, Index point, double* to, std::size_t length) {

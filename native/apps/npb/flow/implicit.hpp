@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the implicit part of a time step is made of, apart from the quantities.
+// Coefficients of the implicit part of a time step that do not depend on the quantities.
 #pragma once
 
 #include <array>

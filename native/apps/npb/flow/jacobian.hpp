@@ -10,7 +10,7 @@ struct alignas(64) LaneBlock {
   Lanes e[5][5];
 };
 
-/// What the derivatives are made of.
+/// Quantities from which the derivatives are formed.
 struct State {
   Lanes velocity[3];
   Lanes volume;   // 1 / density
@@ -28,7 +28,7 @@ NHALF_INLINE State state_of(const LaneVec5& u) {
   return s;
 }
 
-/// Which entries of a flux's derivative along `D` can differ from zero.
+/// Whether an entry of a flux's derivative along `D` can differ from zero.
 template <int D>
 constexpr bool couples(int row, int column) {
   if (row == 0) return column == 0 || column == D + 1;

@@ -83,10 +83,10 @@ NHALF_INLINE void write_lines(Field& field, const Lines& lines, const LaneVec5* 
     }
     for (Index p = 0; p < points; p += lane_count) {
       Lanes tile[8];
-      const Index rest = std::min(lane_count, points - p);
-      for (Index q = 0; q < 8; ++q) tile[q] = values[p + std::min(q, rest - 1)].v[m];
+      const Index count = std::min(lane_count, points - p);
+      for (Index q = 0; q < 8; ++q) tile[q] = values[p + std::min(q, count - 1)].v[m];
       transpose(tile);
-      for (Index l = 0; l < lines.count; ++l) store(start + p + l * lines.lane, tile[l], rest);
+      for (Index l = 0; l < lines.count; ++l) store(start + p + l * lines.lane, tile[l], count);
     }
   }
 }

@@ -19,7 +19,7 @@ class Multipartition {
 
   [[nodiscard]] Index cells() const { return q_; }
 
-  /// Where a cell lies among the q^3 of the cube.
+  /// Position of a cell among the q^3 cells of the cube.
   [[nodiscard]] std::array<Index, 3> place(Index cell) const {
     return {(x_ + cell) % q_, (y_ - cell + q_) % q_, cell};
   }
@@ -35,7 +35,7 @@ class Multipartition {
     return {n_, low, size};
   }
 
-  /// Which of a rank's cells is in a slice across direction `d`.
+  /// Returns which of a rank's cells is in a slice across direction `d`.
   [[nodiscard]] Index in_slice(std::size_t d, Index slice) const {
     Index cell = 0;
     while (place(cell)[d] != slice) ++cell;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a class of BT, SP or LU is, and whether a run of it is right.
+// Classes of BT, SP and LU, and the verification of a run.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 
 namespace nhalf::npb::flow {
 
-/// A cube of n^3 points, so many steps of dt; norms after the last of them. The surface integral is
-/// LU's alone.
+/// A cube of n^3 points, steps of dt; norms after the last of them. The surface integral is LU's
+/// alone.
 struct Problem {
   char name;
   Index n;
@@ -46,7 +46,7 @@ inline double operations_of(const Problem& problem, const std::array<double, 4>&
   return problem.steps * (((cubic[0] * n + cubic[1]) * n + cubic[2]) * n + cubic[3]);
 }
 
-/// Bytes of so many numbers for each point, those around the cube included.
+/// Returns the bytes of some numbers per point, points around the cube included.
 inline double memory_of(const Problem& problem, double numbers) {
   const auto n = static_cast<double>(problem.n);
   return 8 * numbers * (n + 12) * (n + 4) * (n + 4);

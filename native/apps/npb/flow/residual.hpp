@@ -11,7 +11,7 @@
 
 namespace nhalf::npb::flow {
 
-/// Where the quantities of a point and what was derived of them lie.
+/// Addresses of the quantities of a point and of derived values.
 struct Site {
   const double* u;
   const double* w;  // velocity x, y, z, kinetic and total energy, per mass
@@ -21,7 +21,7 @@ class Residual {
  public:
   explicit Residual(const Subdomain& box) : Residual(box, box.first(1), box.last(1)) {}
 
-  /// Of rows [from, to) only.
+  /// Computes rows [from, to) only.
   Residual(const Subdomain& box, Index from, Index to)
       : box_(box),
         from_(from),
@@ -32,7 +32,7 @@ class Residual {
     for (std::size_t d = 0; d < 3; ++d) smooth_.emplace_back(box.n, box.low[d], box.size[d]);
   }
 
-  /// To be called before the first of several planes that follow each other.
+  /// Prepares a sequence of consecutive planes.
   void start(const Field& u, Index k) {
     derive_plane(u, k - 1);
     derive_plane(u, k);

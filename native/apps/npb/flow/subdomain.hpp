@@ -11,7 +11,7 @@ namespace nhalf::npb::flow {
 
 inline constexpr Index halo = 2;
 
-/// Where a box lies in the cube of n^3 points, and where its points lie in memory.
+/// Position of a box in the cube of n^3 points, and the layout of its points in memory.
 struct Subdomain {
   Subdomain(Index points, const std::array<Index, 3>& lowest, const std::array<Index, 3>& extent)
       : n(points), low(lowest), size(extent) {

@@ -33,7 +33,7 @@ struct Transforms {
   Fft x, y, z;
 };
 
-/// By how much each frequency has decayed at a time, a factor for each direction.
+/// Decay factors of each frequency at a time, one for each direction.
 struct Decay {
   explicit Decay(const Problem& problem)
       : x(static_cast<std::size_t>(problem.nx)),

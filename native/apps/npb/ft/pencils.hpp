@@ -33,7 +33,7 @@ class Pencils : public Division {
     MPI_Comm_split(world.all, z_, y_, &same_z_);
     MPI_Comm_split(world.all, y_, z_, &same_x_);
     const auto mine = 2 * static_cast<std::size_t>(problem.nx) * static_cast<std::size_t>(rows_);
-    for (auto* one : {&spectrum_, &field_, &other_}) one->resize(mine);
+    for (auto* field : {&spectrum_, &field_, &other_}) field->resize(mine);
   }
   ~Pencils() override {
     MPI_Comm_free(&same_z_);
@@ -45,7 +45,7 @@ class Pencils : public Division {
     transform_along_x(transforms_, Direction::forward, field_, room_.data());
     move_columns(field_.data(), other_.data(), true);
     transpose(world_, same_z_, ranks_y_, other_, field_);
-    // Of one plane, blocks of rows that follow each other are the plane itself.
+    // Consecutive blocks of rows of a single plane are the plane itself.
     transform_along_y(transforms_, Direction::forward, field_.data(), columns_, room_.data());
     transpose(world_, same_x_, problem_.nz, field_, spectrum_);
     for (std::size_t y = 0; y < rows_of_z_; ++y)

@@ -36,7 +36,7 @@ inline constexpr auto problems = std::to_array<Problem>({
 
 inline constexpr double tolerance = 1e-12;
 
-/// As the reference counts them.
+/// Returns the operations as the reference counts them.
 inline double operations(char name) {
   const auto& problem = problem_of<Problem>(problems, name);
   const double points = problem.points();

@@ -100,7 +100,7 @@ class Slabs : public Division {
   std::vector<double> room_;
   int planes_;
   int rows_;
-  /// Doubles in a row.
+  /// Number of doubles in a row.
   std::size_t row_;
   /// The field also holds what is sent.
   std::vector<double> spectrum_, field_, received_;

@@ -130,9 +130,9 @@ class Mpi : public Kernel {
   /// Whether the largest key of the rank before this one is larger than this rank's smallest.
   bool neighbour_has_larger(int largest, int smallest) {
     const int right = world_.rank + 1 < world_.size ? world_.rank + 1 : MPI_PROC_NULL;
-    const int left = world_.rank > 0 ? world_.rank - 1 : MPI_PROC_NULL;
+    const int lower_rank = world_.rank > 0 ? world_.rank - 1 : MPI_PROC_NULL;
     int before = 0;
-    MPI_Sendrecv(&largest, 1, MPI_INT, right, 0, &before, 1, MPI_INT, left, 0, world_.all,
+    MPI_Sendrecv(&largest, 1, MPI_INT, right, 0, &before, 1, MPI_INT, lower_rank, 0, world_.all,
                  MPI_STATUS_IGNORE);
     return before > smallest;
   }
@@ -143,7 +143,7 @@ class Mpi : public Kernel {
   const Problem& problem_;
   /// This rank's keys, the same by bucket, and those of its buckets, which others sent.
   std::vector<int> keys_, sorted_, received_;
-  /// Of this rank's buckets: how many of their keys are below each number.
+  /// Number of keys of this rank's buckets below each number.
   std::vector<int> below_;
   /// Keys by bucket, then the keys that are tested: of this rank, and of all.
   std::vector<int> counts_, totals_;

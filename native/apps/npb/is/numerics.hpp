@@ -25,13 +25,13 @@ inline void make_keys(const Problem& problem, std::int64_t first, std::span<int>
   }
 }
 
-/// Two keys are other ones in every iteration; they belong to whoever has the first keys.
+/// Changes two keys in every iteration, which belong to the rank with the first keys.
 inline void change_keys(const Problem& problem, int iteration, std::span<int> keys) {
   keys[static_cast<std::size_t>(iteration)] = iteration;
   keys[static_cast<std::size_t>(iteration + iterations)] = problem.max_key() - iteration;
 }
 
-/// How many keys are in each bucket. Two tables take turns, since equal neighbours would wait for
+/// Counts the keys in each bucket. Two tables take turns, since equal neighbours would wait for
 /// each other.
 inline void count_buckets(std::span<const int> keys, int shift, std::span<int> counts,
                           std::span<int> scratch) {
@@ -52,8 +52,8 @@ void scatter(std::span<const int> keys, int shift, std::span<Place> next, int* o
   for (const int key : keys) out[next[static_cast<std::size_t>(key >> shift)]++] = key;
 }
 
-/// How many of some keys are below each number from `first` on: as many numbers as there is room.
-/// All keys are among these numbers.
+/// Counts how many of some keys are below each number from `first` on, as many numbers as the array
+/// holds. All keys are among these numbers.
 inline void rank_keys(std::span<const int> keys, int first, std::span<int> below) {
   std::ranges::fill(below, 0);
   for (const int key : keys) ++below[static_cast<std::size_t>(key - first)];
@@ -65,8 +65,8 @@ inline void rank_keys(std::span<const int> keys, int first, std::span<int> below
   }
 }
 
-/// How many of the known ranks an iteration found, among those of keys from `first` on, of which
-/// `before` are in front of them.
+/// Counts the known ranks that an iteration found, among keys from `first` on, which `before` keys
+/// precede.
 inline int right_ranks(const Problem& problem, int iteration, std::span<const int> test_keys,
                        int first, std::int64_t before, std::span<const int> below) {
   int right = 0;

@@ -25,9 +25,9 @@ class OpenMp : public Kernel {
     below_.resize(static_cast<std::size_t>(problem_.max_key()));
     buckets_.resize(static_cast<std::size_t>(problem_.buckets()) + 1);
     teams_.resize(static_cast<std::size_t>(world.threads));
-    for (auto& one : teams_) {
-      one.counts.resize(static_cast<std::size_t>(problem_.buckets()));
-      one.next.resize(one.counts.size());
+    for (auto& team : teams_) {
+      team.counts.resize(static_cast<std::size_t>(problem_.buckets()));
+      team.next.resize(team.counts.size());
     }
   }
 
@@ -86,7 +86,7 @@ class OpenMp : public Kernel {
     for (const auto& own : teams_) right_ += own.right;
   }
 
-  /// Where this thread's keys of every bucket go: behind those of threads before it.
+  /// Places this thread's keys of every bucket behind those of preceding threads.
   void place(int thread, std::span<int> next) {
     int at = 0;
     for (std::size_t bucket = 0; bucket < next.size(); ++bucket) {
@@ -115,9 +115,9 @@ class OpenMp : public Kernel {
   /// The bucket with which a thread's share of all keys begins.
   [[nodiscard]] std::size_t first_bucket(int thread) const {
     const auto share = static_cast<std::int64_t>(keys_.size()) * thread / world_.threads;
-    const auto found = std::ranges::lower_bound(buckets_, share);
+    const auto bucket = std::ranges::lower_bound(buckets_, share);
     return thread == world_.threads ? buckets_.size() - 1
-                                    : static_cast<std::size_t>(found - buckets_.begin());
+                                    : static_cast<std::size_t>(bucket - buckets_.begin());
   }
   [[nodiscard]] Span part(int thread) const {
     const auto at = [&](int number) {
@@ -130,7 +130,7 @@ class OpenMp : public Kernel {
   OpenMpWorld& world_;
   const Problem& problem_;
   std::vector<int> keys_, sorted_, below_;
-  /// Where each bucket begins among the sorted keys.
+  /// Start of each bucket among the sorted keys.
   std::vector<int> buckets_;
   std::vector<Own> teams_;
   int right_ = 0;

@@ -36,7 +36,7 @@ NHALF_INLINE LaneVec5 choose(const LaneMask& mask, const LaneVec5& yes, const La
   return result;
 }
 
-/// What the rows get from the points before, and leave for those behind.
+/// Values that rows get from the preceding points and pass to the following ones.
 template <bool lower>
 class Front {
  public:

@@ -72,7 +72,7 @@ class OpenMp : public Kernel {
     std::vector<std::vector<double>> handed;  // products for the next thread, by plane
   };
 
-  /// Of a thread, aligned so that none disturbs another.
+  /// Progress of a thread, aligned to a line to prevent false sharing.
   struct alignas(64) Progress {
     std::atomic<Index> planes{0};
   };

@@ -77,7 +77,7 @@ class Cycle {
     exchange_.halo(level - 1, grids_.r[level - 1]);
   }
 
-  /// What the next coarser grid found, smoothed on this one.
+  /// Interpolates the solution of the next coarser grid and smooths it on this one.
   void go_up(std::size_t level) {
     auto& u = grids_.u[level];
     auto& r = grids_.r[level];
@@ -91,7 +91,7 @@ class Cycle {
     exchange_.halo(level, u);
   }
 
-  /// The same on the finest grid, where it is a correction.
+  /// Adds the correction of the next coarser grid to the finest one, and smooths it.
   void finish() {
     const auto top = grids_.top();
     auto& u = grids_.u[top];
@@ -104,7 +104,7 @@ class Cycle {
     exchange_.halo(top, u);
   }
 
-  /// Whoever has the first or the last plane has the one behind it, too.
+  /// A thread with the first or the last plane also has the plane beyond it.
   [[nodiscard]] Planes with_layer(std::size_t level) const {
     Planes planes = exchange_.planes(level);
     if (planes.first > planes.last) return planes;

@@ -28,7 +28,7 @@ void every_point(const Block& block, std::size_t axis, int at, bool whole, Use u
         use(static_cast<std::size_t>(z * block.plane() + y * block.row() + x));
 }
 
-/// How many points a layer has.
+/// Returns the number of points of a layer.
 inline std::size_t layer_size(const Block& block, std::size_t axis, bool whole) {
   std::size_t size = 1;
   for (std::size_t other = 0; other < 3; ++other) {
@@ -38,7 +38,7 @@ inline std::size_t layer_size(const Block& block, std::size_t axis, bool whole) 
   return size;
 }
 
-/// Room for any layer.
+/// Returns the number of points of the largest layer.
 inline std::size_t largest_layer(const Block& block) {
   return std::max(
       {layer_size(block, 0, true), layer_size(block, 1, true), layer_size(block, 2, true)});

@@ -19,7 +19,7 @@
 
 namespace nhalf::npb::mg {
 
-/// Where a rank is in the box of all ranks.
+/// Position of a rank in the box of all ranks.
 struct Box {
   std::array<int, 3> ranks{};
   std::array<int, 3> place{};
@@ -33,9 +33,9 @@ struct Box {
 
   /// The rank that is so far away along an axis.
   [[nodiscard]] int beside(std::size_t axis, int distance) const {
-    auto there = place;
-    there[axis] = (there[axis] + distance + ranks[axis]) % ranks[axis];
-    return there[0] + ranks[0] * (there[1] + ranks[1] * there[2]);
+    auto target = place;
+    target[axis] = (target[axis] + distance + ranks[axis]) % ranks[axis];
+    return target[0] + ranks[0] * (target[1] + ranks[1] * target[2]);
   }
   /// This rank's block of a grid with `size` points in each direction.
   [[nodiscard]] Block block(int size) const {
@@ -142,7 +142,7 @@ class MpiExchange {
  private:
   static constexpr int up = 1, down = 2;
 
-  /// How far away the next rank with points of a grid is.
+  /// Returns the distance to the next rank with points of a grid.
   [[nodiscard]] int distance(std::size_t level, std::size_t axis) const {
     return std::max(1, box_.ranks[axis] / (2 << level));
   }

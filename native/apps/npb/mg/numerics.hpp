@@ -110,7 +110,7 @@ NHALF_CLONES inline void smooth_first(const Block& block, const std::array<doubl
   smooth_rows<false>(block, s, r, u, planes);
 }
 
-/// Where in a fine block a coarse point lies: at twice its place less this.
+/// Returns the shift of a coarse point in a fine block, which lies at twice its place less this.
 inline int shift_of(const Block& fine, const Block& coarse, std::size_t axis) {
   return fine.first[axis] - 2 * coarse.first[axis];
 }

@@ -69,10 +69,10 @@ class OpenMp : public Kernel {
   void start() {
     std::ranges::fill(grids_.u.back(), 0.0);
     std::ranges::fill(grids_.v, 0.0);
-    for (const auto& one : largest_.found())
-      put_charge(grids_.blocks.back(), one.point, 1, grids_.v);
-    for (const auto& one : smallest_.found())
-      put_charge(grids_.blocks.back(), one.point, -1, grids_.v);
+    for (const auto& candidate : largest_.found())
+      put_charge(grids_.blocks.back(), candidate.point, 1, grids_.v);
+    for (const auto& candidate : smallest_.found())
+      put_charge(grids_.blocks.back(), candidate.point, -1, grids_.v);
   }
 
   void steps(int count) {

@@ -38,7 +38,7 @@ inline double points(const Problem& problem) {
   return static_cast<double>(problem.size) * problem.size * problem.size;
 }
 
-/// As the reference counts them: 58 for a point and iteration.
+/// Returns the operations as the reference counts them: 58 per point and iteration.
 inline double operations(char name) {
   const auto& problem = problem_of<Problem>(problems, name);
   return 58.0 * problem.iterations * points(problem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// SP in message passing.
+// SP by message passing.
 #pragma once
 
 #include "apps/npb/flow/alternating_mpi.hpp"

@@ -23,7 +23,7 @@ constexpr int system_of(int quantity) {
   return quantity < 3 ? 0 : quantity - 2;
 }
 
-/// What the implicit operator takes of a point.
+/// Quantities of a point in the implicit operator.
 struct Wave {
   Lanes velocity[3];  // of the flow, and of sound with and against it
   Lanes spread;
@@ -136,7 +136,7 @@ NHALF_CLONES inline void backward(std::size_t along, Field& u, Field& r, const L
   write_lines(r, lines, us);
 }
 
-/// What alternating directions are made of; see BT's numerics.
+/// The method of alternating directions; see BT's numerics.
 struct Method {
   static constexpr const auto& problems = sp::problems;
   using Eliminated = sp::Eliminated;

@@ -11,7 +11,7 @@
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
-#include "transports/shmq/rooms.hpp"
+#include "transports/shmq/mailboxes.hpp"
 
 namespace {
 
@@ -19,8 +19,8 @@ using nhalf::Buffer;
 using nhalf::Bytes;
 using nhalf::Options;
 using nhalf::Patience;
+using nhalf::shmq::Mailboxes;
 using nhalf::shmq::Messages;
-using nhalf::shmq::Rooms;
 using nhalf::shmq::Settings;
 using nhalf::shmq::SingleCopy;
 
@@ -37,18 +37,19 @@ void with_ranks(int ranks, const std::string& options,
                 const std::function<void(Messages&, int rank)>& body) {
   Settings settings(Options::parse(options, ','));
   settings.pulls = settings.pulls && kernel_copies();
-  const Rooms rooms(settings, ranks);
+  const Mailboxes mailboxes(settings, ranks);
   std::vector<Buffer> memory;
   std::vector<std::byte*> starts;
   for (int rank = 0; rank < ranks; ++rank)
-    starts.push_back(memory.emplace_back(rooms.size_bytes()).bytes().data());
+    starts.push_back(memory.emplace_back(mailboxes.size_bytes()).bytes().data());
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       Patience patience(nhalf::PeerWatch(), true);
       Messages messages(settings, patience, ranks);
       for (int peer = 0; peer < ranks; ++peer)
-        messages.add_line(rooms.lane(starts, rank, peer), rooms.lane(starts, peer, rank), getpid());
+        messages.add_line(mailboxes.lane(starts, rank, peer), mailboxes.lane(starts, peer, rank),
+                          getpid());
       body(messages, rank);
     });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process says of itself, a line of JSON each: who it is, and its communicators.
+// Metadata of a process in lines of JSON: its rank and library, its communicators, what was
+// dropped.
 #pragma once
 
 #include <fcntl.h>
@@ -19,18 +20,19 @@
 
 namespace nhalf::trace {
 
-enum class Unkept : std::uint8_t { communicators, requests, threads };
+/// Kinds of data that the tracer drops beyond its memory budget.
+enum class Dropped : std::uint8_t { communicators, requests, threads };
 
-class Notes {
+class Metadata {
  public:
-  static Notes& of_process() { return preloaded::lasting<Notes>(); }
+  static Metadata& of_process() { return preloaded::lasting<Metadata>(); }
 
   bool open_at(const std::string& path) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
     return descriptor_ >= 0;
   }
 
-  /// Whole, or not at all where the disk is full.
+  /// Writes a complete line, or nothing once the disk is full.
   void line(std::string text) {
     if (descriptor_ < 0) return;
     text += '\n';
@@ -42,7 +44,7 @@ class Notes {
     }
   }
 
-  /// Whether there is room for one more.
+  /// Writes a communicator; false beyond the limit.
   bool communicator(std::uint32_t number, const std::vector<int>& members,
                     const std::vector<int>* partners) {
     std::string text = "{\"communicator\":" + std::to_string(number) +
@@ -55,12 +57,12 @@ class Notes {
     return true;
   }
 
-  /// Something is not kept for lack of memory, from now on.
-  void lost(Unkept what) {
-    if ((lost_.fetch_or(1U << static_cast<unsigned>(what)) >> static_cast<unsigned>(what)) & 1U)
+  /// Reports, once, that something is dropped from now on for lack of memory.
+  void lost(Dropped kind) {
+    if ((lost_.fetch_or(1U << static_cast<unsigned>(kind)) >> static_cast<unsigned>(kind)) & 1U)
       return;
     static constexpr std::array names{"communicators", "requests", "threads"};
-    line(std::string("{\"lost\":\"") + names[static_cast<std::size_t>(what)] + "\"}");
+    line(std::string("{\"lost\":\"") + names[static_cast<std::size_t>(kind)] + "\"}");
   }
 
   void communicator_name(std::uint32_t number, const char* name) {

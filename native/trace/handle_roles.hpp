@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Roles of calls that make or end what messages are found by: windows, matched messages, requests.
+// Roles of calls that make or free handles: windows, matched messages, requests.
 #pragma once
 
 #include "preloaded/mpi.hpp"
-#include "trace/aims.hpp"
+#include "trace/role_makers.hpp"
 
 namespace nhalf::trace {
 
@@ -31,15 +31,15 @@ struct WindowFreed {
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const auto handle = number_of(*window);
-    auto what = synchronised(on, call, *window);
-    what.subject.kind = Kind::collective;
-    const int error = what.carry_out<waits>(on, call, run);
+    auto role = synchronised(on, call, *window);
+    role.subject.kind = Kind::collective;
+    const int error = role.carry_out<waits>(on, call, run);
     if (error == MPI_SUCCESS) Windows::of_process().erase(handle);
     return error;
   }
 };
 
-/// A probe that takes the message away for a receive of its own.
+/// A matched probe, which reserves the message for one receive.
 struct MatchedProbe {
   MPI_Comm comm;
   MPI_Message* message;

@@ -16,18 +16,18 @@
 
 namespace nhalf::coll {
 
-/// What a rank knows of cores, as words of which the ranks of a communicator take the bitwise or.
-class Crowd {
+/// Cores and job size of a rank, as words that the ranks of a communicator combine by bitwise or.
+class Oversubscription {
  public:
   static constexpr std::size_t cores_words = sizeof(cpu_set_t) / sizeof(std::uint64_t);
   using Words = std::array<std::uint64_t, cores_words + 1>;
 
-  /// The cores that this rank may use, and whether the job has more ranks here than there are cores
-  /// in this host.
+  /// Returns the cores that this rank may use, and whether the job has more ranks on this host than
+  /// cores.
   static Words of_rank() {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    // A machine with more cores than the set has room for: then none are known.
+    // This fails on a machine with more cores than the set holds; then none are known.
     sched_getaffinity(0, sizeof cores, &cores);
     Words words{};
     std::memcpy(words.data(), &cores, sizeof cores);
@@ -35,15 +35,15 @@ class Crowd {
     return words;
   }
 
-  /// True where so many ranks of one host have fewer cores together, or the job does.
-  static bool is_crowded(std::span<const std::uint64_t> of_all, int ranks) {
+  /// Whether these ranks of one host, or those of the job, outnumber their cores.
+  static bool is_oversubscribed(std::span<const std::uint64_t> of_all, int ranks) {
     int cores = 0;
     for (const auto word : of_all.first(cores_words)) cores += std::popcount(word);
     return (cores > 0 && ranks > cores) || of_all[cores_words] != 0;
   }
 
  private:
-  /// The ranks of the job on this host, as launchers tell it; 0 where none does.
+  /// Returns the number of ranks of the job on this host from the launcher's variables, or 0.
   static long ranks_here() {
     long most = 0;
     for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// The roles of calls by what the table says of them.
+// Makes the role of a call from the arguments that the table names.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace nhalf::trace {
   return {on.subject(call, Kind::sent, group, partner, partner == no_process ? 0 : bytes), tag};
 }
 
-/// `bytes` tells those of the message that goes.
+/// `bytes` returns the size of the message that is sent.
 template <class Bytes>
 auto exchanged(Recorder& on, Call call, Bytes bytes, int to, int tag, int source, MPI_Comm comm,
                MPI_Status*& status) {
@@ -74,7 +74,7 @@ inline Counted one_sided(Recorder& on, Call call, std::uint64_t bytes, int targe
   return {on.subject(call, Kind::one_sided, *group, partner, partner == no_process ? 0 : bytes)};
 }
 
-/// What waits for no message in particular.
+/// Makes the role of a wait for no message in particular.
 inline Counted waiting(Call call) {
   return {{static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}};
 }
@@ -83,7 +83,7 @@ inline Counted waiting(Recorder& on, Call call, MPI_Comm comm) {
   return {on.subject(call, Kind::waiting, on.communicator(comm), no_partner, 0)};
 }
 
-/// A window's begin or end of accesses, with the rank that it is about where there is one.
+/// Makes the role of a call that begins or ends accesses to a window, of one rank or of all.
 inline Counted synchronised(Recorder& on, Call call, MPI_Win window) {
   const auto* group = Windows::of_process().find(number_of(window));
   if (group == nullptr) group = &on.communicator(world());
@@ -91,17 +91,17 @@ inline Counted synchronised(Recorder& on, Call call, MPI_Win window) {
 }
 
 inline Counted synchronised(Recorder& on, Call call, int target, MPI_Win window) {
-  auto what = synchronised(on, call, window);
+  auto role = synchronised(on, call, window);
   const auto* group = Windows::of_process().find(number_of(window));
-  if (group != nullptr) what.subject.partner = group->partner(target);
-  return what;
+  if (group != nullptr) role.subject.partner = group->partner(target);
+  return role;
 }
 
 inline Made made(Recorder& on, Call call, MPI_Comm from, MPI_Comm* made) {
   return {collective(on, call, 0, from).subject, made};
 }
 
-/// One that is like another, and may not be ready yet.
+/// Makes the role of a duplication, whose communicator may not be ready when the call returns.
 inline Made duplicated(Recorder& on, Call call, MPI_Comm from, MPI_Comm* made) {
   return {collective(on, call, 0, from).subject, made, &on.communicator(from)};
 }

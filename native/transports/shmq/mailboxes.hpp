@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the memory of each rank the others' messages to it arrive.
+// The mailboxes in the memory of each rank, in which messages from other ranks arrive.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace nhalf::shmq {
 
 /// The memory of one rank: first the boxes that it shares with ranks of higher numbers, then a lane
 /// from each rank.
-class Rooms {
+class Mailboxes {
  public:
-  Rooms(const Settings& settings, int ranks)
+  Mailboxes(const Settings& settings, int ranks)
       : settings_(settings),
         lane_bytes_(Layout(settings).size_bytes),
         ranks_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] std::size_t size_bytes() const { return lanes_at() + ranks_ * lane_bytes_; }
 
-  /// What `from` sends to `to`; `memory` is where that of each rank begins.
+  /// Returns the direction from `from` to `to`; `memory` has the base address of each rank.
   [[nodiscard]] Lane lane(std::span<std::byte* const> memory, int from, int to) const {
     const auto lower = static_cast<std::size_t>(std::min(from, to));
     const auto higher = static_cast<std::size_t>(std::max(from, to));
