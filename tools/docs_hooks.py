@@ -68,7 +68,8 @@ def launchers() -> str:
     from nhalf.sites.launchers import launchers as known
 
     own = f"- `{OWN}`: the launcher that came with each library, which is the usual one"
-    return "\n".join([own, *(f"- `{name}`: {one.description}" for name, one in sorted(known().items()))])
+    rows = (f"- `{name}`: {one.description}" for name, one in sorted(known().items()))
+    return "\n".join([own, *rows])
 
 
 def importers() -> str:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from style_names import bindings_say_what_they_hold
 from style_native import NATIVE_TREE_RULES
-from style_prose import plain_words
+from style_prose import docstrings_stand_alone, plain_words
 from style_source import CODE, CPP, JAVA, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
 from style_units import units_in_names
 
@@ -26,6 +28,9 @@ FILE_LINES_MAX = 600
 LONG_FILE_LINES = 300
 LONG_FILES_MAX = 5
 """This many files of code may have more than LONG_FILE_LINES."""
+FOLDER_FILES_MAX = 45
+FULL_FOLDERS = ("native/patterns", "native/patterns/bases", "src/nhalf/facts")
+"""Folders that still have more files than FOLDER_FILES_MAX."""
 LINE_LENGTH_MAX = 100
 LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 
@@ -213,6 +218,18 @@ def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(1, "long-files", f"{what}, {LONG_FILES_MAX} may")
 
 
+def no_full_folder(sources: list[Source]) -> Iterator[Complaint]:
+    """No folder of code has more files than a reader looks through."""
+    paths = [source.path for source in sources if source.path.startswith(("src/", "native/"))]
+    files = Counter(PurePosixPath(path).parent.as_posix() for path in paths)
+    for folder, count in files.items():
+        if count > FOLDER_FILES_MAX and folder not in FULL_FOLDERS:
+            what = f"{count} files, {FOLDER_FILES_MAX} at most: divide it by subject"
+            yield Complaint(folder, 1, "folder", what)
+        elif count <= FOLDER_FILES_MAX and folder in FULL_FOLDERS:
+            yield Complaint(folder, 1, "folder", f"{count} files: take it out of FULL_FOLDERS")
+
+
 RULES: tuple[Rule, ...] = (
     licensed,
     short_lines,
@@ -223,9 +240,11 @@ RULES: tuple[Rule, ...] = (
     one_pattern_per_file,
     units_in_names,
     plain_words,
+    docstrings_stand_alone,
 )
 TREE_RULES: tuple[TreeRule, ...] = (
-    *(few_long_files, no_dead_module, no_dead_header),
+    *(few_long_files, no_full_folder, no_dead_module, no_dead_header),
+    bindings_say_what_they_hold,
     *NATIVE_TREE_RULES,
 )
 
