@@ -18,8 +18,20 @@ from typing import NamedTuple
 
 from style_names import bindings_say_what_they_hold
 from style_native import NATIVE_TREE_RULES
+from style_present import PRESENT_TREE_RULES
 from style_prose import docstrings_stand_alone, plain_words
-from style_source import CODE, CPP, JAVA, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
+from style_source import (
+    CODE,
+    CPP,
+    JAVA,
+    PROSE,
+    PYTHON,
+    Complaint,
+    Rule,
+    Source,
+    TreeRule,
+    imports,
+)
 from style_units import units_in_names
 
 FUNCTION_LINES_MAX = 60
@@ -170,7 +182,7 @@ def one_pattern_per_file(source: Source) -> Iterator[Complaint]:
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     """Every module of the package is imported somewhere in it, or found by its folder."""
     modules = {s for s in sources if s.suffix in PYTHON and s.path.startswith("src/nhalf/")}
-    imported = {name for source in modules for name in _imports(source)}
+    imported = {name for source in modules for name in imports(source)}
     for source in modules:
         parts = list(PurePosixPath(source.path).with_suffix("").parts[1:])
         folder = "/".join(parts[1:-1])
@@ -180,18 +192,6 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
         called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
         if ".".join(parts) not in imported and not called_by_name:
             yield source.complain(1, "dead", "nothing in the package imports it")
-
-
-def _imports(source: Source) -> Iterator[str]:
-    """Every dotted name that a module may import."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"nhalf(\.\w+)+", str(node.value)):
-            yield str(node.value)
 
 
 def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
@@ -246,6 +246,7 @@ TREE_RULES: tuple[TreeRule, ...] = (
     *(few_long_files, no_full_folder, no_dead_module, no_dead_header),
     bindings_say_what_they_hold,
     *NATIVE_TREE_RULES,
+    *PRESENT_TREE_RULES,
 )
 
 
