@@ -123,6 +123,7 @@ lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@find native tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
 	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
+	@$(VENV)/bin/python tools/style_pages.py
 	@$(VENV)/bin/python tools/wings.py
 
 # Builds the C++ tests of a preset and runs them. Without doctest there is nothing to build;

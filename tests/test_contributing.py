@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CONTRIBUTING.md says what is so: the conversation with a probe, presets, marks, hooks."""
+"""CONTRIBUTING.md says what is so: the conversation with a probe, and hooks."""
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,19 +40,6 @@ def test_the_conversation_with_a_probe() -> None:
         assert re.fullmatch(".*".join(map(re.escape, shown.split("…"))), is_said), is_said
 
 
-def test_every_preset_is_in_the_table_and_no_other() -> None:
-    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
-    known = {one["name"] for one in presets["configurePresets"] if not one.get("hidden")}
-    table = PAGE.split("## Presets of CMake")[1].split("\n## ")[0]
-    assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == known
-
-
-def test_every_mark_of_tests_is_explained() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    marks = [text.split(":")[0] for text in project["tool"]["pytest"]["ini_options"]["markers"]]
-    assert [mark for mark in marks if f"`{mark}`" not in PAGE] == []
-
-
 def test_hooks_call_what_is_locked_and_download_nothing() -> None:
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     locked = (ROOT / "locks" / "test.txt").read_text(encoding="utf-8")
@@ -63,9 +48,3 @@ def test_hooks_call_what_is_locked_and_download_nothing() -> None:
     for program in re.findall(r"entry: (\S+)", hooks):
         name = program.removeprefix(".venv/bin/")
         assert name == "python" or re.search(rf"^{name}==", locked, re.MULTILINE), program
-
-
-def test_every_tool_is_listed() -> None:
-    table = PAGE.split("## Files in tools/")[1]
-    there = {path.name for path in (ROOT / "tools").iterdir()} - {"__pycache__"}
-    assert sorted(name for name in there if f"`{name.rstrip('/')}" not in table) == []

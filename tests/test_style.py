@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import style
+import style_prose
+from style_names import BUDGET, bindings_say_what_they_hold
 from style_prose import plain_words
 from style_source import Source
 
@@ -60,6 +62,10 @@ BAD = [
     ("unit", "native/timing/a.hpp", HEAD + "struct A {\n  double a_s, wait, c_s = 1;\n};\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    latency: float\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    rate: float | None = None\n"),
+    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + '"""The same for files."""\n'),
+    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'def f():\n    """Those of a run."""\n'),
+    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'LIMIT = 3\n"""Of lines."""\n'),
+    ("leaning", "src/nhalf/a.py", PYTHON_HEAD + 'class A:\n    """As above."""\n'),
 ]
 
 
@@ -79,6 +85,9 @@ GOOD = [
     ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
     ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 59),
     ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
+    ("src/nhalf/a.py", PYTHON_HEAD + 'def f():\n    """Often the same."""\n    g("As is")\n'),
+    ("tools/a.py", PYTHON_HEAD + 'def f():\n    """The same for files."""\n'),
+    ("native/timing/a.hpp", HEAD + "/// The same for bytes.\nint a;\n"),
     ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
     ("src/nhalf/empty.py", ""),
 ]
@@ -114,6 +123,55 @@ def test_a_few_files_may_be_long() -> None:
     ]
     assert list(style.few_long_files(sources[:5])) == []
     assert len(list(style.few_long_files(sources))) == 6
+
+
+def test_comments_of_native_will_stand_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style_prose, "LEANING_IN_NATIVE", False)
+    text = HEAD + "/// The time.\n/// As above.\nint a;\n  /// Those of a rank.\nint b;\n"
+    found = style_prose.docstrings_stand_alone(style.Source("native/timing/a.hpp", text))
+    assert [complaint.line for complaint in found] == [5]
+
+
+def test_a_folder_may_not_have_many_files() -> None:
+    sources = [style.Source(f"src/nhalf/cli/a{number}.py", "") for number in range(46)]
+    assert list(style.no_full_folder(sources[1:])) == []
+    assert [str(complaint) for complaint in style.no_full_folder(sources)] == [
+        "src/nhalf/cli:1: folder: 46 files, 45 at most: divide it by subject"
+    ]
+
+
+def test_a_folder_that_was_divided_is_no_exception_anymore() -> None:
+    folder = style.FULL_FOLDERS[0]
+    sources = [style.Source(f"{folder}/a{number}.hpp", "") for number in range(46)]
+    assert list(style.no_full_folder(sources)) == []
+    assert [one.rule for one in style.no_full_folder(sources[1:])] == ["folder"]
+
+
+def vague_complaints(budget: str, **files: str) -> list[str]:
+    padding = style.Source("src/nhalf/cli/names.py", "latency_s = 1\n" * 400)
+    sources = [style.Source(f"src/nhalf/cli/{name}.py", text) for name, text in files.items()]
+    found = bindings_say_what_they_hold([*sources, padding, style.Source(BUDGET, budget)])
+    return [f"{complaint.path}:{complaint.line}: {complaint.rule}" for complaint in found]
+
+
+@pytest.mark.parametrize(
+    ("budget", "text", "complaints"),
+    [
+        ("", "size_bytes = 1\n", []),
+        ("", "x = 1\nknown = 1\n", ["src/nhalf/cli/a.py:2: vague"]),
+        ("", "def f(self, found): ...\n", ["src/nhalf/cli/a.py:1: vague"]),
+        ("1 src/nhalf/cli/a.py\n", "self.what = 1\n", []),
+        ("1 src/nhalf/cli/a.py\n", "what = 1\n" * 2, ["src/nhalf/cli/a.py:1: vague",
+                                                      "src/nhalf/cli/a.py:2: vague"]),
+        ("# files\n2 src/nhalf/cli/a.py\n", "what = 1\n", [f"{BUDGET}:2: vague"]),
+        ("1 src/nhalf/cli/b.py\n", "", [f"{BUDGET}:1: vague"]),
+        ("20 src/nhalf/cli/a.py\n", "what = 1\n" * 20, ["src/nhalf:1: vague-share"] * 2),
+    ],
+)  # fmt: skip
+def test_vague_bindings_have_a_budget_that_shrinks(
+    budget: str, text: str, complaints: list[str]
+) -> None:
+    assert vague_complaints(budget, a=text) == complaints
 
 
 def test_the_program_fails_on_a_bad_tree(

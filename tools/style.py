@@ -11,13 +11,27 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from style_names import bindings_say_what_they_hold
 from style_native import NATIVE_TREE_RULES
-from style_prose import plain_words
-from style_source import CODE, CPP, JAVA, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
+from style_present import PRESENT_TREE_RULES
+from style_prose import docstrings_stand_alone, plain_words
+from style_source import (
+    CODE,
+    CPP,
+    JAVA,
+    PROSE,
+    PYTHON,
+    Complaint,
+    Rule,
+    Source,
+    TreeRule,
+    imports,
+)
 from style_units import units_in_names
 
 FUNCTION_LINES_MAX = 60
@@ -26,6 +40,9 @@ FILE_LINES_MAX = 600
 LONG_FILE_LINES = 400
 LONG_FILES_MAX = 5
 """This many files of code may have more than LONG_FILE_LINES."""
+FOLDER_FILES_MAX = 45
+FULL_FOLDERS = ("src/nhalf/facts",)
+"""Folders that still have more files than FOLDER_FILES_MAX."""
 LINE_LENGTH_MAX = 100
 LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 
@@ -172,7 +189,7 @@ def one_idea_per_file(source: Source) -> Iterator[Complaint]:
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     """Every module of the package is imported somewhere in it, or found by its folder."""
     modules = {s for s in sources if s.suffix in PYTHON and s.path.startswith("src/nhalf/")}
-    imported = {name for source in modules for name in _imports(source)}
+    imported = {name for source in modules for name in imports(source)}
     for source in modules:
         parts = list(PurePosixPath(source.path).with_suffix("").parts[1:])
         folder = "/".join(parts[1:-1])
@@ -182,18 +199,6 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
         called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
         if ".".join(parts) not in imported and not called_by_name:
             yield source.complain(1, "dead", "nothing in the package imports it")
-
-
-def _imports(source: Source) -> Iterator[str]:
-    """Every dotted name that a module may import."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"nhalf(\.\w+)+", str(node.value)):
-            yield str(node.value)
 
 
 def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
@@ -220,6 +225,18 @@ def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(1, "long-files", f"{what}, {LONG_FILES_MAX} may")
 
 
+def no_full_folder(sources: list[Source]) -> Iterator[Complaint]:
+    """No folder of code has more files than a reader looks through."""
+    paths = [source.path for source in sources if source.path.startswith(("src/", "native/"))]
+    files = Counter(PurePosixPath(path).parent.as_posix() for path in paths)
+    for folder, count in files.items():
+        if count > FOLDER_FILES_MAX and folder not in FULL_FOLDERS:
+            what = f"{count} files, {FOLDER_FILES_MAX} at most: divide it by subject"
+            yield Complaint(folder, 1, "folder", what)
+        elif count <= FOLDER_FILES_MAX and folder in FULL_FOLDERS:
+            yield Complaint(folder, 1, "folder", f"{count} files: take it out of FULL_FOLDERS")
+
+
 RULES: tuple[Rule, ...] = (
     licensed,
     short_lines,
@@ -230,10 +247,13 @@ RULES: tuple[Rule, ...] = (
     one_idea_per_file,
     units_in_names,
     plain_words,
+    docstrings_stand_alone,
 )
 TREE_RULES: tuple[TreeRule, ...] = (
-    *(few_long_files, no_dead_module, no_dead_header),
+    *(few_long_files, no_full_folder, no_dead_module, no_dead_header),
+    bindings_say_what_they_hold,
     *NATIVE_TREE_RULES,
+    *PRESENT_TREE_RULES,
 )
 
 

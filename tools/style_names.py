@@ -3,16 +3,20 @@
 
 `python tools/style_names.py` prints the share of every wing; with files or folders as arguments,
 where their vague bindings are. A binding is a parameter, or a name or attribute that is assigned
-to. `self` and `_` do not count.
+to. `self` and `_` do not count. `vague_names.txt` lists the files that still have some, each with
+their number: a budget that may only shrink.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+from style_source import PYTHON, Complaint, Source
 
 VAGUE_WORDS = """
 asked both done each every found given here it kept known left made meant named noted one ones other
@@ -23,7 +27,9 @@ VAGUE = frozenset(VAGUE_WORDS.split())
 NOT_COUNTED = frozenset({"self", "cls", "_"})
 SHARE_MAX = 0.025
 """This share of a wing's bindings may be vague."""
-PACKAGE = Path("src/nhalf")
+PACKAGE = "src/nhalf"
+BUDGET = "tools/vague_names.txt"
+"""Lines `COUNT PATH`, sorted by path; `#` begins a comment."""
 
 
 class Binding(NamedTuple):
@@ -59,38 +65,85 @@ class Share(NamedTuple):
     vague: int
     all: int
 
+    @property
+    def is_too_large(self) -> bool:
+        """Whether more of them are vague than may be."""
+        return self.vague > SHARE_MAX * self.all
+
     def __str__(self) -> str:
         return f"{self.vague / max(self.all, 1):6.1%}  {self.vague:5d} of {self.all}"
 
 
-def share(paths: list[Path]) -> Share:
-    """The share of vague bindings in files."""
-    every_binding = [b for path in paths for b in bindings(ast.parse(path.read_text("utf-8")))]
-    return Share(sum(binding.is_vague for binding in every_binding), len(every_binding))
+def vague(source: Source) -> list[Binding]:
+    """The vague bindings of a file, by line."""
+    found = (binding for binding in bindings(source.tree) if binding.is_vague)
+    return sorted(found, key=lambda binding: binding.line)
 
 
-def shares(root: Path) -> dict[str, Share]:
-    """The share of every wing below `root`, and of all of the package."""
-    package = root / PACKAGE
-    wings = sorted(path for path in package.iterdir() if (path / "__init__.py").is_file())
-    named = {wing.name: share(sorted(wing.rglob("*.py"))) for wing in wings}
-    return {**named, "nhalf": share(sorted(package.rglob("*.py")))}
+def shares(sources: list[Source]) -> dict[str, Share]:
+    """The share of every wing, and of all of the package."""
+    count: dict[str, Counter[bool]] = {}
+    for source in sources:
+        parts = PurePosixPath(source.path).parts
+        if source.suffix in PYTHON and source.path.startswith(f"{PACKAGE}/"):
+            for name in {parts[2], "nhalf"} if len(parts) > 3 else {"nhalf"}:
+                are_vague = (binding.is_vague for binding in bindings(source.tree))
+                count.setdefault(name, Counter()).update(are_vague)
+    return {name: Share(one[True], one.total()) for name, one in sorted(count.items())}
+
+
+def budgets(text: str) -> dict[str, tuple[int, int]]:
+    """The number of vague bindings of every file of a budget, and the line that says so."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            count, path = line.split()
+            found[path] = (int(count), number)
+    return found
+
+
+def bindings_say_what_they_hold(sources: list[Source]) -> Iterator[Complaint]:
+    """No file of the package has more vague bindings than its budget, or less: it shrinks."""
+    budget = next((source for source in sources if source.path == BUDGET), Source(BUDGET, ""))
+    allowed = budgets(budget.text)
+    files = {s.path: s for s in sources if s.suffix in PYTHON and s.path.startswith("src/")}
+    for path, source in files.items():
+        found = vague(source)
+        count, line = allowed.get(path, (0, 1))
+        if len(found) > count:
+            for binding in found:
+                what = f"{binding.name} does not say what it holds ({len(found)}, {count} may)"
+                yield source.complain(binding.line, "vague", what)
+        elif len(found) < count:
+            what = f"{path} has {len(found)} vague bindings; lower its budget from {count}"
+            yield budget.complain(line, "vague", what)
+    for path in allowed.keys() - files.keys():
+        yield budget.complain(allowed[path][1], "vague", f"{path} does not exist")
+    for wing, share in shares(sources).items():
+        if share.is_too_large:
+            what = f"{share.vague} of {share.all} bindings of {wing} are vague, {SHARE_MAX:.1%} may"
+            yield Complaint(PACKAGE, 1, "vague-share", what)
+
+
+def _sources(place: Path) -> Iterator[Source]:
+    """The Python files of a folder, or the file named."""
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+        yield Source(path.as_posix(), path.read_text("utf-8"))
 
 
 def main(arguments: list[str]) -> int:
     """Print every wing's share, or the vague bindings of the files or folders named."""
-    places = [Path(argument) for argument in arguments]
-    for place in places:
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            for binding in bindings(ast.parse(path.read_text("utf-8"))):
-                if binding.is_vague:
-                    print(f"{path}:{binding.line}: {binding.name}")
-    if places:
-        return 0
-    by_wing = shares(Path(__file__).resolve().parent.parent)
-    for wing, part in by_wing.items():
-        print(f"{wing:12} {part}")
-    return 1 if any(part.vague > SHARE_MAX * part.all for part in by_wing.values()) else 0
+    for argument in arguments:
+        for source in _sources(Path(argument)):
+            for binding in vague(source):
+                print(f"{source.path}:{binding.line}: {binding.name}")
+    if not arguments:
+        root = Path(__file__).resolve().parent.parent
+        package = [Source(Path(one.path).relative_to(root).as_posix(), one.text)
+                   for one in _sources(root / PACKAGE)]  # fmt: skip
+        for wing, share in shares(package).items():
+            print(f"{wing:12} {share}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -144,6 +144,20 @@ def _bodies(bare: str) -> tuple[Body, ...]:
     return tuple(found)
 
 
+_TRAFFIC = re.compile(
+    r"\btransport_?\.(?:[bsr]?send|recv|exchange|isend|irecv|wait|wait_any|alltoallv)\b"
+    r"|\b(?:send|wait_all|run_)\(transport\b"
+)
+_UNTIMED = {"attach_buffer", "PingPongRsend", "open", "prepare", "settle", "verify"}
+"""Functions that move messages before or after a batch."""
+
+
+@lru_cache(maxsize=4)
+def _timed(files: tuple[Source, ...]) -> frozenset[tuple[str, Body]]:
+    """The functions of these files that a timed batch may run, with the paths in native/."""
+    return frozenset(_timed_bodies({s.path.removeprefix("native/"): s for s in files}))
+
+
 def _timed_bodies(native: dict[str, Source]) -> Iterator[tuple[str, Body]]:
     """What a timed batch may run: in algorithms every function, in patterns what `run` reaches.
 
@@ -176,7 +190,7 @@ def _reachable(path: str, native: dict[str, Source]) -> list[str]:
 def nothing_in_timed_bodies(sources: list[Source]) -> Iterator[Complaint]:
     """Whatever runs inside a timed batch neither allocates nor prints nor looks at the clock."""
     native = _native(sources)
-    for path, body in set(_timed_bodies(native)):
+    for path, body in _timed(tuple(native.values())):
         source = native[path]
         found = list(_TIMED_BANS.finditer(body.text))
         if source.path not in TIMES_ITSELF:
@@ -187,4 +201,32 @@ def nothing_in_timed_bodies(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(line, "timed", what)
 
 
-NATIVE_TREE_RULES = (no_include_upward, no_circle, own_header_first, nothing_in_timed_bodies)
+def all_traffic_is_timed(sources: list[Source]) -> Iterator[Complaint]:
+    """Whatever moves messages where the clock sees it is among what the rule above looks at.
+
+    It is found by its text, not by what calls it: so no loop gets away by the way it is called.
+    """
+    native = _native(sources)
+    timed = _timed(tuple(native.values()))
+    for path, source in native.items():
+        if not source.path.startswith(TIMED_ROOMS):
+            continue
+        is_algorithm = path.startswith("algorithms/")
+        moving = [
+            body
+            for body in _bodies(source.bare)
+            if (is_algorithm or body.name == "run" or _TRAFFIC.search(body.text))
+            and body.name not in _UNTIMED
+        ]
+        for body in moving:
+            if (path, body) not in timed:
+                what = f"{body.name} moves messages, but no timed batch is seen to call it"
+                yield source.complain(source.line_at(body.start), "untimed", what)
+        if not moving and (is_algorithm or path.endswith("_loop.hpp")):
+            yield source.complain(1, "untimed", "no function that moves messages is found in it")
+
+
+NATIVE_TREE_RULES = (
+    *(no_include_upward, no_circle, own_header_first),
+    *(nothing_in_timed_bodies, all_traffic_is_timed),
+)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house vocabulary: words that read as non-native in pages and in what the program says."""
+"""The house vocabulary: words that read as non-native, and docstrings that do not stand alone."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
-from style_source import Complaint, Source
+from style_source import CPP, PYTHON, Complaint, Source
 
 PLAIN = {
     r"\bfor those who\b": "a noun",
@@ -33,6 +34,10 @@ HABITS = {
 """Those of comments, of docstrings and of what is printed."""
 READ = ("docs/", "packaging/", "src/nhalf/cli/", "README.md", "CONTRIBUTING.md")
 CODE = ("src/nhalf/", "tools/", "tests/nhalf/", *READ)
+LEANING = ("The same", "Those", "Of ", "As ")
+"""Beginnings of descriptions that need what stands above them to be understood."""
+LEANING_IN_NATIVE = True
+"""Whether comments `///` of native/ may still begin like that."""
 NOT_PROSE = (".json", ".svg", ".js", ".txt")
 
 
@@ -47,3 +52,25 @@ def plain_words(source: Source) -> Iterator[Complaint]:
         for habit, better in habits.items():
             if found := re.search(habit, line, re.IGNORECASE):
                 yield source.complain(number, "word", f"{found[0]!r}: write {better}")
+
+
+def docstrings_stand_alone(source: Source) -> Iterator[Complaint]:
+    """A description of the program can be read without the one above it."""
+    for line, text in _descriptions(source):
+        if text.startswith(LEANING):
+            yield source.complain(line, "leaning", f"{text.split(chr(10))[0]!r}: name what it is")
+
+
+def _descriptions(source: Source) -> Iterator[tuple[int, str]]:
+    """Line and text of the docstrings of src/, below constants too, and of `///` in native/."""
+    if source.suffix in PYTHON and source.path.startswith("src/"):
+        values = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr))
+        for value in values:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.lineno, value.value.lstrip()
+    elif source.suffix in CPP and source.path.startswith("native/") and not LEANING_IN_NATIVE:
+        before = ""
+        for number, line in enumerate(map(str.lstrip, source.lines), 1):
+            if line.startswith("/// ") and not before.startswith("///"):
+                yield number, line.removeprefix("/// ")
+            before = line

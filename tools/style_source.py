@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -89,3 +89,15 @@ def closing(text: str, start: int, pair: str = "{}") -> int:
         if depth == 0:
             return position
     return len(text)
+
+
+def imports(source: Source) -> Iterator[str]:
+    """Every dotted name that a module may import."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"nhalf(\.\w+)+", str(node.value)):
+            yield str(node.value)

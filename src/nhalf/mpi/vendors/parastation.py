@@ -27,11 +27,11 @@ class Parastation(Hydra):
     """ParaStation MPI 5, whose programs have the handles of MPICH."""
 
     title: ClassVar[str] = "ParaStation MPI"
-    asked: ClassVar[tuple[str, ...]] = ("mpichversion",)
+    version_command: ClassVar[tuple[str, ...]] = ("mpichversion",)
     handles_of: ClassVar[str] = "mpich"
 
     def version_in(self, text: str) -> str:
-        """As MPI_Get_library_version has it; Hydra's version is that of the MPICH below."""
+        """The version of MPI_Get_library_version's text; Hydra has that of the MPICH below."""
         match = _VERSION_TEXT.search(text)
         return match[1] if match else ""
 

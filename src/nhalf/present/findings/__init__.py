@@ -81,26 +81,26 @@ class Finding:
                 object.__setattr__(self, name, number)
 
 
-Known = TypeVar("Known")
+Data = TypeVar("Data")
 
 
-class Finder(ABC, Generic[Known]):
+class Finder(ABC, Generic[Data]):
     """Looks for one kind of finding.
 
     It reads what is known of runs (`Finder[Facts]`) or of a traced program (`Finder[Program]`).
     """
 
     @abstractmethod
-    def find(self, known: Known, /) -> Iterator[Finding]:
+    def find(self, data: Data, /) -> Iterator[Finding]:
         """The findings of this kind; none if the data has no basis for one."""
 
 
 @once
-def findings(known: Facts | Program) -> list[Finding]:
+def findings(data: Facts | Program) -> list[Finding]:
     """All findings about runs or a traced program, the most important first."""
-    package = RUN_FINDERS if isinstance(known, Facts) else TRACE_FINDERS
+    package = RUN_FINDERS if isinstance(data, Facts) else TRACE_FINDERS
     finders = load(package, Finder).values()
-    every_finding = [finding for finder in finders for finding in finder().find(known)]
+    every_finding = [finding for finder in finders for finding in finder().find(data)]
     return sorted(every_finding, key=lambda finding: -finding.importance)
 
 

@@ -21,10 +21,10 @@ class Table:
     rows: list[list[str]]
 
 
-Known = TypeVar("Known")
+Data = TypeVar("Data")
 
 
-class Panel(ABC, Generic[Known]):
+class Panel(ABC, Generic[Data]):
     """One picture or table, shown in `order`, hidden where there is no data for it.
 
     It reads what is known of runs (`Panel[Facts]`) or of a traced program (`Panel[Program]`).
@@ -38,5 +38,5 @@ class Panel(ABC, Generic[Known]):
     """Its subject, for the caption, if its rows do not name patterns themselves."""
 
     @abstractmethod
-    def render(self, known: Known, /) -> alt.TopLevelMixin | Table | None:
+    def render(self, data: Data, /) -> alt.TopLevelMixin | Table | None:
         """The chart or table; None when the data holds nothing for it."""

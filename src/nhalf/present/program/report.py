@@ -27,9 +27,9 @@ class TraceReport(Subject[Program]):
     def heading(self) -> dict[str, Any]:
         """Command, size of the program, and how its calls were counted."""
         return {
-            "title": self.known.command or self.known.name,
-            "subtitle": _subtitle(self.known),
-            "sureness": _figures(self.known),
+            "title": self.data.command or self.data.name,
+            "subtitle": _subtitle(self.data),
+            "sureness": _figures(self.data),
             "footer": FOOTER,
             "libraries": [],
         }
@@ -38,9 +38,9 @@ class TraceReport(Subject[Program]):
         self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
     ) -> Caption:
         """Name the program and, of a choice, what is shown of it."""
-        command = self.known.command or self.known.name
+        command = self.data.command or self.data.name
         shown = choice.in_words(option) if choice else ""
-        return " · ".join(filter(None, (shown, command))), [_subtitle(self.known)]
+        return " · ".join(filter(None, (shown, command))), [_subtitle(self.data)]
 
 
 def _subtitle(program: Program) -> str:

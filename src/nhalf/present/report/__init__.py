@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
 
 
-def write_report(known: Facts | Program, out: Path) -> Path:
+def write_report(data: Facts | Program, out: Path) -> Path:
     """Write the report on runs or a traced program as one HTML file and return its path.
 
     Raises MissingError if the file cannot be written; an existing file is replaced only by a
@@ -20,4 +20,4 @@ def write_report(known: Facts | Program, out: Path) -> Path:
     from nhalf.base.files import write_text
     from nhalf.present.report.page import page
 
-    return write_text(out, page(known))
+    return write_text(out, page(data))

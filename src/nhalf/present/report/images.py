@@ -27,17 +27,17 @@ PIXEL_RATIO = 2.0
 FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 
 
-def write_images(known: Facts | Program, folder: Path, kind: str) -> list[Path]:
+def write_images(data: Facts | Program, folder: Path, kind: str) -> list[Path]:
     """Write a file per panel and, where a chart shows one option at a time, per option.
 
     `kind` is png or svg; panels that are tables are written as CSV. Files are named after the
     panel, 'latency.png', and what is not shown at first 'latency-stream.png'. Raises MissingError
     when the folder cannot be written.
     """
-    subject = subject_of(known)
+    subject = subject_of(data)
     return [
         write_bytes(folder / name, content)
-        for section in sections(known)
+        for section in sections(data)
         for name, content in _files(section, subject, kind)
     ]
 

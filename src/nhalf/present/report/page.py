@@ -34,14 +34,14 @@ LEAD_FINDINGS = 3
 """This many findings stand large; the others follow as a list."""
 
 
-def page(known: Facts | Program) -> str:
+def page(data: Facts | Program) -> str:
     """The whole report on runs or a traced program as HTML."""
-    ordered = findings(known)
+    ordered = findings(data)
     return rendered(
         lead=[card(finding) for finding in ordered[:LEAD_FINDINGS]],
         others=[card(finding) for finding in ordered[LEAD_FINDINGS:]],
-        sections=sections(known),
-        **subject_of(known).heading(),
+        sections=sections(data),
+        **subject_of(data).heading(),
     )
 
 

@@ -32,7 +32,7 @@ class RunsReport(Subject[Facts]):
 
     def heading(self) -> dict[str, Any]:
         """Title, verdict, precision, method and libraries."""
-        facts, size = self.known, self.known.extent
+        facts, size = self.data, self.data.extent
         return {
             "title": heading.title(size),
             "subtitle": heading.subtitle(size),
@@ -51,18 +51,18 @@ class RunsReport(Subject[Facts]):
         if choice is not None:
             rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
         points = _points(
-            self.known, patterns or {str(row["pattern"]) for row in rows if "pattern" in row}
+            self.data, patterns or {str(row["pattern"]) for row in rows if "pattern" in row}
         )
         shown = sorted(points["pattern"].unique())
         picked = "" if option in shown or choice is None else choice.in_words(option)
         ranks, placements = _setting(points)
         setting = ["" if "ranks" in picked else ranks, placements]
-        parts = [picked, few(shown, NAMES_MAX), *setting, few(self.known.extent.hosts, 2)]
+        parts = [picked, few(shown, NAMES_MAX), *setting, few(self.data.extent.hosts, 2)]
         series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
-        libraries = [name for name in self.known.series_names if name in series] or sorted(series)
+        libraries = [name for name in self.data.series_names if name in series] or sorted(series)
         lines = textwrap.wrap(", ".join(libraries), LINE_LENGTH)
-        if self.known.overlay is not None and _has_overlay(spec):
-            lines.append(f"dashed: {self.known.overlay.name}, for comparison")
+        if self.data.overlay is not None and _has_overlay(spec):
+            lines.append(f"dashed: {self.data.overlay.name}, for comparison")
         return " · ".join(filter(None, parts)), lines
 
 

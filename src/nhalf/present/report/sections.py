@@ -15,7 +15,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.program.report import TraceReport
 from nhalf.present.report.caption import with_caption
 from nhalf.present.report.runs import RunsReport
-from nhalf.present.report.subject import Known, Subject
+from nhalf.present.report.subject import Data, Subject
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,20 @@ class Section:
     patterns: Collection[str] = ()
 
 
-def subject_of(known: Facts | Program) -> Subject[Any]:
+def subject_of(data: Facts | Program) -> Subject[Any]:
     """The subject of a report on runs or on a traced program."""
-    return RunsReport(known) if isinstance(known, Facts) else TraceReport(known)
+    return RunsReport(data) if isinstance(data, Facts) else TraceReport(data)
 
 
-def sections(known: Facts | Program) -> list[Section]:
+def sections(data: Facts | Program) -> list[Section]:
     """Every panel that has something to show, in order."""
-    return list(_sections(subject_of(known)))
+    return list(_sections(subject_of(data)))
 
 
-def _sections(subject: Subject[Known]) -> Iterator[Section]:
-    panels: dict[str, type[Panel[Known]]] = load(subject.panels, Panel)
+def _sections(subject: Subject[Data]) -> Iterator[Section]:
+    panels: dict[str, type[Panel[Data]]] = load(subject.panels, Panel)
     for name, panel in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
-        drawn = panel().render(subject.known)
+        drawn = panel().render(subject.data)
         if isinstance(drawn, Table):
             yield Section(name, panel.title, panel.how_to_read, None, drawn, panel.patterns)
         elif drawn is not None:

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from nhalf.present.report.caption import Caption, Choice, Spec
 
-Known = TypeVar("Known")
+Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
-class Subject(ABC, Generic[Known]):
+class Subject(ABC, Generic[Data]):
     """Runs or a traced program, with all that is known of them."""
 
-    known: Known
+    data: Data
     panels: ClassVar[str]
     """The package of its panels."""
 
