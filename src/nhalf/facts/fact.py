@@ -52,27 +52,32 @@ def fact(function: Callable[..., Any]) -> Callable[..., Any]:
     REGISTRY[name] = function
     further = list(inspect.signature(function).parameters.values())[1:]
 
-    def arguments_of(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Hashable, ...]:
-        if len(given) == len(further):
-            return given
-        omitted = further[len(given) :]
-        return (*given, *(named.get(parameter.name, parameter.default) for parameter in omitted))
+    def arguments_of(positional: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Hashable, ...]:
+        if len(positional) == len(further):
+            return positional
+        omitted = further[len(positional) :]
+        return (
+            *positional,
+            *(keywords.get(parameter.name, parameter.default) for parameter in omitted),
+        )
 
     @functools.wraps(function)
-    def computed(subject: object, *given: Any, **named: Any) -> Any:
+    def computed(subject: object, *positional: Any, **keywords: Any) -> Any:
         cache = _cache_of(subject)
-        key = (name, arguments_of(given, named) if further else ())
+        key = (name, arguments_of(positional, keywords) if further else ())
         with cache.lock:
             if key not in cache.values:
-                cache.values[key] = compute(function, subject, *given, **named)
+                cache.values[key] = compute(function, subject, *positional, **keywords)
             return cache.values[key]
 
     return computed
 
 
-def compute(function: Callable[..., Any], subject: object, *given: Any, **named: Any) -> Any:
+def compute(
+    function: Callable[..., Any], subject: object, *positional: Any, **keywords: Any
+) -> Any:
     """Compute a fact, whether or not it was computed before."""
-    value = function(subject, *given, **named)
+    value = function(subject, *positional, **keywords)
     return tuple(value) if inspect.isgenerator(value) else value
 
 

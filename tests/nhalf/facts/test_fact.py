@@ -95,9 +95,9 @@ class Counts:
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     counts, compute = Counts(), mechanism.compute
 
-    def counted(function: Any, subject: object, *given: Any, **named: Any) -> Any:
-        counts.count(function, subject, (given, tuple(sorted(named.items()))))
-        return compute(function, subject, *given, **named)
+    def counted(function: Any, subject: object, *arguments: Any, **keywords: Any) -> Any:
+        counts.count(function, subject, (arguments, tuple(sorted(keywords.items()))))
+        return compute(function, subject, *arguments, **keywords)
 
     monkeypatch.setattr(mechanism, "compute", counted)
     return counts
