@@ -111,7 +111,7 @@ def segment_starts(model: FittedModel) -> list[int]:
 
 
 def time_at_s(model: FittedModel, size_bytes: int) -> float:
-    """Seconds of a size within the range of a curve; raises InputError outside of it."""
+    """Seconds of a size within the range of a curve; raises InputError outside."""
     if not model.segments[0].from_bytes <= size_bytes <= model.segments[-1].to_bytes:
         return model.time_s(size_bytes)
     return model.segments[bisect.bisect_right(segment_starts(model), size_bytes) - 1].time_s(

@@ -20,7 +20,7 @@ from nhalf.mpi.vendors import vendors
 TIMEOUT_S = 10.0
 WORKERS = 8
 FAILURE_KEPT_S = 600.0
-"""A failure is retried after this time: its cause may be outside of the file."""
+"""A failure is retried after this time: its cause may be outside the file."""
 
 _CACHE_VERSION = 2
 

@@ -98,7 +98,7 @@ def own_library(
 ) -> Path:
     """The library compiled with an MPI library's own header, once; from the cache afterwards.
 
-    Without a compiler of its own, that of an `installed` library with equal handles is used.
+    Without its own compiler, that of an `installed` library with equal handles is used.
     Raises MissingError if there is none.
     """
     maker = library

@@ -98,7 +98,7 @@ def _replay(request: Request) -> None:
 
 
 def _is_multicast(study: str) -> bool:
-    """Whether a study is of multicasts, which a program of their own simulates."""
+    """Whether a study is of multicasts, which a separate program simulates."""
     from nhalf.measure.plan import catalogue
     from nhalf.measure.simulate import multicast_session
 

@@ -12,7 +12,7 @@ from nhalf.sites.process_management import CHOICE, NONE, choose, offer
 
 
 class Srun(Launcher):
-    """Slurm's srun inside an allocation, or with an allocation of its own."""
+    """Slurm's srun inside an allocation, or with its own allocation."""
 
     description: ClassVar[str] = "srun of Slurm"
 
