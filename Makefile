@@ -124,6 +124,7 @@ lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
 	@$(VENV)/bin/python tools/style_pages.py
+	@$(VENV)/bin/python tools/style_paths.py
 	@$(VENV)/bin/python tools/wings.py
 
 # Builds the C++ tests of a preset and runs them. Without doctest there is nothing to build;

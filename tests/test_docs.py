@@ -104,6 +104,14 @@ def test_names_are_found_in_the_code(path: str, name: str, line: str) -> None:
     assert (ROOT / path).read_text(encoding="utf-8").splitlines()[number - 1].startswith(line)
 
 
+def test_a_function_is_defined_below_its_overloads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_links, "ROOT", tmp_path)
+    (tmp_path / "a.py").write_text("@overload\ndef f(a: int) -> int: ...\ndef f(a): ...\n")
+    assert source_links.Link("a.py", "f").line() == 3
+
+
 @pytest.mark.parametrize("link", ["src/nhalf/nothing.py#x", "src/nhalf/store/journal.py#Nobody",
                                   "native/timing/sampler.hpp#Sampler::nothing"])  # fmt: skip
 def test_a_link_that_leads_nowhere_stops_the_build(link: str) -> None:

@@ -60,7 +60,10 @@ class Link:
 
 
 def _python_lines(text: str, name: str) -> Iterator[int]:
-    """Lines that define a class, a function, a method (`Class.method`) or a constant."""
+    """Lines that define a class, a function, a method (`Class.method`) or a constant.
+
+    The overloads of a function declare it, they do not define it.
+    """
     bodies: list[list[ast.stmt]] = [ast.parse(text).body]
     *classes, last = name.split(".")
     for outer in classes:
@@ -68,8 +71,10 @@ def _python_lines(text: str, name: str) -> Iterator[int]:
             node.body for node in bodies[0] if isinstance(node, ast.ClassDef) and node.name == outer
         ] or [[]]
     for node in bodies[0]:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == last:
-            yield node.lineno
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            is_overload = "overload" in map(ast.unparse, node.decorator_list)
+            if node.name == last and not is_overload:
+                yield node.lineno
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign):
             targets = [node.target]

@@ -112,7 +112,7 @@ class Function(NamedTuple):
 
 def _functions(source: Source) -> Iterator[Function]:
     if source.suffix in PYTHON:
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1

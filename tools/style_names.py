@@ -44,9 +44,9 @@ class Binding(NamedTuple):
         return self.name in VAGUE
 
 
-def bindings(tree: ast.AST) -> Iterator[Binding]:
-    """Every binding of a syntax tree."""
-    for node in ast.walk(tree):
+def bindings(source: Source) -> Iterator[Binding]:
+    """Every binding of a file."""
+    for node in source.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             name = node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -76,7 +76,7 @@ class Share(NamedTuple):
 
 def vague(source: Source) -> list[Binding]:
     """The vague bindings of a file, by line."""
-    found = (binding for binding in bindings(source.tree) if binding.is_vague)
+    found = (binding for binding in bindings(source) if binding.is_vague)
     return sorted(found, key=lambda binding: binding.line)
 
 
@@ -86,9 +86,9 @@ def shares(sources: list[Source]) -> dict[str, Share]:
     for source in sources:
         parts = PurePosixPath(source.path).parts
         if source.suffix in PYTHON and source.path.startswith(f"{PACKAGE}/"):
+            own = Counter(binding.is_vague for binding in bindings(source))
             for name in {parts[2], "nhalf"} if len(parts) > 3 else {"nhalf"}:
-                are_vague = (binding.is_vague for binding in bindings(source.tree))
-                count.setdefault(name, Counter()).update(are_vague)
+                count.setdefault(name, Counter()).update(own)
     return {name: Share(one[True], one.total()) for name, one in sorted(count.items())}
 
 

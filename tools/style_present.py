@@ -39,7 +39,7 @@ def nothing_is_computed_in_a_picture(sources: list[Source]) -> Iterator[Complain
     for source in sources:
         if not source.path.startswith((FINDINGS, PANELS)):
             continue
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 if name in COMPUTING:

@@ -64,7 +64,7 @@ def docstrings_stand_alone(source: Source) -> Iterator[Complaint]:
 def _descriptions(source: Source) -> Iterator[tuple[int, str]]:
     """Line and text of the docstrings of src/, below constants too, and of `///` in native/."""
     if source.suffix in PYTHON and source.path.startswith("src/"):
-        values = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr))
+        values = (node.value for node in source.nodes if isinstance(node, ast.Expr))
         for value in values:
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value.lineno, value.value.lstrip()

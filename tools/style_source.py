@@ -59,6 +59,11 @@ class Source:
         return ast.parse(self.text, self.path)
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the syntax tree of a Python file."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def bare(self) -> str:
         """A C++ text with comments and literals blanked out, positions unchanged."""
         return _CPP_NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), self.text)
@@ -93,7 +98,7 @@ def closing(text: str, start: int, pair: str = "{}") -> int:
 
 def imports(source: Source) -> Iterator[str]:
     """Every dotted name that a module may import."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

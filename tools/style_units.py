@@ -38,7 +38,7 @@ _CPP_STRUCT = re.compile(r"\b(?:struct|class)\s+\w+[^;{}()]*\{")
 def _real_fields(source: Source) -> Iterator[tuple[int, str]]:
     """Line and name of the real-valued fields of a file's classes."""
     if source.suffix in PYTHON and source.path.startswith("src/"):
-        classes = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
+        classes = (node for node in source.nodes if isinstance(node, ast.ClassDef))
         for item in (item for node in classes for item in node.body):
             if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
                 annotation = ast.unparse(item.annotation)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything known about runs; each fact is computed once and passed on."""
+"""Everything known about runs and traced programs; each fact is computed once (fact.py)."""

@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.contests import reported_s, with_cores
 from nhalf.facts.difference import COSTLY, FASTER, beyond, with_intervals
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
@@ -27,6 +28,7 @@ LINE_BYTES = 64
 """Smaller payloads travel in the cache line of their header in every variant."""
 
 
+@fact
 def way_ratios(facts: Facts) -> pl.DataFrame:
     """Per launch, the time of each variant over that of the standard one at the same size.
 
@@ -36,6 +38,7 @@ def way_ratios(facts: Facts) -> pl.DataFrame:
     return with_series(pl.concat(frames), facts)
 
 
+@fact
 def _ratios_of(facts: Facts, pattern: str) -> pl.DataFrame:
     points = facts.launches.filter(pl.col("pattern") == pattern, pl.col("median_s") > 0)
     if pattern == MEDIUM:
@@ -60,6 +63,7 @@ class WayCost:
     ratio: Interval
 
 
+@fact
 def costly_ways(facts: Facts) -> Iterator[WayCost]:
     """Variants significantly slower or faster than the standard; `bulk` has a crossover instead."""
     ratios = way_ratios(facts).filter(pl.col("way") != BULK)
@@ -90,6 +94,7 @@ class Crossover:
     ratio: Interval
 
 
+@fact
 def crossovers(facts: Facts) -> Iterator[Crossover]:
     """One per series in which either is faster somewhere, with at most one crossover."""
     ratios = way_ratios(facts).filter(pattern=LONG, way=BULK)
@@ -128,6 +133,7 @@ class ShortLead:
     rivals: tuple[Rival, ...]
 
 
+@fact
 def short_leads(facts: Facts) -> Iterator[ShortLead]:
     """Short messages next to the ping-pongs of MPI libraries with the same ranks and placement."""
     launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)

@@ -11,6 +11,7 @@ import polars as pl
 
 from nhalf.facts.applications import application_launches
 from nhalf.facts.difference import FASTER
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan.setting import JOINT
 from nhalf.statistics.intervals import Interval, ratio_interval
@@ -46,17 +47,20 @@ class Race:
         return dict(sorted(faster_kernels.items(), key=lambda item: -item[1].median))
 
 
+@fact
 def series_races(facts: Facts) -> Iterator[Race]:
     """Libraries and programming models with equal numbers of ranks or threads in the same place."""
     launches = application_launches(facts).filter(setting="")
     yield from _races(launches, "series", ("run", "workers", "placement"))
 
 
+@fact
 def shape_races(facts: Facts) -> Iterator[Race]:
     """Placements of one library with equal numbers of ranks."""
     yield from _races(application_launches(facts), "placement", ("run", "series", "workers"))
 
 
+@fact
 def part_races(facts: Facts) -> Iterator[Race]:
     """A library unchanged and with a replaced part: the second is the part."""
     launches = application_launches(facts).with_columns(
@@ -68,6 +72,7 @@ def part_races(facts: Facts) -> Iterator[Race]:
             yield race if race.first == OWN else race.reversed
 
 
+@fact
 def growth(facts: Facts) -> Iterator[Race]:
     """Speed-ups: the time on the fewest ranks or threads over that on the most, by kernel.
 

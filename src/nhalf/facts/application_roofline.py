@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nhalf.facts.applications import applications
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.roofline import KERNEL, roofs
 from nhalf.node.bandwidth import MEMORY
@@ -55,6 +56,7 @@ class Reached:
         return self.rate_per_s / self.bound_per_s
 
 
+@fact
 def reached(facts: Facts) -> list[Reached]:
     """Kernels whose bound is known: on as many ranks as bandwidth was measured with.
 
@@ -80,6 +82,7 @@ def reached(facts: Facts) -> list[Reached]:
     return reached_rates
 
 
+@fact
 def _ceilings(facts: Facts) -> dict[int, tuple[float, float]]:
     """By number of cores: operations a second of their units, and bytes a second of memory."""
     for roof in roofs(facts):

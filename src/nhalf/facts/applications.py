@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.measure.apps.sdes import ACCESSES, KEYS_USUAL, SDES
 from nhalf.measure.plan.setting import split_name
 from nhalf.store.axes import parse_axes
-
-if TYPE_CHECKING:
-    from nhalf.facts.facts import Facts
 
 CLASS = "class"
 ACCESS = "access"
@@ -29,6 +28,7 @@ NAMED = ("program", "kernel", "series", "setting")
 """The columns of application launches besides those of points."""
 
 
+@fact
 def applications(facts: Facts) -> list[Row]:
     """A row for every kernel, class, program, library, number of ranks and placement.
 
@@ -57,6 +57,7 @@ def applications(facts: Facts) -> list[Row]:
     return rows
 
 
+@fact
 def application_launches(facts: Facts) -> pl.DataFrame:
     """One row for every application point and launch in which ranks had their own cores.
 
@@ -106,6 +107,7 @@ def series_of(
     return titles.get(point["mpi"], point["mpi"]) if point["mpi"] else str(program["model"])
 
 
+@fact
 def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
     """The description of each program, by its transport, as stored in the runs."""
     programs: dict[str, Mapping[str, Any]] = {}

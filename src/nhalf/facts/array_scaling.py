@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import CAST, EVEN, KERNELS, ORDINARY, with_ways
 from nhalf.facts.series import with_series
@@ -31,6 +32,7 @@ class Scaling:
     ordinary: Interval | None
 
 
+@fact
 def cast_scaling(facts: Facts) -> Iterator[Scaling]:
     """By series, for the first of KERNELS that was measured on one rank and on more."""
     ratios = _growth(facts)
@@ -52,6 +54,7 @@ def cast_scaling(facts: Facts) -> Iterator[Scaling]:
             break
 
 
+@fact
 def _growth(facts: Facts) -> pl.DataFrame:
     """Per launch, for the largest arrays on most ranks, `ratio`: the rate over that of one rank."""
     points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.results.b_eff.average import curves, rates
 
 
+@fact
 def b_eff_curves(facts: Facts) -> pl.DataFrame:
     """One row per series, length and kind of pattern ('rings' or 'random'), sorted.
 

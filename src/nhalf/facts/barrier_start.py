@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.collectives import VARIANTS, varied
 from nhalf.facts.contests import with_cores
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import Interval, ratio_interval
 
@@ -33,6 +34,7 @@ class Misled:
     points: int
 
 
+@fact
 def misled(facts: Facts) -> Misled | None:
     """The effect of a start after a barrier; None without a significant one."""
     ratios = varied(with_cores(facts.launches, facts), facts).filter(

@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.contests import CLASSES, with_cores
 from nhalf.facts.difference import COSTLY
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.modes import PAIRED
 from nhalf.facts.series import MAIN_PATTERN, with_series
@@ -39,6 +40,7 @@ class BothWays:
         return self.ratio.low > COSTLY
 
 
+@fact
 def both_ways(facts: Facts) -> Iterator[BothWays]:
     """One for each library and setting for which sharing can be determined."""
     ratios = _ratios(facts)
@@ -48,6 +50,7 @@ def both_ways(facts: Facts) -> Iterator[BothWays]:
             yield cost
 
 
+@fact
 def _ratios(facts: Facts) -> pl.DataFrame:
     """Per launch and size: columns of a launch, `series` and `ratio`."""
     launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.keys import VARIED_POINT
@@ -56,12 +57,14 @@ def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     return with_series(compared, facts)
 
 
+@fact
 def by_ranks(facts: Facts) -> pl.DataFrame:
     """The points, with `series`, of operations measured on several numbers of ranks."""
     points = with_series(standard(facts.sound), facts, on_axis=["ranks"])
     return points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
 
 
+@fact
 def algorithms(facts: Facts) -> pl.DataFrame:
     """The points, with `series`, of operations with a chosen algorithm, without barriers.
 

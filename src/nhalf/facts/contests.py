@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
 from nhalf.facts.difference import FASTER, beyond
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.store.keys import RUN_CURVE, RUN_POINT, without
@@ -107,38 +108,45 @@ class Contest:
         return reported_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
-def contests(basis: Basis, pattern: str = MAIN_PATTERN) -> list[Contest]:
+@fact
+def contests(facts: Facts, pattern: str = MAIN_PATTERN) -> list[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
-    points = basis.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
-    points = with_cores(points, basis)
+    points = facts.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
+    points = with_cores(points, facts)
     contested = []
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
             continue
         setting_values = dict(zip(SETTING, setting, strict=True))
-        where = _where(basis, setting_values)
-        titles = {name: basis.titles.get(name, name) + where for name in libraries}
+        where = _where(facts, setting_values)
+        titles = {name: facts.titles.get(name, name) + where for name in libraries}
         times = frame.select("mpi", "launch", "bytes", "median_s")
         contested.append(Contest(times, titles, setting_values))
     return contested
 
 
-def with_cores(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
+def with_cores(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     """The rows of points whose ranks had their own cores.
 
     If ranks share cores, times reflect the scheduler and not the library.
     """
-    crowded = basis.summary.filter(pl.col("advice").list.contains("oversubscribed"))
-    return frame.join(crowded.select(RUN_POINT), on=RUN_POINT, how="anti", nulls_equal=True)
+    return frame.join(crowded_points(facts), on=RUN_POINT, how="anti", nulls_equal=True)
 
 
-def _where(basis: Basis, setting: dict[str, Any]) -> str:
+@fact
+def crowded_points(facts: Facts) -> pl.DataFrame:
+    """The points, by RUN_POINT, whose ranks shared cores."""
+    crowded = facts.summary.filter(pl.col("advice").list.contains("oversubscribed"))
+    return crowded.select(RUN_POINT)
+
+
+def _where(facts: Facts, setting: dict[str, Any]) -> str:
     """The suffix to a library's name that distinguishes several settings."""
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
         for name in ("ranks", "placement", "axes", "run")
-        if setting[name] != "" and basis.summary[name].n_unique() > 1
+        if setting[name] != "" and facts.summary[name].n_unique() > 1
     ]
     return f" [{', '.join(parts)}]" if parts else ""
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.facts.pairs import load_ratios
 from nhalf.statistics.intervals import Interval
 
 SETTING = ("run", "ranks", "placement", "algorithm")
@@ -26,9 +28,10 @@ class LoadCost:
     ratio: Interval
 
 
+@fact
 def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
     """The affected libraries by setting, the worst first."""
-    ratios = facts.loads.filter(
+    ratios = load_ratios(facts).filter(
         pl.col("bytes") == pl.col("bytes").min().over(*SETTING, "series"),
         pl.col("pairs") == pl.col("pairs").max().over(*SETTING, "series"),
         pl.col("pairs") > 1,

@@ -10,7 +10,9 @@ import polars as pl
 
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.facts.modes import mode_ratios
 from nhalf.statistics.intervals import Interval
 
 
@@ -24,9 +26,10 @@ class ModeCost:
     ratio: Interval
 
 
+@fact
 def costly_modes(facts: Facts) -> Iterator[tuple[str, list[ModeCost]]]:
     """Each mode's pattern that costs some libraries time, with those, the worst first."""
-    for (pattern,), frame in facts.modes.group_by("pattern", maintain_order=True):
+    for (pattern,), frame in mode_ratios(facts).group_by("pattern", maintain_order=True):
         costs: list[ModeCost] = []
         for (series, mpi), of_series in frame.group_by("series", "mpi", maintain_order=True):
             worst = _worst_class(of_series)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.carrier import carrier
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
@@ -42,6 +43,7 @@ def relation(first: Place, second: Place) -> str:
     return "same memory domain" if first.numa == second.numa else "same host, other memory domain"
 
 
+@fact
 def distances(facts: Facts) -> pl.DataFrame:
     """One row per pair of ranks and size: columns of `Facts.sound`, `first`, `second`, `series`.
 

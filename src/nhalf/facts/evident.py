@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import jump_ratios
 from nhalf.machines.machine import Breakpoint, FittedModel, Segment
 from nhalf.store.keys import RUN_CURVE
@@ -18,11 +19,12 @@ CONFIDENCE = 0.99
 """Confidence required of a jump, since the fit chose the place where it is largest."""
 
 
-def evident_changes(model: FittedModel, basis: Basis) -> list[Breakpoint]:
+@fact
+def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
     """The breaks of a fitted curve without those that may be noise."""
     if not model.breakpoints:
         return []
-    launches = launches_of(model, basis.launches)
+    launches = launches_of(model, facts.launches)
     sides = zip(model.breakpoints, model.segments, model.segments[1:], strict=False)
     return [
         change

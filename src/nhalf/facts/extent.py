@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.node_runs import node_runs
 from nhalf.measure.plan.setting import split_name
 from nhalf.statistics.summary import EXACT
@@ -43,19 +44,20 @@ class Extent:
     half_width_share: float | None
 
 
-def extent(basis: Basis) -> Extent:
+@fact
+def extent(facts: Facts) -> Extent:
     """The extent of the measurements."""
-    summary = basis.summary
+    summary = facts.summary
     fewest, most = summary["launches"].min() or 0, summary["launches"].max() or 0
-    programs = _programs(basis)
+    programs = _programs(facts)
     is_application = not summary.is_empty() and set(summary["transport"]) <= programs
     return Extent(
-        hosts=tuple(sorted(set().union(*map(_hosts, basis.environments.values())))),
-        started=_started(basis),
+        hosts=tuple(sorted(set().union(*map(_hosts, facts.environments.values())))),
+        started=_started(facts),
         is_simulated=summary["transport"].is_in(EXACT).all(),
-        is_node=set(summary["run"]) == node_runs(basis),
+        is_node=set(summary["run"]) == node_runs(facts),
         is_application=is_application,
-        libraries=len(_carriers(basis) if is_application else _series(basis)),
+        libraries=len(_carriers(facts) if is_application else _series(facts)),
         programs=summary["transport"].n_unique() if is_application else 0,
         patterns=summary["pattern"].n_unique(),
         points=summary.height,
@@ -72,8 +74,9 @@ def _hosts(environment: Mapping[str, Any]) -> list[str]:
     return [str(name).partition(":")[0] for name in named_hosts] or own_host
 
 
-def _started(basis: Basis) -> datetime | None:
-    first_s = basis.measurements.select(pl.col("started_s").min()).collect().item()
+@fact
+def _started(facts: Facts) -> datetime | None:
+    first_s = facts.measurements.select(pl.col("started_s").min()).collect().item()
     if first_s is None or not math.isfinite(first_s):
         return None
     return datetime.fromtimestamp(first_s)
@@ -86,16 +89,19 @@ def _half_width(summary: pl.DataFrame) -> float | None:
     return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
 
 
-def _series(basis: Basis) -> set[str]:
+@fact
+def _series(facts: Facts) -> set[str]:
     """Libraries, one for each of its settings, and transports without one."""
-    return {mpi or transport for mpi, transport in basis.summary.select("mpi", "transport").rows()}
+    return {mpi or transport for mpi, transport in facts.summary.select("mpi", "transport").rows()}
 
 
-def _carriers(basis: Basis) -> set[str]:
+@fact
+def _carriers(facts: Facts) -> set[str]:
     """Libraries, whatever their settings."""
-    return {split_name(mpi)[0] for mpi in basis.summary["mpi"] if mpi}
+    return {split_name(mpi)[0] for mpi in facts.summary["mpi"] if mpi}
 
 
-def _programs(basis: Basis) -> set[str]:
+@fact
+def _programs(facts: Facts) -> set[str]:
     """The transports that ran applications."""
-    return set().union(*(run.get("programs", {}) for run in basis.environments.values()))
+    return set().union(*(run.get("programs", {}) for run in facts.environments.values()))

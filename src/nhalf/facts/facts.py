@@ -2,40 +2,216 @@
 """Everything known about one or several runs; each fact is computed once, on first access.
 
 Findings, panels, tables, checks, exporters and notebooks receive a `Facts` and compute none of this
-themselves. A fact that only one chart or one finding needs has its own file in this folder: a
-function of `Facts`.
+themselves. What only some of them need has its own file in this folder: functions of `Facts` that
+are decorated with `fact`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
-from nhalf.base.errors import InputError
-from nhalf.facts.basis import Basis
-from nhalf.facts.series import MAIN_PATTERN, series_names, with_names
+import polars as pl
+
+from nhalf.base.errors import InputError, library_named, unknown
+from nhalf.base.rows import Row
+from nhalf.facts.fact import fact, supply
+from nhalf.facts.titles import short_titles
+from nhalf.results import parts, results
+from nhalf.statistics.flags import with_flags, with_states
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.collection import distinct
+from nhalf.store.places import places
+from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
-    import polars as pl
+    from pathlib import Path
 
-    from nhalf.base.rows import Row
-    from nhalf.facts.contests import Contest
-    from nhalf.facts.doubts import Doubt
-    from nhalf.facts.extent import Extent
     from nhalf.facts.overlay import Overlay
-    from nhalf.facts.overview import Overview, PatternOverview
-    from nhalf.machines.machine import Machine
+    from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
+    from nhalf.store.places import Place, Start
+    from nhalf.store.run import Run
 
 
 @dataclass(frozen=True)
-class Facts(Basis):
-    """The measurements of runs, and the facts derived from them.
+class Facts:
+    """The measurements of runs, the reported values of each point, and models of them.
 
-    See `Basis` for the inputs and the constructors.
+    `measurements` has one row per point and launch (MEASUREMENT_COLUMNS of store/schema.py: times
+    of samples in seconds, sizes in bytes); `titles` gives the title for a library's name
+    ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run: where it was
+    measured, and under `plan` what was requested; `find_places` reads the places of the ranks.
+    Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
+    a fact that needs it is accessed.
     """
 
-    @cached_property
+    measurements: pl.LazyFrame
+    titles: Mapping[str, str] = field(default_factory=dict)
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
+        """The facts of several runs; of each only the library in `mpi`, if it names one.
+
+        Raises InputError if no run is given, or one has no finished point or no such library.
+        """
+        if not runs:
+            raise InputError("no run was given", "name at least one run directory")
+        run_by_name = distinct(runs)
+        libraries_by_path: dict[Path, list[str]] = {}
+        for run, library in zip(runs, mpi or [""] * len(runs), strict=True):
+            libraries_by_path.setdefault(run.path, []).append(library)
+        frames = [
+            _only(run.measurements(), "mpi", *libraries_by_path[run.path])
+            .with_columns(run=pl.lit(name))
+            .select(*MEASUREMENT_COLUMNS)
+            for name, run in run_by_name.items()
+        ]
+        return cls(
+            measurements=pl.concat(frames),
+            titles=short_titles({key: title for run in runs for key, title in run.titles.items()}),
+            environments={
+                name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
+                for name, run in run_by_name.items()
+            },
+            find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
+        )
+
+    def with_known(self, **facts: Any) -> Self:
+        """A copy with some facts given instead of computed: `with_known(summary=frame)`.
+
+        No other computed fact is kept, because it may depend on those given.
+        """
+        copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
+        for name, value in facts.items():
+            supply(copy, getattr(type(self), name), value)
+        return copy
+
+    def restricted(self, **values_by_column: str) -> Self:
+        """The facts of only the points with these values: `restricted(mpi="mpich-5.0.2")`.
+
+        '' selects all. Raises InputError for a value that no point has.
+        """
+        measurements = self.measurements
+        for column, value in values_by_column.items():
+            measurements = _only(measurements, column, value)
+        return type(self)(measurements, self.titles, self.environments, self.find_places)
+
+    @property
+    @fact
+    def summary(self) -> pl.DataFrame:
+        """The reported values: one row per point (SUMMARY_COLUMNS of store/schema.py).
+
+        `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
+        """
+        return summarise(self.measurements)
+
+    @property
+    @fact
+    def launches(self) -> pl.DataFrame:
+        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`.
+
+        These are the launches in the machine state that `summary` reports for their point.
+        """
+        every_launch = self.every_launch
+        if self.stated["counts"].all():
+            return every_launch
+        return self.stated.filter("counts").select(every_launch.columns)
+
+    @property
+    @fact
+    def stated(self) -> pl.DataFrame:
+        """`flagged` with the state of the machine in each launch of a point.
+
+        Adds `state_s`, the median flag of the state, and `counts`, whether it is reported
+        (statistics/flags.py).
+        """
+        return with_states(self.flagged)
+
+    @property
+    @fact
+    def every_launch(self) -> pl.DataFrame:
+        """One row per point and launch as in `launches`, in any state of the machine."""
+        return launch_medians(self.measurements)
+
+    @property
+    @fact
+    def flagged(self) -> pl.DataFrame:
+        """`every_launch` with `flag_s`, the time of a flag between two cores meanwhile."""
+        return with_flags(self.every_launch, self.measurements)
+
+    @property
+    @fact
+    def whole(self) -> pl.DataFrame:
+        """The rows of `summary` that are meaningful by themselves: no parts of derived results."""
+        return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
+
+    @property
+    @fact
+    def sound(self) -> pl.DataFrame:
+        """The rows of `summary` with a finite positive time, and derived columns.
+
+        Adds `low_s` and `high_s`, the interval with the median for a missing end, and the rates
+        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null if no data moves.
+        """
+        median, moved = pl.col("median_s"), pl.col("bytes_per_time")
+        ends = {
+            name: pl.when(pl.col(end).is_finite() & (pl.col(end) > 0)).then(end).otherwise(median)
+            for name, end in (("low_s", "ci_low_s"), ("high_s", "ci_high_s"))
+        }
+        rates = {"rate_Bps": "median_s", "rate_low_Bps": "high_s", "rate_high_Bps": "low_s"}
+        return (
+            self.summary.filter(median.is_finite() & (median > 0))
+            .with_columns(**ends)
+            .with_columns(
+                **{name: pl.when(moved > 0).then(moved / pl.col(t)) for name, t in rates.items()}
+            )
+        )
+
+    @property
+    @fact
+    def models(self) -> list[FittedModel]:
+        """A model of time against size for every curve that can be fitted."""
+        from nhalf.facts.causes import with_causes
+        from nhalf.facts.fit import fit_summary
+
+        try:
+            return with_causes(fit_summary(self.summary, self.launches), self.environments)
+        except InputError:
+            return []
+
+    @property
+    @fact
+    def loggp(self) -> list[LogGP]:
+        """The parameters of the LogP family for every library for which they were measured."""
+        from nhalf.facts.fit import fit_loggp
+
+        return fit_loggp(self.measurements)
+
+    @property
+    @fact
+    def patterns(self) -> list[PatternModel]:
+        """A model of time against size and ranks of every pattern with enough numbers of ranks."""
+        from nhalf.facts.pattern_fit import fit_patterns
+
+        return fit_patterns(self.summary)
+
+    @property
+    @fact
+    def places(self) -> dict[str, dict[Start, list[Place]]]:
+        """The place of every rank, by run and launch configuration, as far as it was recorded."""
+        return self.find_places()
+
+    @property
+    @fact
+    def results(self) -> dict[str, list[Row]]:
+        """The rows of every derived result of the data, by its name (nhalf.results)."""
+        return results(self.measurements, self.summary, lambda: self.places)
+
+    @property
+    @fact
     def machine(self) -> Machine:
         """The machine that the run describes, with every model that could be fitted.
 
@@ -54,107 +230,28 @@ class Facts(Basis):
             )
         return machine_of(run, environment, self.models, self.loggp, self.patterns)
 
-    @cached_property
+    @property
+    @fact
     def overlay(self) -> Overlay | None:
         """Curves that charts show in the background, as given by `with_known(overlay=...)`."""
         return None
 
-    @cached_property
-    def extent(self) -> Extent:
-        """How much was measured, where, when, and with what precision."""
-        from nhalf.facts.extent import extent
+    def launches_of(self, subject: Mapping[str, Any]) -> int:
+        """The number of launches of a subject: the minimum over its points.
 
-        return extent(self)
-
-    @cached_property
-    def series_names(self) -> list[str]:
-        """The names of the curves, sorted: the order that fixes their colours."""
-        return series_names(self)
-
-    @cached_property
-    def overview(self) -> list[Overview]:
-        """Latency, n½, peak rate and switches of every curve of the main pattern."""
-        from nhalf.facts.overview import overview
-
-        return overview(self)
-
-    @cached_property
-    def patterns_overview(self) -> list[PatternOverview]:
-        """Points, smallest times and highest rate of every curve and pattern."""
-        from nhalf.facts.overview import patterns_overview
-
-        return patterns_overview(self)
-
-    def contests(self, pattern: str = MAIN_PATTERN) -> list[Contest]:
-        """Every setting of a pattern in which several libraries were measured, each once."""
-        if pattern not in self._contests:
-            from nhalf.facts.contests import contests
-
-            self._contests[pattern] = contests(self, pattern)
-        return self._contests[pattern]
-
-    @cached_property
-    def _contests(self) -> dict[str, list[Contest]]:
-        return {}
-
-    @cached_property
-    def doubts(self) -> list[Doubt]:
-        """Each kind of warning that points carry, with the number of points."""
-        from nhalf.facts.doubts import doubts
-
-        return doubts(self)
-
-    @cached_property
-    def missed(self) -> pl.DataFrame:
-        """The rows of `summary` that missed their precision, widest first.
-
-        Adds `series` and `half_width`, relative to the median.
+        `subject` gives values of columns, such as `mpi` and `ranks`.
         """
-        from nhalf.facts.precision import missed
+        rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
+        return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
-        return missed(self)
 
-    @cached_property
-    def modes(self) -> pl.DataFrame:
-        """Per launch and send mode, its time over that of the standard send.
-
-        Columns of a launch (seconds), `standard_s`, `ratio` and `series`.
-        """
-        from nhalf.facts.modes import mode_ratios
-
-        return mode_ratios(self)
-
-    @cached_property
-    def loads(self) -> pl.DataFrame:
-        """Per launch and number of pairs at once, the latency over that of one pair alone.
-
-        Columns of a launch (seconds), `pairs`, `alone_s`, `ratio` and `series`.
-        """
-        from nhalf.facts.pairs import load_ratios
-
-        return load_ratios(self)
-
-    @cached_property
-    def logp(self) -> list[Row]:
-        """The rows of the result `logp`, each with `series`."""
-        return with_names(self.results.get("logp", []), self)
-
-    @cached_property
-    def multicasts(self) -> pl.DataFrame:
-        """Completion, processor time and links of every multicast method.
-
-        One row per machine, size, group, forwarding and method: see facts/multicast.py.
-        """
-        from nhalf.facts.multicast import multicasts
-
-        return multicasts(self)
-
-    @cached_property
-    def traffic(self) -> pl.DataFrame:
-        """Offered and accepted rates and delays by series, setting, rule and load.
-
-        See facts/traffic.py for the columns: bytes per second and seconds.
-        """
-        from nhalf.facts.traffic import offered_and_accepted
-
-        return offered_and_accepted(self)
+def _only(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.LazyFrame:
+    """The rows with one of these values; '' selects all."""
+    if not all(selected):
+        return measurements
+    present = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
+    values = [library_named(value, present) if column == "mpi" else value for value in selected]
+    for value in values:
+        if value not in present:
+            raise unknown(column, value, present)
+    return measurements.filter(pl.col(column).is_in(values))

@@ -12,6 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.collectives import OWN_CHOICE, usual
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.statistics.intervals import Interval
@@ -47,6 +48,7 @@ class Beaten:
         return max(self.wins, key=lambda win: win.behind.median)
 
 
+@fact
 def beaten(facts: Facts) -> Iterator[Beaten]:
     """Every library that some algorithm beats significantly."""
     launches = with_cores(usual(facts.launches).filter(pl.col("median_s") > 0), facts)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
+from nhalf.facts.contests import contests
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import Interval
 
@@ -25,10 +27,11 @@ class Match:
     behind: Interval
 
 
+@fact
 def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
     """Every operation in which libraries differ at sizes from `low` to `high` bytes."""
     for pattern in COLLECTIVES:
-        for contest in facts.contests(pattern):
+        for contest in contests(facts, pattern):
             sizes = contest.sizes(low, high)
             own = contest.setting["algorithm"] in (NATIVE, "") and not contest.setting["axes"]
             if not (own and sizes):

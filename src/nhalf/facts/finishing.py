@@ -6,10 +6,12 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.facts.collectives import standard
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 
 
+@fact
 def finishing(facts: Facts) -> pl.DataFrame:
     """Blocking operations with times for each rank.
 
@@ -20,6 +22,7 @@ def finishing(facts: Facts) -> pl.DataFrame:
     return with_series(points.with_columns(shares=shares), facts)
 
 
+@fact
 def barriers(facts: Facts) -> pl.DataFrame:
     """Barriers under usual conditions, by pattern, ranks and time.
 

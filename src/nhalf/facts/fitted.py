@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, describes, with_series
+from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points
 from nhalf.machines.machine import FittedModel
 
 
+@fact
 def fitted_curves(facts: Facts) -> Iterator[tuple[str, pl.DataFrame, list[FittedModel]]]:
     """Series, points (`Facts.sound`) and models of every curve that could be fitted."""
-    points = with_series(facts.sound, facts).filter(pl.col("pattern") == MAIN_PATTERN)
+    points = labelled_points(facts).filter(pl.col("pattern") == MAIN_PATTERN)
     for (series,), curve in points.group_by("series", maintain_order=True):
         first = curve.row(0, named=True)
         models = [model for model in facts.models if describes(model, first)]

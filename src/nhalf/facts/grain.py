@@ -11,8 +11,8 @@ from itertools import pairwise
 import polars as pl
 
 from nhalf.base.operations import NATIVE
-from nhalf.facts.basis import Basis
 from nhalf.facts.contests import with_cores
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval
@@ -41,7 +41,7 @@ class Crossing:
     faster_s: Interval | None = None
 
 
-def loops(facts: Basis, of: pl.DataFrame) -> pl.DataFrame:
+def loops(facts: Facts, of: pl.DataFrame) -> pl.DataFrame:
     """The rows of `of` that are loops of work and a barrier, with the barrier's overhead.
 
     Adds `grain_s`, `share` (of the time that is no work, at least 0), `kind` (the algorithm) and
@@ -56,6 +56,7 @@ def loops(facts: Basis, of: pl.DataFrame) -> pl.DataFrame:
     return with_series(timed.sort("grain_s"), facts)
 
 
+@fact
 def crossings(facts: Facts) -> Iterator[Crossing]:
     """By library and number of ranks, with its own barrier and the one with the smallest grain."""
     launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)

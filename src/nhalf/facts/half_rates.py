@@ -8,21 +8,19 @@ import math
 import polars as pl
 
 from nhalf.base.rows import Row
-from nhalf.facts.basis import once
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import n_half
-from nhalf.facts.series import plain, with_series
+from nhalf.facts.series import plain_points
 
 
-@once
+@fact
 def half_rates(facts: Facts) -> list[Row]:
     """By series and pattern between two ranks: `n_half_bytes`, and the rate there, `half_Bps`.
 
     Curves that start above half of their maximum rate have none.
     """
-    points = with_series(plain(facts.sound, facts), facts).filter(
-        pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null()
-    )
+    points = plain_points(facts).filter(pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null())
     rows: list[Row] = []
     curves = points.sort("bytes").group_by("series", "pattern", maintain_order=True)
     for (series, pattern), curve in curves:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, plain, with_series
 
 POINT = ["series", "pattern", "bytes"]
 
 
+@fact
 def deviations(facts: Facts) -> pl.DataFrame:
     """One row per launch and size of one pattern, the main one if it was measured.
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import FASTER
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, library_label
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
@@ -37,11 +38,13 @@ class Part:
     own: Interval
 
 
+@fact
 def has_layers(facts: Facts) -> bool:
     """Whether anything was measured without a library."""
     return not facts.whole.filter(_is_layer()).is_empty()
 
 
+@fact
 def against_layers(facts: Facts) -> pl.DataFrame:
     """Per launch, every library and layer against the fastest layer of its point.
 
@@ -62,6 +65,7 @@ def against_layers(facts: Facts) -> pl.DataFrame:
     return joined.with_columns(pl.Series("label", labels, dtype=pl.String), ratio=ratio)
 
 
+@fact
 def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:
     """Every library, with the sizes of the main pattern at which it is significantly slower."""
     launches = against_layers(facts).filter(

@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.basis import once
-from nhalf.facts.contests import CLASSES, Contest, Standing
+from nhalf.facts.contests import CLASSES, Contest, Standing, contests
 from nhalf.facts.difference import COSTLY, FASTER, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, plain
+from nhalf.facts.series import MAIN_PATTERN, plain_points
 from nhalf.statistics.intervals import Interval
 
 
@@ -69,7 +69,7 @@ class Lead:
         return sorted(far_behind, key=lambda exception: -exception.ratio.median)
 
 
-@once
+@fact
 def leads(facts: Facts) -> list[Lead]:
     """The lead in every setting and size class in which one library is significantly ahead."""
     return [
@@ -80,13 +80,14 @@ def leads(facts: Facts) -> list[Lead]:
     ]
 
 
+@fact
 def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]]]:
     """Every setting with its contests by pattern, the main pattern first."""
-    measured = plain(facts.sound, facts)["pattern"].unique().to_list()
+    measured = plain_points(facts)["pattern"].unique().to_list()
     patterns = sorted(measured, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
     settings: list[tuple[dict[str, Any], dict[str, Contest]]] = []
     for pattern in patterns:
-        for contest in facts.contests(pattern):
+        for contest in contests(facts, pattern):
             if contest.setting["axes"]:
                 continue
             for setting, by_pattern in settings:

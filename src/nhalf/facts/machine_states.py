@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.basis import Basis, once
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.statistics.flags import PLACES
 
 
@@ -36,10 +37,10 @@ class MachineStates:
     elsewhere: int
 
 
-@once
-def machine_states(basis: Basis) -> list[MachineStates]:
+@fact
+def machine_states(facts: Facts) -> list[MachineStates]:
     """One entry for each run, number of ranks and placement with more than one state."""
-    stated = basis.stated.drop_nulls("state_s")
+    stated = facts.stated.drop_nulls("state_s")
     machines = []
     for key, part in stated.group_by(PLACES, maintain_order=True):
         counts = part.drop_nans("state_s")["state_s"].value_counts().sort("count", descending=True)
@@ -47,7 +48,7 @@ def machine_states(basis: Basis) -> list[MachineStates]:
         if len(states) < 2:
             continue
         is_here = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]
-        points = basis.summary.filter(*is_here)
+        points = facts.summary.filter(*is_here)
         elsewhere = points.filter(pl.col("state_s") != states[0].flag_s).height
         changed_share = 1 - sum(state.share for state in states)
         run, ranks, placement = (str(key[0]), int(str(key[1])), str(key[2]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
@@ -15,6 +16,7 @@ DENSE = ("dense-alltoall", "dense-pairwise", "dense-cumulative", "dense-random")
 PHASE = r"^phase=\d+$"
 
 
+@fact
 def fans(facts: Facts) -> pl.DataFrame:
     """One row per point of FANS: columns of `Facts.sound`, `series`, `per_message_s`, `root_s`.
 
@@ -29,6 +31,7 @@ def fans(facts: Facts) -> pl.DataFrame:
     return with_series(points.with_columns(value("root_s"), per_message_s=per_message_s), facts)
 
 
+@fact
 def phases(facts: Facts) -> pl.DataFrame:
     """One row per point of DENSE that moves data: `Facts.sound`, `series` and the integer `phase`.
 

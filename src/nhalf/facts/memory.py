@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.node_runs import node_runs
 from nhalf.facts.series import with_series
@@ -42,6 +43,7 @@ def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@fact
 def rates(facts: Facts) -> pl.DataFrame:
     """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
 
@@ -74,6 +76,7 @@ class AccessCost:
     cast: Interval | None
 
 
+@fact
 def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
     """The most expensive access of each series, if significant, in its largest arrays."""
     ratios = _ratios(facts)
@@ -105,6 +108,7 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
             yield max(costs, key=lambda cost: cost.ratio.median)
 
 
+@fact
 def _ratios(facts: Facts) -> pl.DataFrame:
     """Per launch of a point of shared arrays, `ratio`: its time over that of ordinary ones."""
     points = with_ways(facts.launches)

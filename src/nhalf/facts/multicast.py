@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_SUBJECT
@@ -22,7 +23,8 @@ CASE = (*RUN_SUBJECT, "bytes", "group", "forwarding")
 """The settings in which multicast methods are compared."""
 
 
-def multicasts(basis: Basis) -> pl.DataFrame:
+@fact
+def multicasts(facts: Facts) -> pl.DataFrame:
     """One row per case (CASE) and `method`, with the columns `median_s` and VALUES, sorted.
 
     Times in seconds; each column is the median over the random sets of destinations drawn. A
@@ -30,7 +32,7 @@ def multicasts(basis: Basis) -> pl.DataFrame:
     pieces if messages were cut. `host_cpu_share` is the mean processor time of a node over the
     completion. `series` is the machine and whatever distinguishes the runs.
     """
-    points = basis.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    points = facts.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     parts, piece = axis("parts"), axis("piece")
     in_pieces = (
         pl.when(piece.is_null() | (piece == "0"))
@@ -58,7 +60,7 @@ def multicasts(basis: Basis) -> pl.DataFrame:
         .sort(*CASE, "method")
     )
     plain = medians.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))
-    return with_series(plain, basis).drop("algorithm", "pattern")
+    return with_series(plain, facts).drop("algorithm", "pattern")
 
 
 def forwardings_of(points: pl.DataFrame) -> list[str]:

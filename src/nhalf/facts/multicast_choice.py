@@ -14,8 +14,9 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.difference import FASTER
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import FORWARDINGS, METHODS
+from nhalf.facts.multicast import FORWARDINGS, METHODS, multicasts
 from nhalf.facts.series import library_label
 from nhalf.store.keys import RUN_SUBJECT
 
@@ -51,14 +52,16 @@ class Spared:
     gain_ratio: float
 
 
+@fact
 def _machines(facts: Facts) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """Title, library and points to the largest group, of each machine."""
-    for _, machine in facts.multicasts.group_by(RUN_SUBJECT, maintain_order=True):
+    for _, machine in multicasts(facts).group_by(RUN_SUBJECT, maintain_order=True):
         mpi = machine["mpi"][0]
         whole = machine.filter(pl.col("group") == pl.col("group").max())
         yield library_label(facts, machine["transport"][0], mpi), mpi, whole
 
 
+@fact
 def fastest_multicasts(facts: Facts) -> Iterator[Fastest]:
     """By machine and forwarding, if the method matters."""
     for name, mpi, whole in _machines(facts):
@@ -108,6 +111,7 @@ def _place(way: Row) -> tuple[float, int]:
     return float(f"{way['median_s']:.9g}"), order
 
 
+@fact
 def spared(facts: Facts) -> Iterator[Spared]:
     """By machine, if forwarding adapters save any processor time."""
     for name, mpi, whole in _machines(facts):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from nhalf.base.errors import InputError
-from nhalf.facts.basis import once
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.machines.computing import Computing
 from nhalf.machines.processor import Operation
@@ -48,7 +48,7 @@ class NodeFacts:
         return self.clock_hz * max(rates, default=0.0)
 
 
-@once
+@fact
 def nodes(facts: Facts) -> list[NodeFacts]:
     """Every node measured by itself; none if only messages were measured."""
     node_facts = []
@@ -65,6 +65,7 @@ def nodes(facts: Facts) -> list[NodeFacts]:
     return node_facts
 
 
+@fact
 def computing(facts: Facts) -> Computing:
     """The capability of a core, for machine files; raises InputError if no node was measured.
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.node.reading import TRANSPORT
 
 
-def node_runs(basis: Basis) -> frozenset[str]:
+@fact
+def node_runs(facts: Facts) -> frozenset[str]:
     """The runs of `nhalf node`."""
-    return frozenset(basis.summary.filter(transport=TRANSPORT)["run"].unique())
+    return frozenset(facts.summary.filter(transport=TRANSPORT)["run"].unique())
 
 
-def of_messages(basis: Basis) -> pl.DataFrame:
+@fact
+def of_messages(facts: Facts) -> pl.DataFrame:
     """The summary without the points of such runs.
 
     They refine by themselves and have no launches to add: their uncertainty is reported for levels
     and units, not for points.
     """
-    return basis.summary.filter(~pl.col("run").is_in(list(node_runs(basis))))
+    return facts.summary.filter(~pl.col("run").is_in(list(node_runs(facts))))

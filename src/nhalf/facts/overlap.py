@@ -6,11 +6,13 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.operations import OVERLAPPING
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.values import value
 
 
+@fact
 def overlaps(facts: Facts) -> pl.DataFrame:
     """One row per point whose computation takes as long as the operation alone.
 

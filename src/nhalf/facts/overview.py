@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
 from nhalf.facts.evident import evident_changes
-from nhalf.facts.series import MAIN_PATTERN, describes, with_series
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points
 from nhalf.statistics.intervals import launch_interval
 from nhalf.store.keys import RUN_CURVE
 
@@ -69,9 +70,10 @@ class PatternOverview:
     peak_Bps: float
 
 
-def patterns_overview(basis: Basis) -> list[PatternOverview]:
+@fact
+def patterns_overview(facts: Facts) -> list[PatternOverview]:
     """One entry per measured curve and pattern."""
-    points = with_series(basis.sound, basis)
+    points = labelled_points(facts)
     smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
     curves = points.group_by("series", "pattern").agg(
         points=pl.len(),
@@ -83,18 +85,19 @@ def patterns_overview(basis: Basis) -> list[PatternOverview]:
     return [PatternOverview(**row) for row in curves.sort("series", "pattern").to_dicts()]
 
 
-def overview(basis: Basis) -> list[Overview]:
+@fact
+def overview(facts: Facts) -> list[Overview]:
     """One entry per curve of the main pattern, in the report's order of series."""
-    points = with_series(basis.sound, basis)
+    points = labelled_points(facts)
     points = points.filter(pl.col("pattern") == PATTERN).sort("series", "bytes")
-    return [_curve(curve, basis) for (_,), curve in points.group_by("series", maintain_order=True)]
+    return [_curve(curve, facts) for (_,), curve in points.group_by("series", maintain_order=True)]
 
 
-def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
+def _curve(points: pl.DataFrame, facts: Facts) -> Overview:
     first = points.row(0, named=True)
     rates = points.filter((pl.col("bytes") > 0) & pl.col("rate_Bps").is_not_null())
     half = n_half(rates["bytes"].to_list(), rates["rate_Bps"].to_list())
-    half_low, half_high = _n_half_ends(first, half, basis)
+    half_low, half_high = _n_half_ends(first, half, facts)
     nothing = dict.fromkeys(("rate_Bps", "rate_low_Bps", "rate_high_Bps"), math.nan) | {"bytes": 0}
     peak = rates.sort("rate_Bps").row(-1, named=True) if rates.height else nothing
     return Overview(
@@ -111,7 +114,7 @@ def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
         peak_low_Bps=peak["rate_low_Bps"],
         peak_high_Bps=peak["rate_high_Bps"],
         peak_bytes=int(peak["bytes"]),
-        switches=_switches(first, basis),
+        switches=_switches(first, facts),
         launches=int(points["launches"].max() or 0),  # type: ignore[arg-type]
     )
 
@@ -135,10 +138,10 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
     )
 
 
-def _n_half_ends(point: dict[str, Any], half: float, basis: Basis) -> tuple[float, float]:
+def _n_half_ends(point: dict[str, Any], half: float, facts: Facts) -> tuple[float, float]:
     """The interval of n½ over launches, extended to the reported curve's; NaN without one."""
     is_this_curve = [pl.col(name) == point[name] for name in RUN_CURVE]
-    curves = basis.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *is_this_curve)
+    curves = facts.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *is_this_curve)
     launch_sizes = [
         n_half(curve["bytes"].to_list(), (curve["bytes"] / curve["median_s"]).to_list())
         for _, curve in curves.sort("launch", "bytes").group_by("launch", maintain_order=True)
@@ -150,10 +153,10 @@ def _n_half_ends(point: dict[str, Any], half: float, basis: Basis) -> tuple[floa
     return min(interval.low, half), max(interval.high, half)
 
 
-def _switches(point: dict[str, object], basis: Basis) -> tuple[tuple[int, int], ...]:
+def _switches(point: dict[str, object], facts: Facts) -> tuple[tuple[int, int], ...]:
     switch_ends: list[tuple[int, int]] = []
-    for model in basis.models:
+    for model in facts.models:
         if describes(model, point):
-            changes = evident_changes(model, basis)
+            changes = evident_changes(facts, model)
             switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
     return tuple(switch_ends)

@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import COSTLY
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
@@ -35,6 +36,7 @@ class Packed:
     sizes: int
 
 
+@fact
 def packed_sooner(facts: Facts) -> list[Packed]:
     """Libraries and layouts for which packing by hand is faster, the worst first."""
     packed: list[Packed] = []
@@ -54,6 +56,7 @@ def packed_sooner(facts: Facts) -> list[Packed]:
     return sorted(packed, key=lambda case: -case.ratio.median)
 
 
+@fact
 def _paired(facts: Facts) -> pl.DataFrame:
     """Launches that were measured both ways, with `layout` and `ratio` = type / hand."""
     launches = facts.launches.filter(pl.col("pattern") == PATTERN, pl.col("median_s") > 0)

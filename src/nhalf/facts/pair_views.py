@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.rows import Row
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.statistics.intervals import Floats
@@ -49,6 +50,7 @@ class PairView:
         return [self.names[place] for place in _by_likeness(self.times_s)]
 
 
+@fact
 def pair_views(facts: Facts) -> Iterator[PairView]:
     """The matrices of every map: of hosts, if there are several, then of ranks."""
     rows = facts.results.get("pair_map", [])

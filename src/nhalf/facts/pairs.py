@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
 from nhalf.facts.difference import with_intervals
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
 from nhalf.store.keys import VARIED_POINT
@@ -21,18 +22,19 @@ def with_pairs(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
     return points.filter(pl.col("axes").str.contains(r"^pairs=\d+$")).with_columns(pairs)
 
 
-def load_ratios(basis: Basis) -> pl.DataFrame:
+@fact
+def load_ratios(facts: Facts) -> pl.DataFrame:
     """Per launch, the latency of several pairs over that of one.
 
     Columns of a launch, `pairs`, `alone_s`, `ratio` and `series`.
     """
-    points = with_pairs(basis.launches, LATENCY)
+    points = with_pairs(facts.launches, LATENCY)
     keys = [*VARIED_POINT, "launch"]
     alone = points.filter(pl.col("pairs") == 1).select(*keys, alone_s="median_s")
     ratios = points.join(alone, on=keys, nulls_equal=True).with_columns(
         ratio=pl.col("median_s") / pl.col("alone_s")
     )
-    return with_series(ratios, basis)
+    return with_series(ratios, facts)
 
 
 def by_pairs(loads: pl.DataFrame) -> pl.DataFrame:
@@ -45,15 +47,16 @@ def by_pairs(loads: pl.DataFrame) -> pl.DataFrame:
     return with_intervals(loads, by).join(times, on=by)
 
 
-def rates_of_pairs(basis: Basis) -> pl.DataFrame:
+@fact
+def rates_of_pairs(facts: Facts) -> pl.DataFrame:
     """One row per point of several pairs that move data at once, if their number varies.
 
     Columns of `Facts.sound`, whose `rate_Bps` is that of all pairs, `pairs`, `each_Bps` and
     `series`.
     """
-    points = with_pairs(basis.sound, BANDWIDTH)
+    points = with_pairs(facts.sound, BANDWIDTH)
     points = points.filter(pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null())
     if points["pairs"].n_unique() < 2:
         points = points.clear()
     each_Bps = pl.col("rate_Bps") / pl.col("pairs")
-    return with_series(points.with_columns(each_Bps=each_Bps), basis)
+    return with_series(points.with_columns(each_Bps=each_Bps), facts)

@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.node_runs import of_messages
 from nhalf.facts.series import with_series
 from nhalf.statistics.advice import PRECISION_TARGET
@@ -21,14 +22,15 @@ WORSE = 3.0
 """An interval is reported if it is wider than its neighbours by this factor."""
 
 
-def missed(basis: Basis) -> pl.DataFrame:
+@fact
+def missed(facts: Facts) -> pl.DataFrame:
     """The summary's points whose interval is wider than their run's target, widest first.
 
     Adds `series` and `half_width` (relative, the larger side). Points of one launch are not
     judged: their interval says nothing about other launches.
     """
-    points = _missed(_judged(basis)).drop("target").sort("half_width", descending=True)
-    return with_series(points, basis)
+    points = _missed(_judged(facts)).drop("target").sort("half_width", descending=True)
+    return with_series(points, facts)
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ class Reach:
     launches: tuple[int, int]
 
 
-def reach(basis: Basis) -> Reach | None:
+@fact
+def reach(facts: Facts) -> Reach | None:
     """The precision that the machine's noise allowed; None if most points reached the target."""
-    points = _judged(basis)
+    points = _judged(facts)
     if points.is_empty() or 2 * _missed(points).height <= points.height:
         return None
     widths = points["half_width"]
@@ -58,14 +61,15 @@ def reach(basis: Basis) -> Reach | None:
     )
 
 
-def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
+@fact
+def worse_than_neighbours(facts: Facts) -> pl.DataFrame:
     """The points that missed the target by far more than their neighbours, worst first.
 
     Neighbours are the points of the same curve up to two sizes away; if these are just as
     imprecise, no point is singled out. Columns as `missed`, and `neighbours`, the median
     half-width there.
     """
-    points = with_series(_judged(basis), basis).sort(*RUN_CURVE, "bytes")
+    points = with_series(_judged(facts), facts).sort(*RUN_CURVE, "bytes")
     width = pl.col("half_width")
     beside = [width.shift(step).over(RUN_CURVE) for step in (-2, -1, 1, 2)]
     middle = pl.concat_list(beside).list.drop_nulls().list.median()
@@ -85,24 +89,26 @@ def _missed(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(pl.col("half_width") > pl.col("target"))
 
 
-def _judged(basis: Basis) -> pl.DataFrame:
+@fact
+def _judged(facts: Facts) -> pl.DataFrame:
     """Points of several launches with `half_width`, relative, and `target`."""
     median = pl.col("median_s")
     reach = pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
-    targets = {run: target_of(environment) for run, environment in basis.environments.items()}
+    targets = {run: target_of(environment) for run, environment in facts.environments.items()}
     target = pl.col("run").replace_strict(
         targets, default=PRECISION_TARGET, return_dtype=pl.Float64
     )
     return (
-        of_messages(basis)
+        of_messages(facts)
         .with_columns(half_width=reach, target=target)
         .filter((pl.col("launches") > 1) & pl.col("half_width").is_finite())
     )
 
 
-def target(basis: Basis) -> float:
+@fact
+def target(facts: Facts) -> float:
     """The target half-width, the largest if runs differ."""
-    return max(map(target_of, basis.environments.values()), default=PRECISION_TARGET)
+    return max(map(target_of, facts.environments.values()), default=PRECISION_TARGET)
 
 
 def target_of(environment: Mapping[str, Any]) -> float:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.store.keys import RUN_POINT
 
 
+@fact
 def with_repetitions(facts: Facts) -> pl.DataFrame:
     """`Facts.summary` with `repetitions`, how often the operation was timed over all launches, and
     `batch`, the largest number of consecutive ones without a pause.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import nodes
 
@@ -34,6 +35,7 @@ class Roof:
         return min(self.peak_per_s, operations_per_byte * self.rate_Bps)
 
 
+@fact
 def roofs(facts: Facts) -> list[Roof]:
     """The levels of one core of every node; none if bandwidth or units were not measured."""
     peaks = {node.run: node.peak_per_s for node in nodes(facts)}

@@ -14,6 +14,7 @@ import polars as pl
 from nhalf.base.operations import NATIVE
 from nhalf.facts.collectives import usual
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.statistics.intervals import Interval
@@ -45,6 +46,7 @@ class Freed:
     ratio: Interval
 
 
+@fact
 def root_times(facts: Facts) -> pl.DataFrame:
     """One row per launch of a rooted operation: CELL, algorithm, launch, `complete_s`, `root_s`."""
     columns = [*CELL, "algorithm", "launch"]
@@ -58,6 +60,7 @@ def root_times(facts: Facts) -> pl.DataFrame:
     ).filter(pl.col("root_s") > 0)
 
 
+@fact
 def root_medians(facts: Facts) -> pl.DataFrame:
     """Medians over launches of `root_times`, one row per CELL and algorithm, sorted."""
     by = [*CELL, "algorithm"]
@@ -65,6 +68,7 @@ def root_medians(facts: Facts) -> pl.DataFrame:
     return root_times(facts).group_by(by).agg(medians, launches=pl.len()).sort(by)
 
 
+@fact
 def freed_first(facts: Facts) -> Iterator[Freed]:
     """Points at which an algorithm other than the fastest frees the root significantly earlier."""
     medians = root_medians(facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
@@ -19,6 +20,7 @@ STEPS = {
 PARTS = tuple(dict.fromkeys(STEPS.values()))
 
 
+@fact
 def step_times(facts: Facts) -> pl.DataFrame:
     """One row per series, segment size and step, in chronological order.
 
@@ -43,6 +45,7 @@ def step_times(facts: Facts) -> pl.DataFrame:
     )
 
 
+@fact
 def part_times(facts: Facts) -> pl.DataFrame:
     """Setup, transfer and teardown of every series and segment size: `time_s` and `share`."""
     life = ["series", "bytes", "part"]

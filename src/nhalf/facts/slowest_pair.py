@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
 from nhalf.facts.distance import places_of, relation, with_ranks
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval
@@ -35,6 +36,7 @@ class SlowestPair:
     ratio: Interval
 
 
+@fact
 def slowest_pairs(facts: Facts) -> Iterator[SlowestPair]:
     """At most one for each library, number of ranks and placement."""
     launches = with_ranks(facts.launches)

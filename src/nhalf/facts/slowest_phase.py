@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import DENSE, PHASE
 from nhalf.facts.series import with_series
@@ -43,6 +44,7 @@ class SlowestPhase:
     ratio: Interval
 
 
+@fact
 def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
     """At most one for each library, setting and pattern."""
     points = facts.launches.filter(

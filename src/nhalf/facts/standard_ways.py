@@ -3,44 +3,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import COSTLY
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.axes import axis
 from nhalf.store.keys import VARIED_POINT
 
-WINDOWS = (
+
+@dataclass(frozen=True)
+class Variants:
+    """Patterns, and the values of the axes that name their standard variant."""
+
+    patterns: tuple[str, ...]
+    standard: tuple[tuple[str, str], ...]
+
+
+ACCESSES = (
     *("rma-put", "rma-get", "rma-accumulate", "rma-get-accumulate", "rma-fetch-and-op"),
     *("rma-compare-and-swap", "rma-put-all", "rma-get-all"),
 )
+WINDOWS = Variants(ACCESSES, (("access", "flush"), ("window", "allocate")))
 """Accesses to MPI windows."""
-WINDOW_STANDARD = {"access": "flush", "window": "allocate"}
-
-LAYOUTS = ("pingpong-layout",)
+LAYOUTS = Variants(("pingpong-layout",), (("layout", "contiguous"), ("by", "type")))
 """Non-contiguous data."""
-LAYOUT_STANDARD = {"layout": "contiguous", "by": "type"}
-
-THREADS = ("pingpong-threads", "stream-threads")
+THREADS = Variants(
+    ("pingpong-threads", "stream-threads"), (("threads", "1"), ("communicators", "one"))
+)
 """Concurrent messages of several threads of each rank."""
-THREADS_STANDARD = {"threads": "1", "communicators": "one"}
 
 
-def against_standard(
-    facts: Facts, patterns: Collection[str], standard: Mapping[str, str]
-) -> pl.DataFrame:
-    """Per launch, the time of each variant over that of the standard, whose axes are `standard`.
+@fact
+def against_standard(facts: Facts, variants: Variants) -> pl.DataFrame:
+    """Per launch, the time of each variant over that of the standard.
 
-    Columns of a launch, one for each of these axes, `ratio` and `series`. Other axes are equal in
-    both; of several combinations of those only the first is kept.
+    Columns of a launch, one for each axis of the standard, `ratio` and `series`. Other axes are
+    equal in both; of several combinations of those only the first is kept.
     """
-    points = facts.launches.filter(pl.col("pattern").is_in(patterns), pl.col("median_s") > 0)
+    standard = dict(variants.standard)
+    points = facts.launches.filter(
+        pl.col("pattern").is_in(variants.patterns), pl.col("median_s") > 0
+    )
     other_axes = (
         pl.col("axes")
         .str.split(",")
@@ -74,11 +84,11 @@ class WayRatio:
     ratio: Interval
 
 
-def slower_ways(
-    facts: Facts, patterns: Collection[str], standard: Mapping[str, str]
-) -> Iterator[WayRatio]:
+@fact
+def slower_ways(facts: Facts, variants: Variants) -> Iterator[WayRatio]:
     """For each library the most expensive variant, if significant, at its worst size."""
-    ratios = against_standard(facts, patterns, standard)
+    ratios = against_standard(facts, variants)
+    standard = dict(variants.standard)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
         ratios_by_way = [
             WayRatio(

@@ -6,11 +6,13 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.store.keys import VARIED_POINT
 from nhalf.store.values import value
 
 
+@fact
 def started_both_ways(facts: Facts) -> pl.DataFrame:
     """One row per point measured both ways, the most misleading first.
 

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
-from nhalf.facts.basis import once
 from nhalf.facts.caches import Cache, cache_near
-from nhalf.facts.contests import SETTING
+from nhalf.facts.contests import SETTING, contests
 from nhalf.facts.evident import launches_of
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between
-from nhalf.facts.series import plain, with_series
+from nhalf.facts.series import plain_points, with_series
 from nhalf.store.keys import RUN_CURVE, without
 
 SAME_PLACE = 1.1
@@ -58,7 +58,7 @@ class Switch:
         return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
 
 
-@once
+@fact
 def switches(facts: Facts) -> list[Switch]:
     """The switches of all patterns whose jump exceeds COSTLY, each once per library."""
     merged: list[Switch] = []
@@ -87,9 +87,10 @@ def _same(first_switch: Switch, second_switch: Switch) -> bool:
     return is_same_size and is_same_subject and first.costs == second.costs
 
 
+@fact
 def _all(facts: Facts) -> Iterator[Switch]:
     """Every jump of every curve of messages between two ranks and of blocking operations."""
-    patterns = {*plain(facts.sound, facts)["pattern"].unique(), *COLLECTIVES}
+    patterns = {*plain_points(facts)["pattern"].unique(), *COLLECTIVES}
     for model in facts.models:
         own = model.algorithm in ("", NATIVE) and not model.axes
         if not (own and model.pattern in patterns):
@@ -118,7 +119,7 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
 
 def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:
     """The library measured to be faster in the same setting at this size or next to it."""
-    for contest in facts.contests(point["pattern"]):
+    for contest in contests(facts, point["pattern"]):
         if any(contest.setting[name] != point[name] for name in SETTING):
             continue
         quicker = contest.quicker(point["mpi"], size)

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches
 
 
-def offered_and_accepted(basis: Basis) -> pl.DataFrame:
+@fact
+def offered_and_accepted(facts: Facts) -> pl.DataFrame:
     """One row per series, setting, rule and load, sorted; empty if no load was offered.
 
     Columns are those of `nhalf.results.traffic.accepted.curves`, `series`, and the rates per
     sending rank, so that rules with idle ranks are comparable: `offered_per_sender_Bps` and
     `accepted_per_sender_Bps`.
     """
-    points = launches(basis.measurements)
+    points = launches(facts.measurements)
     if points.is_empty():
         return points
     offered = curves(points).filter(pl.col("offered_Bps").is_not_null() & (pl.col("bytes") > 0))
@@ -40,4 +42,4 @@ def offered_and_accepted(basis: Basis) -> pl.DataFrame:
         .join(lowest, on=OVER_LOADS, how="semi")
         .sort("bytes", *OVER_LOADS, "load_percent", maintain_order=True)
     )
-    return with_series(slowest_stages.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), basis)
+    return with_series(slowest_stages.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), facts)

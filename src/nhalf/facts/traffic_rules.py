@@ -9,6 +9,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.results.traffic.accepted import OVER_LOADS, launches, per_sender
 from nhalf.statistics.intervals import Interval
@@ -30,6 +31,7 @@ class Rules:
     ratio: Interval
 
 
+@fact
 def costly_rules(facts: Facts) -> list[Rules]:
     """One per library: the setting in which the rule matters most, if significant."""
     crowded = pl.col("advice").list.contains("oversubscribed")

@@ -122,6 +122,16 @@ def _factor(before: float | None, after: float | None, factor: float | None, nam
     raise InputError(f"{name} is unknown", "give a factor, such as 2x: it changes the curves")
 
 
+def _changed_loggp(
+    machine: Machine, change_one: Callable[[LogGP, float], LogGP], factor: float, *, between: bool
+) -> tuple[LogGP, ...]:
+    """All LogGP parameters, with those between nodes, or within one, changed by a factor."""
+    return tuple(
+        change_one(loggp, factor) if is_between_nodes(loggp.placement) == between else loggp
+        for loggp in machine.loggp
+    )
+
+
 def _bandwidth(state: ChangedMachine, text: str) -> ChangedMachine:
     machine, amount = state.machine, parse_amount(text, "rate")
     network = _network(machine)
@@ -133,17 +143,11 @@ def _bandwidth(state: ChangedMachine, text: str) -> ChangedMachine:
         )
     factor = _factor(network.bandwidth_Bps, after, amount.factor, name)
     adapter_Bps = None if network.adapter_Bps is None else network.adapter_Bps * factor
-    loggp = tuple(
-        loggp_with_rate_factor(parameters, factor)
-        if is_between_nodes(parameters.placement)
-        else parameters
-        for parameters in machine.loggp
-    )
     changed = replace(
         with_rate_factor(machine, factor, between=True),
         network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
         shared=shared_with_rate_factor(machine.shared, ("adapter", "bus", "medium"), factor),
-        loggp=loggp,
+        loggp=_changed_loggp(machine, loggp_with_rate_factor, factor, between=True),
     )
     return ChangedMachine(changed, state.assumed)
 
@@ -170,19 +174,13 @@ def _memory(state: ChangedMachine, text: str) -> ChangedMachine:
     if node.memory_Bps is None and not within:
         raise InputError(f"{name} is unknown", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
-    loggp = tuple(
-        parameters
-        if is_between_nodes(parameters.placement)
-        else loggp_with_rate_factor(parameters, factor)
-        for parameters in machine.loggp
-    )
     changed = with_rate_factor(machine, factor, between=False)
     return ChangedMachine(
         replace(
             changed,
             node=replace(node, memory_Bps=after),
             shared=shared_with_rate_factor(machine.shared, ("memory",), factor),
-            loggp=loggp,
+            loggp=_changed_loggp(machine, loggp_with_rate_factor, factor, between=False),
         ),
         state.assumed,
     )
@@ -209,12 +207,7 @@ def _latency(state: ChangedMachine, text: str) -> ChangedMachine:
         curve_with_latency_factor(machine, model, factor) if model in curves else model
         for model in machine.models
     )
-    loggp = tuple(
-        loggp_with_latency_factor(parameters, factor)
-        if is_between_nodes(parameters.placement)
-        else parameters
-        for parameters in machine.loggp
-    )
+    loggp = _changed_loggp(machine, loggp_with_latency_factor, factor, between=True)
     network = replace(network, latency_s=after)
     return ChangedMachine(
         replace(machine, network=network, models=models, loggp=loggp), state.assumed

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nhalf.facts.contests import CLASSES
+from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
+from nhalf.facts.overview import overview
 from nhalf.present.wording import between, size_range, times
 
 UNDECIDED = (
@@ -20,7 +22,7 @@ SURE = "Sure: all these intervals exclude a tie."
 
 def verdict(facts: Facts) -> str:
     """One or two sentences for whoever decides; '' if there is nothing to choose between."""
-    if facts.extent.is_simulated or facts.extent.libraries < 2 or not facts.overview:
+    if extent(facts).is_simulated or extent(facts).libraries < 2 or not overview(facts):
         return ""
     all_leads = leads(facts)
     if not all_leads:

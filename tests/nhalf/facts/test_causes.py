@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.facts.causes import with_causes
-from nhalf.machines.curve import joined
+from nhalf.machines.curve import breakpoints_between
 from nhalf.machines.machine import FittedModel, Segment
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -32,7 +32,7 @@ def model(
         pattern=pattern,
         ranks=2,
         segments=segments,
-        breakpoints=joined(segments),
+        breakpoints=breakpoints_between(segments),
     )
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each fact is computed when it is asked for and once; nothing else is computed meanwhile."""
+"""Facts are computed when they are needed; nothing else is computed meanwhile."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,34 +11,23 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.facts import basis
-from nhalf.facts.basis import once
+from nhalf.facts import fact as mechanism
+from nhalf.facts.contests import contests
+from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
-from nhalf.present.findings import findings
+from nhalf.facts.logp import logp_rows
+from nhalf.facts.modes import mode_ratios
+from nhalf.facts.multicast import multicasts
+from nhalf.facts.overview import overview, patterns_overview
+from nhalf.facts.pairs import load_ratios
+from nhalf.facts.point_warnings import point_warnings
+from nhalf.facts.precision import missed
+from nhalf.facts.series import series_names
+from nhalf.facts.traffic import offered_and_accepted
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 Make = Callable[..., pl.LazyFrame]
-
-COMPUTED_BY = {
-    "summary": (basis, "summarise"),
-    "launches": (basis, "launch_medians"),
-    "flagged": (basis, "with_flags"),
-    "results": (basis, "results"),
-    "models": ("nhalf.facts.fit", "fit_summary"),
-    "loggp": ("nhalf.facts.fit", "fit_loggp"),
-    "patterns": ("nhalf.facts.pattern_fit", "fit_patterns"),
-    "extent": ("nhalf.facts.extent", "extent"),
-    "overview": ("nhalf.facts.overview", "overview"),
-    "patterns_overview": ("nhalf.facts.overview", "patterns_overview"),
-    "doubts": ("nhalf.facts.doubts", "doubts"),
-    "missed": ("nhalf.facts.precision", "missed"),
-    "modes": ("nhalf.facts.modes", "mode_ratios"),
-    "loads": ("nhalf.facts.pairs", "load_ratios"),
-    "multicasts": ("nhalf.facts.multicast", "multicasts"),
-    "traffic": ("nhalf.facts.traffic", "offered_and_accepted"),
-}
-"""Facts by the function that computes them."""
 
 
 def stored(folder: Path, measurements: pl.LazyFrame) -> Run:
@@ -50,60 +38,24 @@ def stored(folder: Path, measurements: pl.LazyFrame) -> Run:
     return run
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often each of COMPUTED_BY was called since, by the name of the fact."""
-    calls = dict.fromkeys(COMPUTED_BY, 0)
-
-    def watch(fact: str, module: Any, name: str) -> None:
-        original = getattr(module, name)
-
-        def call(*given: Any) -> Any:
-            calls[fact] += 1
-            return original(*given)
-
-        monkeypatch.setattr(module, name, call)
-
-    for fact, (place, name) in COMPUTED_BY.items():
-        watch(fact, importlib.import_module(place) if isinstance(place, str) else place, name)
-    return calls
-
-
-def test_a_fact_is_computed_once(monkeypatch: pytest.MonkeyPatch, make_measurements: Make) -> None:
-    calls = counted(monkeypatch)
-    facts = Facts(make_measurements(libraries=("a", "b")), environments={"run": {}})
-    for _ in range(2):
-        for fact in COMPUTED_BY:
-            getattr(facts, fact)
-        assert facts.machine is facts.machine
-        assert facts.contests() is facts.contests("pingpong")
-    assert calls == dict.fromkeys(COMPUTED_BY, 1)
-
-
-def test_a_whole_report_computes_each_fact_at_most_once(
-    monkeypatch: pytest.MonkeyPatch, make_measurements: Make
-) -> None:
-    from nhalf.present.report.page import page
-
-    calls = counted(monkeypatch)
-    facts = Facts(make_measurements(libraries=("a", "b")), environments={"run": {}})
-    page(facts)
-    findings(facts)
-    assert max(calls.values()) == 1
-    assert calls["summary"] == calls["launches"] == calls["models"] == 1
-    assert calls["patterns"] == 0
-
-
 def test_what_is_not_asked_for_costs_nothing(
     monkeypatch: pytest.MonkeyPatch, make_measurements: Make
 ) -> None:
     def unasked() -> dict[str, Any]:
         raise AssertionError("nobody asked for places")
 
-    calls = counted(monkeypatch)
+    computed: list[str] = []
+    compute = mechanism.compute
+
+    def noted(function: Any, *given: Any) -> Any:
+        computed.append(function.__name__)
+        return compute(function, *given)
+
+    monkeypatch.setattr(mechanism, "compute", noted)
     facts = Facts(make_measurements(launches=2), find_places=unasked)
-    assert not any(calls.values())
+    assert computed == []
     assert facts.summary.height == 24
-    assert {fact for fact, count in calls.items() if count} == {"summary"}
+    assert computed == ["summary"]
     assert facts.results == {}
     with pytest.raises(AssertionError, match="nobody asked"):
         _ = facts.places
@@ -118,27 +70,13 @@ def test_the_journal_is_read_for_places_only(tmp_path: Path, make_measurements: 
         _ = facts.places
 
 
-def test_functions_of_facts_may_be_kept_with_them(make_measurements: Make) -> None:
-    asked = []
-
-    @once
-    def height(facts: Facts) -> int:
-        asked.append(facts)
-        return facts.summary.height
-
-    first, second = (Facts(make_measurements(sizes=sizes)) for sizes in ((1,), (1, 2)))
-    assert [height(first), height(first), height(second)] == [1, 1, 2]
-    assert len(asked) == 2
-    assert findings(first) is findings(first)
-
-
 def test_given_facts_are_taken_and_others_follow_from_them(make_measurements: Make) -> None:
     facts = Facts(make_measurements(sizes=(1, 2, 4)), {"mpich": "MPICH"})
-    assert facts.extent.points == 3
+    assert extent(facts).points == 3
     fewer = facts.with_known(summary=facts.summary.head(1))
-    assert fewer.extent.points == 1
+    assert extent(fewer).points == 1
     assert fewer.titles == facts.titles
-    assert facts.extent.points == 3
+    assert extent(facts).points == 3
 
 
 def test_facts_of_some_points(make_measurements: Make) -> None:
@@ -146,7 +84,7 @@ def test_facts_of_some_points(make_measurements: Make) -> None:
     some = facts.restricted(mpi="b", pattern="")
     assert some.summary["mpi"].unique().to_list() == ["b"]
     assert some.summary["pattern"].n_unique() == 2
-    assert some.contests() == []
+    assert contests(some) == []
     with pytest.raises(InputError, match="unknown library 'c'"):
         facts.restricted(mpi="c")
 
@@ -158,19 +96,24 @@ def test_several_runs_are_told_apart_and_make_no_machine(
     facts = Facts.of(runs)
     assert list(facts.environments) == ["x", "y"]
     assert facts.environments["x"]["plan"] == {"precision": 0.1}
-    assert facts.series_names == ["mpich, x", "mpich, y"]
-    assert facts.extent.hosts == ("here",)
+    assert series_names(facts) == ["mpich, x", "mpich, y"]
+    assert extent(facts).hosts == ("here",)
     with pytest.raises(InputError, match="x, y are several runs"):
         _ = facts.machine
 
 
 def test_nothing_measured_is_no_error() -> None:
     facts = Facts(pl.LazyFrame(schema=MEASUREMENT_COLUMNS), environments={"run": {}})
-    for fact in COMPUTED_BY:
-        assert len(getattr(facts, fact)) == 0 if fact != "extent" else facts.extent.points == 0
+    for frame in (facts.summary, facts.launches, facts.flagged, missed(facts), multicasts(facts)):
+        assert frame.is_empty()
+    for frame in (mode_ratios(facts), load_ratios(facts), offered_and_accepted(facts)):
+        assert frame.is_empty()
+    assert not (facts.models or facts.loggp or facts.patterns or facts.results)
+    assert overview(facts) == patterns_overview(facts) == point_warnings(facts) == []
+    assert extent(facts).points == 0
     assert facts.sound.is_empty()
-    assert facts.contests() == facts.series_names == facts.logp == []
-    assert facts.extent.started is None
+    assert contests(facts) == series_names(facts) == logp_rows(facts) == []
+    assert extent(facts).started is None
     with pytest.raises(InputError, match="run has no curve to fit"):
         _ = facts.machine
 
@@ -184,11 +127,11 @@ def test_a_damaged_store_is_told_where_it_is_read(tmp_path: Path, make_measureme
 
 def test_of_one_launch_there_is_no_interval_over_launches(make_measurements: Make) -> None:
     facts = Facts(make_measurements(libraries=("a", "b"), launches=1, slower={"b": 3.0}))
-    assert facts.extent.launches == (1, 1)
-    assert facts.extent.half_width_share is None
-    assert facts.missed.is_empty()
-    assert "one-launch" in {doubt.name for doubt in facts.doubts}
-    (contest,) = facts.contests()
+    assert extent(facts).launches == (1, 1)
+    assert extent(facts).half_width_share is None
+    assert missed(facts).is_empty()
+    assert "one-launch" in {doubt.name for doubt in point_warnings(facts)}
+    (contest,) = contests(facts)
     assert contest.standing(contest.sizes()).behind == ()
 
 

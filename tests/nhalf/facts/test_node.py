@@ -9,6 +9,8 @@ import pytest
 from nhalf.facts.application_roofline import reached
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import computing, nodes
+from nhalf.facts.point_warnings import point_warnings
+from nhalf.facts.precision import missed
 from nhalf.facts.roofline import roofs
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
@@ -150,8 +152,8 @@ def test_the_report_of_a_node_speaks_of_no_messages(node_run: Run) -> None:
 
 def test_single_points_of_a_node_are_no_findings(node_run: Run) -> None:
     facts = Facts.of([node_run])
-    assert facts.missed.is_empty()
-    assert not facts.doubts
+    assert missed(facts).is_empty()
+    assert not point_warnings(facts)
     assert not [one for one in findings(facts) if "--resume" in one.remedy]
 
 

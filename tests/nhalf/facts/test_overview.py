@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.wording import n_half_ends
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
@@ -33,8 +34,8 @@ def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make)
     ]
     barrier = make_measurements(patterns=("barrier",), sizes=(0,), **quiet)
     data = data_of(pl.concat([*phases, barrier]))
-    assert data.overview == []
-    lines = data.patterns_overview
+    assert overview(data) == []
+    lines = patterns_overview(data)
     assert [(line.series, line.pattern) for line in lines] == [
         ("a", "barrier"),
         ("a", "dense-random"),
@@ -50,22 +51,22 @@ def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make)
 
 def test_nothing_measured_has_no_lines() -> None:
     nothing = pl.LazyFrame(schema=MEASUREMENT_COLUMNS)
-    assert data_of(nothing).patterns_overview == []
+    assert patterns_overview(data_of(nothing)) == []
 
 
 def test_n_half_has_the_interval_of_its_launches(make_measurements: Make) -> None:
     quiet = {"noise": 0.0, "launch_noise": 0.0}
-    [exact] = data_of(make_measurements(**quiet)).overview
+    [exact] = overview(data_of(make_measurements(**quiet)))
     assert exact.n_half_low_bytes == pytest.approx(exact.n_half_bytes, rel=1e-6)
     assert exact.n_half_high_bytes == pytest.approx(exact.n_half_bytes, rel=1e-6)
-    [noisy] = data_of(make_measurements(launch_noise=0.05)).overview
+    [noisy] = overview(data_of(make_measurements(launch_noise=0.05)))
     assert noisy.n_half_low_bytes < noisy.n_half_bytes < noisy.n_half_high_bytes
     # t0 r = 1 us x 5 GB/s
     assert noisy.n_half_low_bytes < 5000 < noisy.n_half_high_bytes
 
 
 def test_one_launch_gives_n_half_no_interval(make_measurements: Make) -> None:
-    [alone] = data_of(make_measurements(launches=1)).overview
+    [alone] = overview(data_of(make_measurements(launches=1)))
     assert alone.n_half_bytes == pytest.approx(5000, rel=0.2)
     assert math.isnan(alone.n_half_low_bytes)
     assert n_half_ends(alone) == ""
@@ -86,7 +87,7 @@ def test_a_switch_needs_evidence(
         )
     )
     assert facts.models[0].breakpoints
-    assert facts.overview[0].switches == switches
+    assert overview(facts)[0].switches == switches
 
 
 def test_one_launch_proves_no_switch(make_measurements: Make) -> None:
@@ -95,4 +96,4 @@ def test_one_launch_proves_no_switch(make_measurements: Make) -> None:
     step = pl.when(pl.col("bytes") > 4096).then(doubled).otherwise(pl.col("samples_s"))
     facts = data_of(measured.with_columns(samples_s=step))
     assert facts.models[0].breakpoints
-    assert facts.overview[0].switches == ()
+    assert overview(facts)[0].switches == ()

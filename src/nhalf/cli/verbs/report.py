@@ -65,10 +65,10 @@ def command(request: Request) -> None:
         raise InputError(f"{traced[0]} is a trace", "report traces one at a time")
     if traced and request.overlay:
         raise InputError(f"{traced[0]} is a trace", "leave out --overlay")
-    data = Program.open(traced[0]) if traced else _facts(request)
-    report_path = _write(data, request)
+    subject = Program.open(traced[0]) if traced else _facts(request)
+    report_path = _write(subject, request)
     if request.json:
-        rows = [finding_json(finding) for finding in findings(data)]
+        rows = [finding_json(finding) for finding in findings(subject)]
         emit_json({"report": str(report_path), "findings": rows})
     else:
         stdout_console().print(
@@ -99,7 +99,7 @@ def _overlay(facts: Facts, text: str) -> Overlay:
     return of_run(facts, facts_of([text]), run_and_library(text)[0].name)
 
 
-def _write(data: Facts | Program, request: Request) -> Path:
+def _write(subject: Facts | Program, request: Request) -> Path:
     """Write the report in the requested form; returns its file or folder, absolute."""
     from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
@@ -107,9 +107,9 @@ def _write(data: Facts | Program, request: Request) -> Path:
     from nhalf.present.report.images import write_images
 
     first = request.runs[0]
-    run = run_and_library(first)[0].path if isinstance(data, Facts) else first
+    run = run_and_library(first)[0].path if isinstance(subject, Facts) else first
     if request.kind == "html":
-        return write_report(data, request.out or run / "report.html").absolute()
+        return write_report(subject, request.out or run / "report.html").absolute()
     folder = request.out or run / f"report-{request.kind}"
-    write_images(data, folder, request.kind)
+    write_images(subject, folder, request.kind)
     return folder.absolute()

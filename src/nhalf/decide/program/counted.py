@@ -17,12 +17,13 @@ from nhalf.decide.program.costs import Costs
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import time_by_rank
 
 
 def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spent]:
     """The time of every rank; its busiest thread represents it."""
     members = _members(program)
-    times = {row["rank"]: row for row in program.time_by_rank.iter_rows(named=True)}
+    times = {row["rank"]: row for row in time_by_rank(program).iter_rows(named=True)}
     threads = program.calls.group_by("rank", "thread").agg(pl.col("time_s").sum())
     busiest = threads.sort("time_s", "thread").group_by("rank").last().select("rank", "thread")
     rows = program.calls.join(busiest, on=["rank", "thread"], how="semi")

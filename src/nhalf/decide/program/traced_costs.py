@@ -29,9 +29,9 @@ class TracedCosts(Costs):
         self._sent = _shortest(program.calls, "sent")
         self._received = _shortest(program.calls, "received")
         has_order = not program.timeline.is_empty()
-        self._messages = _transfer_times(program.timeline) if has_order else []
+        self._messages = _transfer_times(program) if has_order else []
         self._collective = (
-            _after_last_arrival(program.timeline) if has_order else _shortest_of_all(program.calls)
+            _after_last_arrival(program) if has_order else _shortest_of_all(program.calls)
         )
 
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
@@ -58,16 +58,16 @@ def _shortest(calls: pl.DataFrame, kind: str) -> SizeTimes:
     return _listed(some.group_by("size_bytes").agg(pl.col("min_s").min()))
 
 
-def _transfer_times(timeline: pl.DataFrame) -> SizeTimes:
+def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
-    late = matched(timeline).filter(pl.col("late_sender_s") > 0)
+    late = matched(program).filter(pl.col("late_sender_s") > 0)
     way = pl.col("arrived_s") - pl.col("sent_s")
     return _listed(late.group_by("size_bytes").agg(way.median()))
 
 
-def _after_last_arrival(timeline: pl.DataFrame) -> Mapping[str, SizeTimes]:
+def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
-    some = numbered(timeline).filter(pl.col("kind") == "collective")
+    some = numbered(program).filter(pl.col("kind") == "collective")
     operations = some.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),

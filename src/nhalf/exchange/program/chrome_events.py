@@ -33,7 +33,7 @@ def chrome_events(program: Program) -> Iterator[Row]:
     if program.timeline.is_empty():
         yield from _counters(program)
         return
-    calls = numbered(program.timeline)
+    calls = numbered(program)
     yield from _slices(calls)
     yield from _flows(calls)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
 from nhalf.facts.program.operations import operation
+from nhalf.facts.program.program import Program
 
 
-def collectives(calls: pl.DataFrame) -> pl.DataFrame:
+@fact
+def collective_calls(program: Program) -> pl.DataFrame:
     """One row per call, communicator and size, the most expensive first.
 
     Columns `call`, `operation`, `communicator`, `size_bytes`, `ranks` that
@@ -16,7 +19,7 @@ def collectives(calls: pl.DataFrame) -> pl.DataFrame:
     ranks), `max_s` (the longest call), `bytes` given by all ranks.
     """
     per_rank = (
-        calls.filter(pl.col("kind") == "collective")
+        program.calls.filter(pl.col("kind") == "collective")
         .group_by("call", "communicator", "size_bytes", "rank")
         .agg(pl.col("count", "bytes", "time_s", "waiting_s").sum(), pl.col("max_s").max())
     )

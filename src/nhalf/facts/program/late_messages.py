@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 from nhalf.facts.program.waiting import LATE_RECEIVER, LATE_SENDER
 
 BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Rsend")
 
 
-def matched(timeline: pl.DataFrame) -> pl.DataFrame:
+@fact
+def matched(program: Program) -> pl.DataFrame:
     """Each message with both ends known, and their waiting times.
 
     Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (start of the send),
@@ -24,6 +27,7 @@ def matched(timeline: pl.DataFrame) -> pl.DataFrame:
     sender for the receive).
     """
     keys = ["source", "target", "communicator", "tag"]
+    timeline = program.timeline
     sends = _numbered(timeline, "sent", ("rank", "partner"), keys)
     receives = _numbered(_waited_for(timeline), "received", ("partner", "rank"), keys)
     messages = sends.join(receives, on=[*keys, "number"], suffix="_receive")
@@ -43,14 +47,15 @@ def matched(timeline: pl.DataFrame) -> pl.DataFrame:
     ).sort("sent_s", *keys)
 
 
-def late_pairs(timeline: pl.DataFrame) -> pl.DataFrame:
+@fact
+def late_pairs(program: Program) -> pl.DataFrame:
     """Waiting times between pairs of ranks, the longest first.
 
     Columns `rank` (the waiting one), `late_rank`, `cause`, `messages` (late ones), `of_messages`
     (between both in that direction), `waiting_s`, `longest_s`, and for the longest `size_bytes` and
     the wait from `from_s` to `to_s`.
     """
-    messages = matched(timeline)
+    messages = matched(program)
     by_cause = [
         _late(messages, LATE_SENDER, ("target", "source"), "late_sender_s", "received_s"),
         _late(messages, LATE_RECEIVER, ("source", "target"), "late_receiver_s", "sent_s"),

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,11 @@ class Matrix:
         return Matrix(names, self.messages[where], self.bytes[where])
 
 
-def matrix(sent: pl.DataFrame, ranks: int) -> Matrix:
+@fact
+def communication_matrix(program: Program) -> Matrix:
     """The matrix of the ranks of MPI_COMM_WORLD."""
-    pairs = sent.group_by("rank", "partner").agg(pl.col("count", "bytes").sum())
+    ranks = program.ranks
+    pairs = program.sent.group_by("rank", "partner").agg(pl.col("count", "bytes").sum())
     messages, sizes = np.zeros((ranks, ranks)), np.zeros((ranks, ranks))
     where = (pairs["rank"].to_numpy(), pairs["partner"].to_numpy())
     messages[where] = pairs["count"].to_numpy()

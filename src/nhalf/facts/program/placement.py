@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
+from nhalf.facts.fact import fact
+from nhalf.facts.program.matrix import communication_matrix
+from nhalf.facts.program.program import Program
 
 Groups = NDArray[np.int64]
 RANKS_MAX = 1024
@@ -41,6 +44,14 @@ class Placement:
 def crossing_bytes(bytes_sent: Floats, groups: Groups) -> float:
     """Bytes between ranks of different groups."""
     return float(bytes_sent[groups[:, None] != groups[None, :]].sum())
+
+
+@fact
+def suggested_placement(program: Program) -> Placement | None:
+    """A distribution of the ranks over the same hosts that sends less between them."""
+    names = list(dict.fromkeys(program.hosts))
+    used = [names.index(host) for host in program.hosts]
+    return better_placement(communication_matrix(program).bytes, used)
 
 
 def better_placement(bytes_sent: Floats, used: Sequence[int]) -> Placement | None:

@@ -19,6 +19,8 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.base.rows import Row
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
 BINS_MAX = 512
 PHASE_BINS_MIN = 3
@@ -28,11 +30,13 @@ NOISE_MIN = 0.1
 DIFFERENT = 1.5
 
 
-def over_time(bins: pl.DataFrame) -> pl.DataFrame:
+@fact
+def rates_over_time(program: Program) -> pl.DataFrame:
     """All ranks together: columns `start_s`, `width_s`, `kind`, `messages`, `bytes`, `time_s`.
 
     Empty bins are included, from the first to the last of any kind.
     """
+    bins = program.bins
     if bins.is_empty():
         return pl.DataFrame(
             schema={
@@ -67,12 +71,14 @@ def over_time(bins: pl.DataFrame) -> pl.DataFrame:
     ).sort("kind", "start_s")
 
 
-def phases(rates: pl.DataFrame) -> list[Row]:
+@fact
+def rate_phases(program: Program) -> list[Row]:
     """The phases of constant rate, in order.
 
-    From `over_time`: messages sent and collective calls together. Each has `start_s`, `end_s`,
+    Counts messages sent and collective calls together. Each phase has `start_s`, `end_s`,
     `messages`, `bytes` and `messages_per_s`.
     """
+    rates = rates_over_time(program)
     active = rates.filter(pl.col("kind").is_in(["sent", "collective"]))
     if active.is_empty():
         return []

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import (
     Completed,
     UnderWay,
@@ -78,9 +79,10 @@ class Actor:
     steps: list[Step] = field(default_factory=list)
 
 
+@fact
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
-    calls = numbered(program.timeline)
+    calls = numbered(program)
     least_s = _shortest(calls)
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
@@ -100,13 +102,14 @@ def schedule(program: Program) -> list[Actor]:
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
-def numbered(timeline: pl.DataFrame) -> pl.DataFrame:
+@fact
+def numbered(program: Program) -> pl.DataFrame:
     """The calls in order, with `number` among messages or collective operations of one kind."""
     ends = pl.when(pl.col("kind") == "received")
     source = ends.then("partner").otherwise("rank").alias("source")
     target = ends.then("rank").otherwise("partner").alias("target")
     order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int32)
-    ordered = timeline.with_columns(source, target, order=order).sort(
+    ordered = program.timeline.with_columns(source, target, order=order).sort(
         "rank", "start_s", "thread", "order"
     )
     keys = ["kind", "source", "target", "communicator", "tag"]

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
-def sends_by_rank(sent: pl.DataFrame, ranks: int) -> pl.DataFrame:
+
+@fact
+def sends_by_rank(program: Program) -> pl.DataFrame:
     """One row per rank, including those that send nothing.
 
     Columns `rank`, `messages`, `bytes`, `mean_bytes` (null without messages), `destinations`.
     """
-    sums = sent.group_by("rank").agg(
+    sums = program.messages.group_by("rank").agg(
         messages=pl.col("count").sum(),
         bytes=pl.col("bytes").sum(),
         destinations=pl.col("partner").filter(pl.col("partner") >= 0).n_unique(),
     )
-    all_ranks = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    all_ranks = pl.DataFrame({"rank": range(program.ranks)}, schema={"rank": pl.Int32})
     full = all_ranks.join(sums, on="rank", how="left").with_columns(
         pl.col("messages", "bytes").fill_null(0),
         pl.col("destinations").cast(pl.Int64).fill_null(0),

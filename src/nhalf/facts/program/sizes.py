@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
-def sizes(sent: pl.DataFrame) -> pl.DataFrame:
-    """One row per size, the smallest first.
+
+@fact
+def message_sizes(program: Program) -> pl.DataFrame:
+    """One row per size of messages, the smallest first.
 
     Columns `size_bytes`, `messages`, `bytes` and the cumulative shares `messages_share` and
     `bytes_share` of messages of this size or smaller (0 to 1).
     """
     by_size = (
-        sent.group_by("size_bytes")
+        program.messages.group_by("size_bytes")
         .agg(messages=pl.col("count").sum(), bytes=pl.col("bytes").sum())
         .sort("size_bytes")
     )

@@ -5,28 +5,34 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
 
-def time_by_call(calls: pl.DataFrame) -> pl.DataFrame:
+
+@fact
+def time_by_call(program: Program) -> pl.DataFrame:
     """One row per rank and call: columns `rank`, `call`, `kind`, `count`, `bytes`, `time_s`,
     `waiting_s`; by rank, the most time first.
     """
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    by_call = calls.group_by("rank", "call", "kind").agg(sums)
+    by_call = program.calls.group_by("rank", "call", "kind").agg(sums)
     return by_call.sort(["rank", "time_s", "call"], descending=[False, True, False])
 
 
-def time_by_rank(calls: pl.DataFrame, elapsed_s: float, ranks: int) -> pl.DataFrame:
+@fact
+def time_by_rank(program: Program) -> pl.DataFrame:
     """One row per rank: columns `rank`, `time_s`, `waiting_s`, and their shares of `elapsed_s`.
 
     Of several threads of a rank, the one that spends most time in MPI counts. Shares are null if
     the elapsed time is unknown.
     """
-    threads = calls.group_by("rank", "thread").agg(pl.col("time_s", "waiting_s").sum())
+    threads = program.calls.group_by("rank", "thread").agg(pl.col("time_s", "waiting_s").sum())
     busiest = threads.sort("time_s", "thread").group_by("rank").last().drop("thread")
-    all_ranks = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    all_ranks = pl.DataFrame({"rank": range(program.ranks)}, schema={"rank": pl.Int32})
     full = all_ranks.join(busiest, on="rank", how="left").with_columns(
         pl.col("time_s", "waiting_s").fill_null(0.0)
     )
+    elapsed_s = program.elapsed_s
     elapsed = pl.lit(elapsed_s if elapsed_s > 0 else None, dtype=pl.Float64)
     return full.with_columns(
         time_share=pl.col("time_s") / elapsed, waiting_share=pl.col("waiting_s") / elapsed

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
+
 LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT, COMPLETION = (
     "late sender",
     "late receiver",
@@ -24,20 +27,22 @@ _CAUSES = {
 }
 
 
-def waiting(calls: pl.DataFrame) -> pl.DataFrame:
+@fact
+def waiting_by_cause(program: Program) -> pl.DataFrame:
     """Seconds by rank and cause: columns `rank`, `cause`, `waiting_s`.
 
     Waiting in MPI_Wait and its family counts as `completion`: only a timeline shows whose message
     it was for.
     """
-    caused = calls.filter(pl.col("kind").is_in(list(_CAUSES))).with_columns(
+    caused = program.calls.filter(pl.col("kind").is_in(list(_CAUSES))).with_columns(
         cause=pl.col("kind").replace_strict(list(_CAUSES), list(_CAUSES.values()), default="")
     )
     by_cause = caused.group_by("rank", "cause").agg(pl.col("waiting_s").sum())
     return by_cause.filter(pl.col("waiting_s") > 0).sort("rank", "cause")
 
 
-def arrivals(timeline: pl.DataFrame) -> pl.DataFrame:
+@fact
+def arrivals(program: Program) -> pl.DataFrame:
     """Each collective operation of a timeline: the last arrival, and its cost.
 
     Columns `communicator`, `call`, `number` in its communicator, `ranks`, `start_s` of the first,
@@ -45,7 +50,7 @@ def arrivals(timeline: pl.DataFrame) -> pl.DataFrame:
     summed over the others.
     """
     order = ["communicator", "call"]
-    numbered = timeline.filter(pl.col("kind") == "collective").sort("rank", "start_s")
+    numbered = program.timeline.filter(pl.col("kind") == "collective").sort("rank", "start_s")
     numbered = numbered.with_columns(number=pl.int_range(pl.len()).over("rank", *order))
     last_s = pl.col("start_s").max()
     operations = numbered.group_by(*order, "number").agg(

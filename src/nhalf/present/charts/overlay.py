@@ -11,6 +11,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 
 DATA = "overlay"
@@ -20,8 +21,8 @@ DATA = "overlay"
 def names_with_overlay(facts: Facts) -> list[str]:
     """List every series that may be drawn, those of the overlay alone last."""
     if facts.overlay is None:
-        return facts.series_names
-    return list(dict.fromkeys([*facts.series_names, *facts.overlay.points["series"].to_list()]))
+        return series_names(facts)
+    return list(dict.fromkeys([*series_names(facts), *facts.overlay.points["series"].to_list()]))
 
 
 def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:

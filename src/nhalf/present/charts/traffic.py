@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
+from nhalf.facts.traffic import offered_and_accepted
 from nhalf.present.charts import common
 from nhalf.results.traffic.accepted import rule_name, setting_name
 
@@ -25,7 +26,7 @@ TOOLTIP = [
 
 def traffic_rows(facts: Facts) -> list[Row]:
     """Make a row for each series, setting, rule and load; rates are per sending rank."""
-    return [_row(row) for row in facts.traffic.iter_rows(named=True)]
+    return [_row(row) for row in offered_and_accepted(facts).iter_rows(named=True)]
 
 
 def rules_of(rows: list[Row]) -> list[str]:

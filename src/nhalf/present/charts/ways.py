@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import altair as alt
 
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import against_standard
+from nhalf.facts.standard_ways import Variants, against_standard
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 
 
 def ways_chart(
     facts: Facts,
-    patterns: Collection[str],
-    standard: Mapping[str, str],
+    variants: Variants,
     name: Callable[[Mapping[str, str]], str],
     words: str,
 ) -> alt.TopLevelMixin | None:
@@ -25,7 +24,8 @@ def ways_chart(
 
     `name` makes the name of a way from its axes; `words` name the standard.
     """
-    ratios = against_standard(facts, patterns, standard)
+    ratios = against_standard(facts, variants)
+    standard = [axis for axis, _ in variants.standard]
     if ratios.is_empty():
         return None
     by = ["series", "pattern", *standard, "bytes"]

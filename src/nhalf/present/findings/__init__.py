@@ -34,7 +34,7 @@ from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nhalf.base.plugins import load
-from nhalf.facts.basis import once
+from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
 
@@ -95,7 +95,7 @@ class Finder(ABC, Generic[Data]):
         """The findings of this kind; none if the data has no basis for one."""
 
 
-@once
+@fact
 def findings(data: Facts | Program) -> list[Finding]:
     """All findings about runs or a traced program, the most important first."""
     package = RUN_FINDERS if isinstance(data, Facts) else TRACE_FINDERS

@@ -8,9 +8,16 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.late_messages import late_pairs
+from nhalf.facts.program.placement import suggested_placement
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import destination_histogram, spread
-from nhalf.facts.program.sizes import histogram, median_bytes
+from nhalf.facts.program.rate import rate_phases, rates_over_time
+from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
+from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.sizes import histogram, median_bytes, message_sizes
+from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
+from nhalf.facts.program.waiting import arrivals, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
 
@@ -28,16 +35,16 @@ def program_json(program: Program) -> dict[str, Any]:
         "exit_code": program.trace.exit_code,
         "messages": _messages(program),
         "calls": _calls(program),
-        "over_time": program.over_time.to_dicts(),
-        "phases": program.phases,
+        "over_time": rates_over_time(program).to_dicts(),
+        "phases": rate_phases(program),
         "sends": _sends(program),
         "sizes": _sizes(program),
         "shape": _shape(program),
-        "collectives": program.collectives.to_dicts(),
-        "time": program.time_by_rank.to_dicts(),
-        "waiting": program.waiting.to_dicts(),
-        "late_messages": program.late_messages.to_dicts(),
-        "arrivals": program.arrivals.to_dicts(),
+        "collectives": collective_calls(program).to_dicts(),
+        "time": time_by_rank(program).to_dicts(),
+        "waiting": waiting_by_cause(program).to_dicts(),
+        "late_messages": late_pairs(program).to_dicts(),
+        "arrivals": arrivals(program).to_dicts(),
         "placement": _placement(program),
         "findings": [finding_json(finding) for finding in findings(program)],
     }
@@ -51,11 +58,11 @@ def _messages(program: Program) -> list[Row]:
 
 
 def _calls(program: Program) -> list[Row]:
-    return program.time_by_call.rename({"waiting_s": "wait_s"}).to_dicts()
+    return time_by_call(program).rename({"waiting_s": "wait_s"}).to_dicts()
 
 
 def _sends(program: Program) -> dict[str, Any]:
-    by_rank = program.sends
+    by_rank = sends_by_rank(program)
     return {
         "messages": spread(by_rank["messages"]),
         "bytes": spread(by_rank["bytes"]),
@@ -70,7 +77,7 @@ def _sends(program: Program) -> dict[str, Any]:
 
 
 def _sizes(program: Program) -> dict[str, Any]:
-    sizes = program.sizes
+    sizes = message_sizes(program)
     messages, total = int(sizes["messages"].sum()), int(sizes["bytes"].sum())
     return {
         "mean_bytes": total / messages if messages else None,
@@ -81,7 +88,7 @@ def _sizes(program: Program) -> dict[str, Any]:
 
 
 def _shape(program: Program) -> dict[str, Any]:
-    shape = program.shape
+    shape = communication_shape(program)
     return {
         "name": shape.name,
         "words": shape.words,
@@ -92,7 +99,7 @@ def _shape(program: Program) -> dict[str, Any]:
 
 
 def _placement(program: Program) -> dict[str, Any] | None:
-    placement = program.placement
+    placement = suggested_placement(program)
     if placement is None:
         return None
     hosts = list(dict.fromkeys(program.hosts))

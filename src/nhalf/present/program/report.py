@@ -8,6 +8,8 @@ from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.present.report.caption import Caption, Choice, Spec
 from nhalf.present.report.subject import Subject
 from nhalf.present.wording import count, percent
@@ -56,11 +58,12 @@ def _subtitle(program: Program) -> str:
 
 def _figures(program: Program) -> list[tuple[str, str]]:
     """The box of numbers: how long, how many, how much of it in MPI."""
-    shares = program.time_by_rank["time_share"].drop_nulls()
+    shares = time_by_rank(program)["time_share"].drop_nulls()
     figures = [
         (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
         (f"{program.messages['count'].sum():,}".replace(",", " "), "messages between ranks"),
     ]
     if shares.len():
         figures.append((percent(float(sum(shares) / shares.len())), "of the run in MPI"))
-    return [*figures, (program.shape.name or "irregular", "pattern of point-to-point messages")]
+    shape = communication_shape(program).name or "irregular"
+    return [*figures, (shape, "pattern of point-to-point messages")]

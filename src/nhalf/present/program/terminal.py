@@ -6,9 +6,11 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import spread
-from nhalf.facts.program.sizes import histogram
+from nhalf.facts.program.sends import sends_by_rank, spread
+from nhalf.facts.program.sizes import histogram, message_sizes
+from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.findings import findings
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
@@ -58,7 +60,7 @@ def _sends(program: Program) -> Table:
         ("mean_bytes", "mean message"),
         ("destinations", "destinations"),
     ):
-        distribution = spread(program.sends[name].drop_nulls())
+        distribution = spread(sends_by_rank(program)[name].drop_nulls())
         is_size = name.endswith("bytes")
         cells = [format_size(v) if is_size else f"{v:.10g}" for v in distribution.values()]
         rows.append([title, *cells])
@@ -66,11 +68,11 @@ def _sends(program: Program) -> Table:
 
 
 def _sizes(program: Program) -> Table:
-    total = max(1, program.sizes["messages"].sum())
-    all_bytes = max(1, program.sizes["bytes"].sum())
+    total = max(1, message_sizes(program)["messages"].sum())
+    all_bytes = max(1, message_sizes(program)["bytes"].sum())
     rows = []
     reached = 0.0
-    for row in histogram(program.sizes).iter_rows(named=True):
+    for row in histogram(message_sizes(program)).iter_rows(named=True):
         reached += row["messages"] / total
         rows.append(
             [
@@ -102,7 +104,7 @@ def _collectives(program: Program) -> Table:
             format_time(row["time_s"]),
             percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
         ]
-        for row in program.collectives.head(ROWS_MAX).iter_rows(named=True)
+        for row in collective_calls(program).head(ROWS_MAX).iter_rows(named=True)
     ]
     return "Collective operations", columns, rows
 
@@ -110,7 +112,7 @@ def _collectives(program: Program) -> Table:
 def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
     """Tabulate calls by the time of all ranks."""
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    calls = program.time_by_call.group_by("call").agg(sums)
+    calls = time_by_call(program).group_by("call").agg(sums)
     calls = calls.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
     whole_s = program.elapsed_s * program.ranks
     rows = [

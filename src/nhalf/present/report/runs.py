@@ -11,8 +11,10 @@ import polars as pl
 
 from nhalf.base.listing import few
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import Overview
+from nhalf.facts.overview import Overview, overview
+from nhalf.facts.series import series_names
 from nhalf.present.application_verdict import application_verdict
 from nhalf.present.charts.overlay import DATA
 from nhalf.present.report import heading, themes
@@ -32,15 +34,16 @@ class RunsReport(Subject[Facts]):
 
     def heading(self) -> dict[str, Any]:
         """Title, verdict, precision, method and libraries."""
-        facts, size = self.data, self.data.extent
+        facts = self.data
+        size = extent(facts)
         return {
             "title": heading.title(size),
             "subtitle": heading.subtitle(size),
             "verdict": verdict(facts) or application_verdict(facts),
             "sureness": heading.sureness(size),
             "footer": heading.footer(size),
-            "libraries": [_library(entry, facts.series_names) for entry in facts.overview],
-            "series": facts.series_names,
+            "libraries": [_library(entry, series_names(facts)) for entry in overview(facts)],
+            "series": series_names(facts),
         }
 
     def caption(
@@ -57,9 +60,9 @@ class RunsReport(Subject[Facts]):
         picked = "" if option in shown or choice is None else choice.in_words(option)
         ranks, placements = _setting(points)
         setting = ["" if "ranks" in picked else ranks, placements]
-        parts = [picked, few(shown, NAMES_MAX), *setting, few(self.data.extent.hosts, 2)]
+        parts = [picked, few(shown, NAMES_MAX), *setting, few(extent(self.data).hosts, 2)]
         series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
-        libraries = [name for name in self.data.series_names if name in series] or sorted(series)
+        libraries = [name for name in series_names(self.data) if name in series] or sorted(series)
         lines = textwrap.wrap(", ".join(libraries), LINE_LENGTH)
         if self.data.overlay is not None and _has_overlay(spec):
             lines.append(f"dashed: {self.data.overlay.name}, for comparison")

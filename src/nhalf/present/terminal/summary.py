@@ -13,6 +13,7 @@ import polars as pl
 from nhalf.base.listing import few
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, show_table
 from nhalf.present.wording import n_half_ends, n_half_text, says_nothing
@@ -41,10 +42,10 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
     from nhalf.present.terminal.results import result_lines
 
     console = stdout_console()
-    if facts.overview:
-        console.print(overview_table(facts.overview))
+    if overview(facts):
+        console.print(overview_table(overview(facts)))
     else:
-        console.print(patterns_table(facts.patterns_overview))
+        console.print(patterns_table(patterns_overview(facts)))
     for line in result_lines(facts.results, facts.titles):
         console.print(f"• {line}", markup=False)
     for finding in findings(facts)[:FINDINGS_SHOWN]:

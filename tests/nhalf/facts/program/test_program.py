@@ -10,11 +10,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.facts.program.collectives import collective_calls
+from nhalf.facts.program.late_messages import matched
+from nhalf.facts.program.matrix import by_host, communication_matrix
 from nhalf.facts.program.operations import is_non_blocking, operation
-from nhalf.facts.program.placement import better_placement, crossing_bytes
+from nhalf.facts.program.placement import better_placement, crossing_bytes, suggested_placement
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import destination_histogram, spread
-from nhalf.facts.program.sizes import histogram, median_bytes, share_below
+from nhalf.facts.program.rate import rate_phases, rates_over_time
+from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
+from nhalf.facts.program.shape.naming import communication_shape
+from nhalf.facts.program.sizes import histogram, median_bytes, message_sizes, share_below
+from nhalf.facts.program.time_in_mpi import time_by_rank
+from nhalf.facts.program.waiting import arrivals, waiting_by_cause
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 
 
@@ -23,7 +30,8 @@ def ring(ranks: int, **more: Any) -> Program:
 
 
 def test_sends_of_each_process_those_without_any_included() -> None:
-    found = program(4, [*sent({(0, 1): 3, (0, 2): 1}, 100), *sent({(1, 1): 2}, 8)]).sends
+    rows = [*sent({(0, 1): 3, (0, 2): 1}, 100), *sent({(1, 1): 2}, 8)]
+    found = sends_by_rank(program(4, rows))
     silent = [(rank, 0, 0, 0, None) for rank in (2, 3)]
     assert found.rows() == [(0, 4, 400, 2, 100.0), (1, 2, 16, 1, 8.0), *silent]
     assert spread(found["messages"]) == {"min": 0, "mean": 1.5, "max": 4}
@@ -33,8 +41,8 @@ def test_sends_of_each_process_those_without_any_included() -> None:
 def test_what_goes_nowhere_is_not_sent() -> None:
     nowhere = [{"call": "MPI_Send", "kind": "sent", "partner": -1, "count": 5, "bytes": 50}]
     assert program(2, nowhere).sent.is_empty()
-    assert program(2, nowhere).sizes.is_empty()
-    assert program(2, nowhere).shape.name == "none"
+    assert message_sizes(program(2, nowhere)).is_empty()
+    assert communication_shape(program(2, nowhere)).name == "none"
 
 
 def test_puts_count_as_messages_and_gets_do_not() -> None:
@@ -45,7 +53,7 @@ def test_puts_count_as_messages_and_gets_do_not() -> None:
 
 def test_sizes_have_cumulative_shares_and_classes() -> None:
     rows = [*sent({(0, 1): 6}, 0), *sent({(0, 1): 3}, 1024), *sent({(1, 0): 1}, 1025)]
-    found = program(2, rows).sizes
+    found = message_sizes(program(2, rows))
     assert found["messages_share"].to_list() == pytest.approx([0.6, 0.9, 1.0])
     assert found["bytes_share"].to_list() == pytest.approx([0, 3072 / 4097, 1])
     assert histogram(found).select("from_bytes", "to_bytes", "messages").rows() == [
@@ -57,28 +65,27 @@ def test_sizes_have_cumulative_shares_and_classes() -> None:
 
 @pytest.mark.parametrize("size_bytes", [1, 2, 3, 2**20 - 1, 2**20, 2**29, 2**40 - 1, 2**40])
 def test_every_size_is_in_its_class(size_bytes: int) -> None:
-    (row,) = histogram(program(2, sent({(0, 1): 1}, size_bytes)).sizes).rows(named=True)
+    (row,) = histogram(message_sizes(program(2, sent({(0, 1): 1}, size_bytes)))).rows(named=True)
     assert row["from_bytes"] <= size_bytes < row["to_bytes"] == 2 * row["from_bytes"]
 
 
 def test_the_matrix_by_rank_and_by_host() -> None:
-    from nhalf.facts.program.matrix import by_host
-
     found = ring(4, hosts=2)
-    assert found.matrix.messages.tolist() == (10 * np.eye(4)[[1, 2, 3, 0]]).tolist()
-    hosts = by_host(found.matrix, found.hosts)
+    matrix = communication_matrix(found)
+    assert matrix.messages.tolist() == (10 * np.eye(4)[[1, 2, 3, 0]]).tolist()
+    hosts = by_host(matrix, found.hosts)
     assert hosts.names == ("node0", "node1")
     assert hosts.bytes.tolist() == [[0, 20480], [20480, 0]]
-    assert found.matrix.ordered([2, 3, 0, 1]).messages[0].tolist() == [0, 10, 0, 0]
+    assert matrix.ordered([2, 3, 0, 1]).messages[0].tolist() == [0, 10, 0, 0]
 
 
 def test_a_better_placement_saves_what_it_says() -> None:
-    found = ring(8, hosts=2).placement
+    found = suggested_placement(ring(8, hosts=2))
     assert found is not None
     assert (found.before_bytes, found.crossing_bytes) == (8 * 10240, 2 * 10240)
     groups = np.array(found.groups)
     assert sorted(np.bincount(groups)) == [4, 4]
-    assert crossing_bytes(ring(8).matrix.bytes, groups) == found.crossing_bytes
+    assert crossing_bytes(communication_matrix(ring(8)).bytes, groups) == found.crossing_bytes
 
 
 def test_a_placement_never_gets_worse() -> None:
@@ -117,7 +124,7 @@ def collective(rank: int, **more: object) -> dict[str, object]:
 
 
 def test_collectives_count_operations_not_calls() -> None:
-    found = program(3, [collective(rank) for rank in range(3)]).collectives
+    found = collective_calls(program(3, [collective(rank) for rank in range(3)]))
     row = found.row(0, named=True)
     assert (row["operations"], row["ranks"], row["bytes"]) == (5, 3, 120)
     assert row["time_s"] == pytest.approx(0.1)
@@ -129,14 +136,14 @@ def test_time_is_that_of_the_busiest_thread() -> None:
         collective(0, thread=0, time_s=0.2, waiting_s=0.1),
         collective(0, thread=1, time_s=0.3, waiting_s=0.2),
     ]
-    found = program(2, rows, elapsed_s=2.0).time_by_rank
+    found = time_by_rank(program(2, rows, elapsed_s=2.0))
     assert found.rows() == [(0, 0.3, 0.2, 0.15, 0.1), (1, 0.0, 0.0, 0.0, 0.0)]
 
 
 def test_waiting_has_a_cause() -> None:
     kinds = ("sent", "received", "collective", "waiting", "one-sided")
     rows = [{"call": "x", "kind": kind, "waiting_s": 1.0, "rank": 0} for kind in kinds]
-    found = program(1, rows).waiting
+    found = waiting_by_cause(program(1, rows))
     assert set(found["cause"]) == {"late receiver", "late sender", "collective", "completion"}
 
 
@@ -148,15 +155,13 @@ def test_arrivals_name_the_last() -> None:
         for rank, starts in late.items()
         for start in starts
     ]
-    found = program(3, timeline=rows).arrivals
+    found = arrivals(program(3, timeline=rows))
     assert found["last_rank"].to_list() == [1, 2]
     assert found["spread_s"].to_list() == pytest.approx([0.5, 4.0])
     assert found["waiting_s"].to_list() == pytest.approx([0.5 + 0.3, 4.0 + 3.9])
 
 
 def test_messages_wait_for_who_is_late() -> None:
-    from nhalf.facts.program.late_messages import matched
-
     message = {"communicator": 0, "tag": 7, "size_bytes": 8}
     send = {"call": "MPI_Send", "kind": "sent", "rank": 0, "partner": 1, **message}
     receive = {"call": "MPI_Recv", "kind": "received", "rank": 1, "partner": 0, **message}
@@ -166,7 +171,7 @@ def test_messages_wait_for_who_is_late() -> None:
         {**send, "start_s": 3.0, "end_s": 4.5, "waiting_s": 1.4},
         {**receive, "start_s": 4.0, "end_s": 4.6},
     ]
-    found = matched(program(2, timeline=rows).timeline)
+    found = matched(program(2, timeline=rows))
     assert found["late_sender_s"].to_list() == pytest.approx([1.5, 0.0])
     assert found["late_receiver_s"].to_list() == pytest.approx([0.0, 1.0])
 
@@ -180,7 +185,7 @@ def bins(counts: list[int]) -> list[dict[str, object]]:
 
 
 def test_phases_are_found_where_the_rate_changes() -> None:
-    found = program(2, bins=bins([100] * 20 + [0] * 15 + [1000] * 25)).phases
+    found = rate_phases(program(2, bins=bins([100] * 20 + [0] * 15 + [1000] * 25)))
     assert [round(row["messages_per_s"]) for row in found] == [1000, 0, 10000]
     assert [row["start_s"] for row in found] == pytest.approx([0, 2.0, 3.5])
     assert found[-1]["end_s"] == pytest.approx(6.0)
@@ -188,20 +193,20 @@ def test_phases_are_found_where_the_rate_changes() -> None:
 
 def test_a_steady_program_has_one_phase() -> None:
     random = np.random.default_rng(5)
-    found = program(2, bins=bins(random.poisson(50, 200).tolist())).phases
+    found = rate_phases(program(2, bins=bins(random.poisson(50, 200).tolist())))
     assert len(found) == 1
 
 
 def test_many_bins_are_put_together() -> None:
-    found = program(2, bins=bins([1] * 5000)).over_time
+    found = rates_over_time(program(2, bins=bins([1] * 5000)))
     assert found.height <= 512
     assert found["messages"].sum() == 5000
-    assert program(2).over_time.is_empty()
-    assert program(2).phases == []
+    assert rates_over_time(program(2)).is_empty()
+    assert rate_phases(program(2)) == []
 
 
 def test_a_trace_opens_from_its_folder(tmp_path: Path) -> None:
     found = Program.open(stored(ring(4), tmp_path / "run"))
     assert (found.ranks, found.name, found.elapsed_s) == (4, "run", 1.0)
     assert isinstance(found.timeline, pl.DataFrame)
-    assert found.shape.words == "ring of 4 ranks, one way"
+    assert communication_shape(found).words == "ring of 4 ranks, one way"

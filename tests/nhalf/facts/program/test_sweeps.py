@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape.naming import communication_shape
 from tests.nhalf.traced_programs import program, sends_of, sent
 
 SIDE, PLANES = 4, 20
@@ -54,6 +55,6 @@ def traced(rows: Iterator[dict[str, Any]]) -> Program:
     [(sweeps(), "wavefront"), (exchanges(), "2-D stencil"), (iter(()), "2-D stencil")],
 )
 def test_the_order_of_messages_tells_a_wavefront(rows: Iterator[dict[str, Any]], name: str) -> None:
-    found = traced(rows).shape
+    found = communication_shape(traced(rows))
     assert found.name == name
     assert "on 4 x 4 ranks" in found.words

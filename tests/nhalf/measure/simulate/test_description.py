@@ -222,12 +222,8 @@ def test_stages_are_a_fat_tree_of_as_many_nodes() -> None:
 
 
 def test_a_crossbar_without_a_size_has_two_nodes_at_least() -> None:
-    assert [describe(Messages(machine(Crossbar())), nodes=n).nodes for n in (0, 1, 2, 9)] == [
-        2,
-        2,
-        2,
-        9,
-    ]
+    messages = Messages(machine(Crossbar()))
+    assert [describe(messages, nodes=n).nodes for n in (0, 1, 2, 9)] == [2, 2, 2, 9]
 
 
 def test_a_link_is_never_slower_than_its_ping_pong() -> None:
@@ -252,9 +248,8 @@ def test_the_nearest_curve_holds_between_neighbours_whatever_its_distance() -> N
 
 @pytest.mark.parametrize("placement", ["same-node", "other-node"])
 def test_one_curve_stands_for_the_other(placement: str) -> None:
-    within, between = read(
-        describe(Messages(machine(None, curve(placement=placement)))).text
-    ).curves
+    messages = Messages(machine(None, curve(placement=placement)))
+    within, between = read(describe(messages).text).curves
     assert within.time_s(100) == between.time_s(100) == pytest.approx(EAGER.time_s(100))
 
 

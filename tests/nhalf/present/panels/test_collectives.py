@@ -12,6 +12,7 @@ import pytest
 
 from nhalf.base.plugins import load
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.panels import Panel, Table
 from nhalf.statistics.summary import summarise
 from nhalf.store.values import value
@@ -204,7 +205,7 @@ def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
     own = rows_of("collectives", data)
     assert {(row["series"], row["time"]) for row in own} == {("mpich", "1 µs"), ("mpich", "2 µs")}
     assert PANELS["algorithms"]().render(report(frames[0], alone)) is None
-    assert data.series_names == ["mpich", "mpich, binary", "mpich, chain"]
+    assert series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
 
 
 def test_barriers_are_named_by_their_algorithm(make_measurements: Measurements) -> None:

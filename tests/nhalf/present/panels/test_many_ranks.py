@@ -14,7 +14,7 @@ import vl_convert
 from nhalf.base.plugins import load
 from nhalf.facts.distance import relation
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import plain
+from nhalf.facts.series import plain, series_names
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.findings import findings
 from nhalf.present.panels import Panel, Table
@@ -80,7 +80,7 @@ def test_points_with_axes_and_of_many_ranks_are_no_curves(make_measurements: Mak
 
 def test_axes_do_not_make_series_of_their_own(make_measurements: Make) -> None:
     data = data_of(points(make_measurements, "distance", pairs_of_ranks(5)))
-    assert data.series_names == ["mpich"]
+    assert series_names(data) == ["mpich"]
 
 
 def test_legend_holds_what_is_drawn_and_colours_stay(make_measurements: Make) -> None:

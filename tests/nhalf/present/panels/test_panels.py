@@ -11,6 +11,7 @@ import vl_convert
 
 from nhalf.base.plugins import load
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
 from nhalf.statistics.summary import summarise
@@ -214,8 +215,8 @@ def test_fine_grid_is_thinned_but_keeps_its_ends(make_measurements: Make) -> Non
 def test_series_differ_by_what_varies_only(make_measurements: Make) -> None:
     two = make_measurements(sizes=(1,))
     four = two.with_columns(ranks=pl.lit(4, pl.Int32))
-    assert report_data(two).series_names == ["mpich"]
-    both = report_data(pl.concat([two, four])).series_names
+    assert series_names(report_data(two)) == ["mpich"]
+    both = series_names(report_data(pl.concat([two, four])))
     assert both == ["mpich, 2 ranks", "mpich, 4 ranks"]
 
 

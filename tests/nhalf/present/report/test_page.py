@@ -15,7 +15,7 @@ import pytest
 from nhalf.base import files
 from nhalf.base.errors import InputError, MissingError
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import n_half
+from nhalf.facts.overview import n_half, overview
 from nhalf.present.report import write_report
 from nhalf.present.report.bundle import script_text
 from nhalf.present.report.images import write_images
@@ -214,7 +214,7 @@ def test_pictures_come_from_the_same_panels(tmp_path: Path, make_measurements: M
 
 def test_overview_gives_back_what_was_put_in(make_measurements: Make) -> None:
     measured = make_measurements(noise=0.001, launch_noise=0.001)
-    (entry,) = report_data(measured).overview
+    (entry,) = overview(report_data(measured))
     assert entry.latency_s == pytest.approx(1e-6, rel=0.01)
     assert entry.latency_low_s <= entry.latency_s <= entry.latency_high_s
     assert entry.peak_Bps == pytest.approx(5e9, rel=0.01)

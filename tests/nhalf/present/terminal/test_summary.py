@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.overview import overview
 from nhalf.present.terminal.summary import overview_table
 
 
@@ -17,7 +18,7 @@ def test_one_launch_shows_no_interval(
     make_measurements: Callable[..., pl.LazyFrame], launches: int, told: bool
 ) -> None:
     """However narrow its samples are: they do not show how much launches differ."""
-    table = overview_table(Facts(make_measurements(launches=launches), {}, {}).overview)
+    table = overview_table(overview(Facts(make_measurements(launches=launches), {}, {})))
     cells = list(table.columns[2].cells)
     assert cells
     assert all((cell != "–") == told for cell in cells)

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.facts.fact import fact
+from nhalf.facts.program.matrix import communication_matrix
+from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.cubes import BUTTERFLY, cubes
 from nhalf.facts.program.shape.edges import Edges, PairMask
 from nhalf.facts.program.shape.explained import Explained
@@ -16,6 +19,7 @@ from nhalf.facts.program.shape.grid_words import WAVEFRONT
 from nhalf.facts.program.shape.grids import grids
 from nhalf.facts.program.shape.hubs import MASTER_WORKER, hubs
 from nhalf.facts.program.shape.permutations import permutations
+from nhalf.facts.program.shape.sweeps import is_swept
 
 SHARE_MIN = 0.9
 """The share of all messages that a shape must explain."""
@@ -62,6 +66,16 @@ def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
     if best is None or share < SHARE_MIN:
         return Shape(IRREGULAR, "irregular", share, partners)
     return Shape(best.name, best.words, share, partners, best if best.dimensions else None)
+
+
+@fact
+def communication_shape(program: Program) -> Shape:
+    """The shape of a program's messages; a stencil that is swept is a wavefront."""
+    matrix = communication_matrix(program)
+    shape = shape_of(matrix.messages, matrix.bytes)
+    # A circulating token is not a wavefront.
+    has_ends = shape.grid is not None and not any(shape.grid.periodic)
+    return swept(shape) if has_ends and is_swept(program) else shape
 
 
 def swept(shape: Shape) -> Shape:

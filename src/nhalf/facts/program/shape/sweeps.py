@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
+
 AGAIN_SHARE = 0.8
 """The share of sends that must follow another to the same rank without an answer."""
 FED_SHARE = 0.4
 """The share of sends that must follow a message from another rank: the first ranks get none."""
 
 
-def is_swept(timeline: pl.DataFrame) -> bool:
-    """Whether the point-to-point messages of a timeline are those of sweeps."""
+@fact
+def is_swept(program: Program) -> bool:
+    """Whether the point-to-point messages of the timeline are those of sweeps."""
     kinds = ["sent", "received"]
-    events = timeline.filter(pl.col("kind").is_in(kinds) & (pl.col("partner") >= 0))
+    events = program.timeline.filter(pl.col("kind").is_in(kinds) & (pl.col("partner") >= 0))
     if events.is_empty():
         return False
     is_sent = pl.col("kind") == "sent"

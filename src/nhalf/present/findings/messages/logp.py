@@ -8,6 +8,7 @@ from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
+from nhalf.facts.logp import logp_rows
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
@@ -17,7 +18,7 @@ BUSY = 0.5
 
 class Busy(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        rows = facts.logp
+        rows = logp_rows(facts)
         unknown = [row for row in rows if row["identifiable"] is False]
         if unknown:
             yield _unknown(unknown)

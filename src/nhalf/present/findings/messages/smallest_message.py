@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.contests import Contest
+from nhalf.facts.contests import Contest, contests
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import leads
 from nhalf.present.findings import Finder, Finding
@@ -15,7 +15,7 @@ from nhalf.present.wording import between, times, weight
 
 class SmallestMessage(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for contest in facts.contests():
+        for contest in contests(facts):
             sizes = contest.sizes()[:1]
             if sizes:
                 yield from _findings(facts, contest, sizes[0])

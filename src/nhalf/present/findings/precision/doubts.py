@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.facts import Facts
+from nhalf.facts.point_warnings import point_warnings
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence
 
@@ -29,12 +30,12 @@ SAID_ELSEWHERE = {"unverified", "imprecise"}
 class Doubts(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         total = facts.summary.height
-        for doubt in facts.doubts:
+        for doubt in point_warnings(facts):
             if doubt.name in SAID_ELSEWHERE:
                 continue
             where = "" if doubt.everyone else f" ({few(doubt.series, NAMES_MAX)})"
             yield Finding(
-                f"{sentence(doubt.what)}: {doubt.points} of {count(total, 'point')}{where}.",
+                f"{sentence(doubt.meaning)}: {doubt.points} of {count(total, 'point')}{where}.",
                 importance=DOUBT_WEIGHTS.get(doubt.name, 22) + 4 * doubt.points / total,
                 kind=doubt.name,
                 remedy=f"{sentence(doubt.remedy)}." if doubt.remedy else "",

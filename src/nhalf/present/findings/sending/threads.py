@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import THREADS, THREADS_STANDARD, slower_ways
+from nhalf.facts.standard_ways import THREADS, slower_ways
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, threads_name, times, weight
 
 
 class Threads(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for cost in slower_ways(facts, THREADS, THREADS_STANDARD):
+        for cost in slower_ways(facts, THREADS):
             shared = cost.way["communicators"] != "each"
             yield Finding(
                 f"{cost.series}: {cost.pattern} of {format_size(cost.size_bytes)} with "

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import WINDOW_STANDARD, WINDOWS, slower_ways
+from nhalf.facts.standard_ways import WINDOWS, slower_ways
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight, window_name
 
 
 class Windows(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for cost in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
+        for cost in slower_ways(facts, WINDOWS):
             yield Finding(
                 f"{cost.series}: of the window accesses measured, {cost.pattern} of "
                 f"{format_size(cost.size_bytes)} with {window_name(cost.way)} costs most: "

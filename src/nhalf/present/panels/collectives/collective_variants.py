@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.facts.collectives import varied
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -32,5 +33,5 @@ class CollectiveVariants(Panel[Facts]):
             {**ratio_row(row, row["variant"]), "pattern": row["pattern"]}
             for row in common.thin(points, ["series", "pattern", "variant"]).to_dicts()
         ]
-        names = facts.series_names
+        names = series_names(facts)
         return ratio_chart(rows, names, kind_title="condition", standard="the usual time")

@@ -9,7 +9,14 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS, PATTERN, forwardings_of, methods_of
+from nhalf.facts.multicast import (
+    BY_NUMBER,
+    FORWARDINGS,
+    PATTERN,
+    forwardings_of,
+    methods_of,
+    multicasts,
+)
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis
 from nhalf.present.panels import Panel
@@ -27,7 +34,7 @@ class Multicast(Panel[Facts]):
     patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = facts.multicasts
+        points = multicasts(facts)
         if points.is_empty():
             return None
         rows = _rows(points)

@@ -8,7 +8,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import FORWARDINGS, methods_of
+from nhalf.facts.multicast import FORWARDINGS, methods_of, multicasts
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import percent
 
@@ -24,7 +24,7 @@ class MulticastCost(Panel[Facts]):
     order = 68
 
     def render(self, facts: Facts) -> Table | None:
-        points = facts.multicasts
+        points = multicasts(facts)
         if points.is_empty():
             return None
         points = points.filter(pl.col("link_visits").is_not_null()).filter(

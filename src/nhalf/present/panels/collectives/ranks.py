@@ -12,6 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.finishing import finishing
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -31,7 +32,7 @@ class Ranks(Panel[Facts]):
         points = finishing(facts)
         if points.is_empty():
             return None
-        names = facts.series_names
+        names = series_names(facts)
         rows = _rows(common.thin(points, ["series", "pattern"]))
         patterns = sorted({row["pattern"] for row in rows})
         series = {row["series"] for row in rows}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import plain
+from nhalf.facts.series import plain_points
 from nhalf.present.charts.curves import time_curves
 from nhalf.present.panels import Panel
 
@@ -20,5 +20,5 @@ class Latency(Panel[Facts]):
     order = 10
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = plain(facts.sound, facts)
+        points = plain_points(facts)
         return time_curves(points, facts, "time of one message")

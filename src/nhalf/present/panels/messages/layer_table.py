@@ -10,7 +10,7 @@ import polars as pl
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import CLASSIC_PATTERNS, has_layers
-from nhalf.facts.overview import Overview
+from nhalf.facts.overview import Overview, overview
 from nhalf.facts.series import library_label
 from nhalf.present.panels import Panel, Table
 
@@ -62,13 +62,13 @@ def _smallest(frame: pl.DataFrame, points: pl.DataFrame, pattern: str) -> str:
 
 def _message(facts: Facts, name: str, mpi: str) -> list[str]:
     """Latency, peak rate and n½ of the first curve of a library or layer."""
-    overview = next((entry for entry in facts.overview if _is_about(entry, name, mpi)), None)
-    if overview is None:
+    curve = next((entry for entry in overview(facts) if _is_about(entry, name, mpi)), None)
+    if curve is None:
         return ["–", "–", "–"]
-    half = overview.n_half_bytes
+    half = curve.n_half_bytes
     return [
-        format_time(overview.latency_s),
-        format_rate(overview.peak_Bps),
+        format_time(curve.latency_s),
+        format_rate(curve.peak_Bps),
         format_size(round(half)) if math.isfinite(half) else "–",
     ]
 

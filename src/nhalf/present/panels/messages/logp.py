@@ -11,6 +11,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
+from nhalf.facts.logp import logp_rows
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text
@@ -34,7 +35,7 @@ class LogP(Panel[Facts]):
     patterns = PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for library in facts.logp for row in _rows(library)]
+        rows = [row for library in logp_rows(facts) for row in _rows(library)]
         if not rows:
             return None
         names = sorted({row["series"] for row in rows})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.logp import logp_rows
 from nhalf.present.panels import Panel, Table
 
 
@@ -18,7 +19,7 @@ class LogPDoubts(Panel[Facts]):
     def render(self, facts: Facts) -> Table | None:
         rows = [
             [library["series"], f"{limit}."]
-            for library in facts.logp
+            for library in logp_rows(facts)
             for limit in [library["missing"], *library["doubts"]]
             if limit
         ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.logp import logp_rows
 from nhalf.present.panels import Panel, Table
 from nhalf.results.logp import LogPResult
 
@@ -30,7 +31,7 @@ class LogPParameters(Panel[Facts]):
     order = 45
 
     def render(self, facts: Facts) -> Table | None:
-        libraries = facts.logp
+        libraries = logp_rows(facts)
         if not libraries:
             return None
         rows = [

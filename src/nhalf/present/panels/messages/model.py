@@ -14,7 +14,7 @@ from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.evident import evident_changes
 from nhalf.facts.facts import Facts
 from nhalf.facts.fitted import fitted_curves
-from nhalf.facts.series import MAIN_PATTERN
+from nhalf.facts.series import MAIN_PATTERN, series_names
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
@@ -37,7 +37,7 @@ class Model(Panel[Facts]):
         if not any(row["kind"] == "segment" for row in rows):
             return None
         shown = {row["series"] for row in rows}
-        names = facts.series_names
+        names = series_names(facts)
         # A layer without rows would leave its scale without an extent.
         switched = any(row["kind"] == "switch" for row in rows)
         layers = [*([_stripes()] if switched else []), *_curves(rows, names)]
@@ -155,5 +155,5 @@ def _switches(model: FittedModel, facts: Facts) -> list[Row]:
             "words": f"between {format_size(change.low_bytes)} and "
             f"{format_size(change.high_bytes)}: {change.change_percent:+.0f} % ({change.kind})",
         }
-        for change in evident_changes(model, facts)
+        for change in evident_changes(facts, model)
     ]

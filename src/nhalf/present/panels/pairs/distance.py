@@ -14,6 +14,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.panels import Panel
@@ -59,7 +60,7 @@ class Distance(Panel[Facts]):
         ranks = int(points.select(pl.max_horizontal("first", "second").max()).item()) + 1
         chart = _matrix(rows, _names(points, facts, ranks))
         series = {row["series"] for row in rows}
-        order = [name for name in facts.series_names if name in series]
+        order = [name for name in series_names(facts) if name in series]
         choices = list(dict.fromkeys(row["choice"] for row in rows))
         return (
             alt.layer(*chart, data=common.data_of(rows))

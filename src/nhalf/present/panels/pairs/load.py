@@ -9,7 +9,8 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import LATENCY, by_pairs
+from nhalf.facts.pairs import LATENCY, by_pairs, load_ratios
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
@@ -27,7 +28,7 @@ class Load(Panel[Facts]):
     patterns = (LATENCY,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        ratios = facts.loads
+        ratios = load_ratios(facts)
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
         rows = _rows(ratios)
@@ -39,7 +40,7 @@ class Load(Panel[Facts]):
                 ratio_axis(domain, "one pair's latency"),
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-            facets=("series", facts.series_names),
+            facets=("series", series_names(facts)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("pairs:Q", title="pairs"),

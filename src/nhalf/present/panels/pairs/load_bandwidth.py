@@ -10,6 +10,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import BANDWIDTH, rates_of_pairs
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel
@@ -38,7 +39,7 @@ class LoadBandwidth(Panel[Facts]):
                 rate,
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-            facets=("series", facts.series_names),
+            facets=("series", series_names(facts)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("pairs:Q", title="pairs"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
+from nhalf.facts.precision import missed
 from nhalf.facts.series import full_name
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import half_width_text
@@ -21,7 +22,7 @@ class IntervalWidth(Panel[Facts]):
     order = 80
 
     def render(self, facts: Facts) -> Table | None:
-        points = facts.missed
+        points = missed(facts)
         if points.is_empty():
             return None
         rows = [

@@ -10,6 +10,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.launch_spread import POINT, deviations
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -34,7 +35,7 @@ class LaunchSpread(Panel[Facts]):
         if points.is_empty():
             return None
         points = _some(common.thin(points, ["series"]))
-        names = facts.series_names
+        names = series_names(facts)
         base = alt.Chart().encode(
             x=common.size_axis(),
             color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),

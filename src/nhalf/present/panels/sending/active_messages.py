@@ -9,6 +9,7 @@ import polars as pl
 from nhalf.facts.active_messages import LONG, MEDIUM, way_ratios
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -43,7 +44,7 @@ class ActiveMessages(Panel[Facts]):
         ]
         return ratio_chart(
             rows,
-            facts.series_names,
+            series_names(facts),
             kind_title="way",
             standard="the standard way",
             series_title="transport",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import LAYOUT_STANDARD, LAYOUTS
+from nhalf.facts.standard_ways import LAYOUTS
 from nhalf.present.charts.ways import ways_chart
 from nhalf.present.panels import Panel
 from nhalf.present.wording import layout_name
@@ -20,7 +20,7 @@ class Layouts(Panel[Facts]):
         "lies below the data type, the library's own packing is slow."
     )
     order = 34
-    patterns = LAYOUTS
+    patterns = LAYOUTS.patterns
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        return ways_chart(facts, LAYOUTS, LAYOUT_STANDARD, layout_name, "contiguous data")
+        return ways_chart(facts, LAYOUTS, layout_name, "contiguous data")

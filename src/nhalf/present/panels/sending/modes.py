@@ -8,7 +8,8 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.modes import mode_name
+from nhalf.facts.modes import mode_name, mode_ratios
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -28,12 +29,12 @@ class Modes(Panel[Facts]):
         if not rows:
             return None
         return ratio_chart(
-            rows, facts.series_names, kind_title="mode", standard="the standard send"
+            rows, series_names(facts), kind_title="mode", standard="the standard send"
         )
 
 
 def _rows(facts: Facts) -> list[Row]:
-    points = with_intervals(facts.modes, ["series", "pattern", "bytes"])
+    points = with_intervals(mode_ratios(facts), ["series", "pattern", "bytes"])
     return [
         ratio_row(row, mode_name(row["pattern"]))
         for row in common.thin(points, ["series", "pattern"]).iter_rows(named=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import THREADS, THREADS_STANDARD
+from nhalf.facts.standard_ways import THREADS
 from nhalf.present.charts.ways import ways_chart
 from nhalf.present.panels import Panel
 from nhalf.present.wording import threads_name
@@ -20,7 +20,7 @@ class Threads(Panel[Facts]):
         "threads do not disturb each other, and at the number of threads they are serialised."
     )
     order = 35
-    patterns = THREADS
+    patterns = THREADS.patterns
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        return ways_chart(facts, THREADS, THREADS_STANDARD, threads_name, "one thread")
+        return ways_chart(facts, THREADS, threads_name, "one thread")

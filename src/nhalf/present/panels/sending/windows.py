@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import WINDOW_STANDARD, WINDOWS
+from nhalf.facts.standard_ways import WINDOWS
 from nhalf.present.charts.ways import ways_chart
 from nhalf.present.panels import Panel
 from nhalf.present.wording import window_name
@@ -20,7 +20,7 @@ class Windows(Panel[Facts]):
         "same launch: a fence or a lock far above 1× costs more than the data it protects."
     )
     order = 33
-    patterns = WINDOWS
+    patterns = WINDOWS.patterns
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        return ways_chart(facts, WINDOWS, WINDOW_STANDARD, window_name, "an access with a flush")
+        return ways_chart(facts, WINDOWS, window_name, "an access with a flush")

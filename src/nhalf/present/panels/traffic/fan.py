@@ -10,6 +10,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import FANS, fans
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Panel
@@ -46,7 +47,7 @@ class Fan(Panel[Facts]):
             rows,
             (common.size_axis(), time_axis),
             kinds=[kind for kind in (*KINDS.values(), OWN) if kind in shown_kinds],
-            facets=("series", facts.series_names),
+            facets=("series", series_names(facts)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("kind:N", title="traffic"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
@@ -41,7 +42,7 @@ class Traffic(Panel[Facts]):
                 alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
             ),
             kinds=rules_of(rows),
-            facets=("series", facts.series_names),
+            facets=("series", series_names(facts)),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
             behind=[diagonal],

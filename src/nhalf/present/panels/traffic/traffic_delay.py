@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
@@ -38,7 +39,7 @@ class TrafficDelay(Panel[Facts]):
             rows,
             (load, delay),
             kinds=rules_of(rows),
-            facets=("series", facts.series_names),
+            facets=("series", series_names(facts)),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
         )

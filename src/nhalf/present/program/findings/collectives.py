@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, percent
@@ -16,9 +17,9 @@ TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "ga
 
 class CostlyCollective(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        if program.collectives.is_empty() or program.elapsed_s <= 0:
+        if collective_calls(program).is_empty() or program.elapsed_s <= 0:
             return
-        row = program.collectives.row(0, named=True)
+        row = collective_calls(program).row(0, named=True)
         share = row["time_s"] / program.elapsed_s
         if share < SHARE_MIN:
             return

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent, times
 
@@ -17,7 +18,7 @@ class Imbalance(Finder[Program]):
     """Time outside MPI counts as computing."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        shares = program.time_by_rank["time_share"].drop_nulls()
+        shares = time_by_rank(program)["time_share"].drop_nulls()
         if shares.len() < 2:
             return
         computing = 1 - shares

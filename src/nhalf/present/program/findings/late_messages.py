@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waiting import LATE_SENDER
 from nhalf.present.findings import Finder, Finding
@@ -18,9 +19,9 @@ class LateMessages(Finder[Program]):
     """With a timeline: the late rank, the number of messages, and the worst of them."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        if program.late_messages.is_empty() or program.elapsed_s <= 0:
+        if late_pairs(program).is_empty() or program.elapsed_s <= 0:
             return
-        row = program.late_messages.row(0, named=True)
+        row = late_pairs(program).row(0, named=True)
         share = row["waiting_s"] / program.elapsed_s
         if share < SHARE_MIN:
             return

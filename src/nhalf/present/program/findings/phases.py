@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.rate import rate_phases
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
 class Phases(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        rows = program.phases
+        rows = rate_phases(program)
         if len(rows) < 2:
             return
         busiest = max(rows, key=lambda row: row["messages_per_s"])

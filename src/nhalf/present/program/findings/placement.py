@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.units import format_size
+from nhalf.facts.program.placement import suggested_placement
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
@@ -16,7 +17,7 @@ RANKS_LISTED = 64
 
 class BetterPlacement(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        placement = program.placement
+        placement = suggested_placement(program)
         if placement is None or placement.saved_bytes < SAVED_SHARE_MIN * placement.before_bytes:
             return
         if placement.saved_bytes <= 0:

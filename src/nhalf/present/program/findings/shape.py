@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shape.naming import IRREGULAR, NONE
-from nhalf.facts.program.sizes import median_bytes, share_below
+from nhalf.facts.program.shape.naming import IRREGULAR, NONE, communication_shape
+from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
@@ -25,15 +25,15 @@ class ShapeOfMessages(Finder[Program]):
     """The shape with its evidence; small messages cost by number, large ones by bytes."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        shape = program.shape
+        shape = communication_shape(program)
         if shape.name == NONE:
             return
-        small = share_below(program.sizes, SMALL_BYTES)
-        large = 1 - share_below(program.sizes, LARGE_BYTES)
+        small = share_below(message_sizes(program), SMALL_BYTES)
+        large = 1 - share_below(message_sizes(program), LARGE_BYTES)
         partners = f"{shape.partners:g} partner{'' if shape.partners == 1 else 's'}"
-        middle = median_bytes(program.sizes)
+        middle = median_bytes(message_sizes(program))
         bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
-        share = share_below(program.sizes, middle + 1)
+        share = share_below(message_sizes(program), middle + 1)
         if small >= MOSTLY:
             bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
             remedy = LATENCY_REMEDY

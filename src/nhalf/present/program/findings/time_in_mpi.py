@@ -8,18 +8,19 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
 class TimeInMpi(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        shares = program.time_by_rank["time_share"].drop_nulls()
+        shares = time_by_rank(program)["time_share"].drop_nulls()
         if shares.is_empty() or not shares.sum():
             return
         mean = float(shares.mean())  # type: ignore[arg-type]
         low, high = (percent(share) for share in (min(shares), max(shares)))
-        calls = program.time_by_call.group_by("call").agg(pl.col("time_s").sum())
+        calls = time_by_call(program).group_by("call").agg(pl.col("time_s").sum())
         most = calls.sort("time_s", "call", descending=[True, False]).row(0, named=True)
         of_mpi = most["time_s"] / calls["time_s"].sum()
         spread = "" if low == high else f" ({low} to {high})"

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import time_by_rank
+from nhalf.facts.program.waiting import waiting_by_cause
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
@@ -23,7 +25,7 @@ CAUSES = {
 
 class Waiting(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        shares = program.time_by_rank.drop_nulls()
+        shares = time_by_rank(program).drop_nulls()
         if shares.is_empty():
             return
         most = shares.sort("waiting_share", "rank", descending=[True, False]).row(0, named=True)
@@ -31,7 +33,7 @@ class Waiting(Finder[Program]):
         if share < SHARE_MIN:
             return
         mean = float(shares["waiting_share"].mean())  # type: ignore[arg-type]
-        causes = program.waiting.filter(pl.col("rank") == most["rank"]).sort("waiting_s")
+        causes = waiting_by_cause(program).filter(pl.col("rank") == most["rank"]).sort("waiting_s")
         cause = CAUSES[causes["cause"][-1]] if causes.height else ""
         least = shares.sort("waiting_share", "rank").row(0, named=True)
         remedy = ""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import percent
@@ -31,7 +32,7 @@ class Collectives(Panel[Program]):
                 format_time(row["time_s"]),
                 percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
             ]
-            for row in program.collectives.head(ROWS_MAX).iter_rows(named=True)
+            for row in collective_calls(program).head(ROWS_MAX).iter_rows(named=True)
         ]
         if not rows:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.sends import destination_histogram, spread
+from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count
 
@@ -28,11 +28,11 @@ class Destinations(Panel[Program]):
             ("mean_bytes", "mean size"),
             ("destinations", "destinations"),
         ):
-            distribution = spread(program.sends[name].drop_nulls())
+            distribution = spread(sends_by_rank(program)[name].drop_nulls())
             is_size = name.endswith("bytes")
             values = distribution.values()
             rows.append([title, *(format_size(v) if is_size else f"{v:.10g}" for v in values)])
-        for row in destination_histogram(program.sends).iter_rows(named=True):
+        for row in destination_histogram(sends_by_rank(program)).iter_rows(named=True):
             to = count(row["destinations"], "destination")
             rows.append([to, count(row["ranks"], "rank"), "", ""])
         return Table(["per process", "min", "mean", "max"], rows)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.present.panels import Panel, Table
 
@@ -33,6 +34,6 @@ class LateMessages(Panel[Program]):
                 format_size(row["size_bytes"]),
                 f"{row['from_s']:.6g} s",
             ]
-            for row in program.late_messages.head(ROWS_MAX).iter_rows(named=True)
+            for row in late_pairs(program).head(ROWS_MAX).iter_rows(named=True)
         ]
         return Table(list(COLUMNS), rows) if rows else None

@@ -12,6 +12,7 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
+from nhalf.facts.program.matrix import communication_matrix
 from nhalf.facts.program.order import by_host, by_traffic
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
@@ -80,13 +81,13 @@ def _orders(program: Program) -> dict[str, Sequence[int]]:
     if len(set(program.hosts)) > 1:
         orders["by host"] = by_host(program.hosts)
     if 3 <= program.ranks <= MEMBERS_MAX:
-        orders["by traffic"] = by_traffic(program.matrix.bytes)
+        orders["by traffic"] = by_traffic(communication_matrix(program).bytes)
     return orders
 
 
 def _rows(program: Program, order_name: str, order: Sequence[int]) -> list[Row]:
     """The cells of one order for both measures; places are names of ranks or of groups."""
-    matrix = program.matrix.ordered(list(order))
+    matrix = communication_matrix(program).ordered(list(order))
     step = math.ceil(program.ranks / MEMBERS_MAX)
     sizes, messages = _grouped(matrix.bytes, step), _grouped(matrix.messages, step)
     width = len(str(program.ranks))

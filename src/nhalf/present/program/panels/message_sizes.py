@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.sizes import message_sizes
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -25,7 +26,7 @@ class MessageSizes(Panel[Program]):
     order = 20
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if program.sizes.is_empty():
+        if message_sizes(program).is_empty():
             return None
         rows = _rows(program)
         kinds = list(KINDS.values())
@@ -60,7 +61,7 @@ def _reach(rows: list[Row]) -> list[float]:
 
 
 def _rows(program: Program) -> list[Row]:
-    sizes = program.sizes
+    sizes = message_sizes(program)
     if sizes.height > SIZES_MAX:
         step = sizes.height // SIZES_MAX + 1
         sizes = sizes.with_row_index("at").filter(

@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.rate import rate_phases, rates_over_time
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -46,7 +47,7 @@ class OverTime(Panel[Program]):
                 ],
             )
         )
-        borders = [{"border": common.digits(row["start_s"])} for row in program.phases[1:]]
+        borders = [{"border": common.digits(row["start_s"])} for row in rate_phases(program)[1:]]
         rules = alt.Chart(common.data_of(borders)).mark_rule(strokeDash=[4, 4]).encode(x="border:Q")
         layers = (lines, rules) if borders else (lines,)
         return (
@@ -58,7 +59,7 @@ class OverTime(Panel[Program]):
 
 def _rows(program: Program) -> list[Row]:
     """Each bin of each kind that occurs, once for each measure."""
-    bins = program.over_time
+    bins = rates_over_time(program)
     rows = []
     for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
         seconds = row["width_s"]

@@ -8,6 +8,7 @@ import polars as pl
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.program.ranks import places_of
@@ -26,9 +27,9 @@ class TimeInMpi(Panel[Program]):
     order = 30
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if program.time_by_call.is_empty() or program.elapsed_s <= 0:
+        if time_by_call(program).is_empty() or program.elapsed_s <= 0:
             return None
-        calls = program.time_by_call
+        calls = time_by_call(program)
         totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
         shown = totals["call"].head(CALLS_MAX).to_list()
         name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))

@@ -8,6 +8,7 @@ import polars as pl
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.waiting import waiting_by_cause
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.program.ranks import places_of
@@ -25,10 +26,11 @@ class Waiting(Panel[Program]):
     order = 40
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if program.waiting.is_empty():
+        if waiting_by_cause(program).is_empty():
             return None
         summed = (
-            program.waiting.join(places_of(program.ranks), on="rank")
+            waiting_by_cause(program)
+            .join(places_of(program.ranks), on="rank")
             .group_by("place", "ranks", "members", "cause")
             .agg(pl.col("waiting_s").sum())
             .sort("place", "cause")

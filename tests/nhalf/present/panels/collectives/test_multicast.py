@@ -14,7 +14,7 @@ import vl_convert
 
 from nhalf.base.plugins import load
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import METHODS
+from nhalf.facts.multicast import METHODS, multicasts
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 
@@ -68,7 +68,7 @@ def told(data: Facts, kind: str) -> list[Finding]:
 
 
 def test_rows_have_the_values_of_their_points(make_measurements: Make) -> None:
-    points = data_of(simulated(make_measurements)).multicasts
+    points = multicasts(data_of(simulated(make_measurements)))
     assert points.height == 3 * 2 * 2 * len(SIZES)
     for row in points.to_dicts():
         expected = time_s(row["method"], row["forwarding"], row["group"], row["bytes"])
@@ -80,14 +80,14 @@ def test_rows_have_the_values_of_their_points(make_measurements: Make) -> None:
 def test_a_number_of_parts_is_a_way_of_its_own(make_measurements: Make) -> None:
     measured = simulated(make_measurements, methods=("u-torus",))
     other = measured.with_columns(axes=pl.col("axes") + ",parts=2")
-    methods = data_of(pl.concat([measured, other])).multicasts["method"]
+    methods = multicasts(data_of(pl.concat([measured, other])))["method"]
     assert set(methods) == {"u-torus", "u-torus, r=2"}
 
 
 def test_messages_in_pieces_are_a_way_of_their_own(make_measurements: Make) -> None:
     measured = simulated(make_measurements, methods=("u-torus",))
     cut = measured.with_columns(axes=pl.col("axes") + ",piece=8192")
-    methods = data_of(pl.concat([measured, cut])).multicasts["method"]
+    methods = multicasts(data_of(pl.concat([measured, cut])))["method"]
     assert set(methods) == {"u-torus", "u-torus, pieces of 8192 B"}
 
 
@@ -96,7 +96,7 @@ def test_draws_are_one_point_in_the_middle(make_measurements: Make) -> None:
     doubled = pl.col("samples_s").list.eval(2 * pl.element())
     draw = (pl.lit("draw=2,") + pl.col("axes")).alias("axes")
     other = measured.with_columns(doubled, draw)
-    one, both = (data_of(frame).multicasts for frame in (measured, pl.concat([measured, other])))
+    one, both = (multicasts(data_of(frame)) for frame in (measured, pl.concat([measured, other])))
     assert both.height == one.height
     assert both["median_s"].to_list() == pytest.approx((1.5 * one["median_s"]).to_list())
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
-from nhalf.facts.basis import Basis
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
 from nhalf.facts.node_runs import of_messages
 from nhalf.facts.series import series_names, with_series
 from nhalf.statistics.advice import advice
 
 
 @dataclass(frozen=True)
-class Doubt:
+class PointWarning:
     """One kind of warning: its meaning, its remedy, and the libraries affected.
 
     `points` is the number of points that carry it; `series` are their libraries, sorted, and
@@ -21,23 +22,24 @@ class Doubt:
     """
 
     name: str
-    what: str
+    meaning: str
     remedy: str
     points: int
     series: tuple[str, ...]
     everyone: bool
 
 
-def doubts(basis: Basis) -> list[Doubt]:
+@fact
+def point_warnings(facts: Facts) -> list[PointWarning]:
     """One entry per kind, in order of appearance."""
-    carried = with_series(of_messages(basis), basis).explode("advice").drop_nulls("advice")
-    everyone = len(series_names(basis))
+    carried = with_series(of_messages(facts), facts).explode("advice").drop_nulls("advice")
+    everyone = len(series_names(facts))
     warnings = []
     for (name,), frame in carried.group_by("advice", maintain_order=True):
         meaning, remedy = _words(str(name))
         names = tuple(sorted(frame["series"].unique()))
         warnings.append(
-            Doubt(str(name), meaning, remedy, frame.height, names, len(names) == everyone)
+            PointWarning(str(name), meaning, remedy, frame.height, names, len(names) == everyone)
         )
     return warnings
 
