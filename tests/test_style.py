@@ -125,8 +125,7 @@ def test_a_few_files_may_be_long() -> None:
     assert len(list(style.few_long_files(sources))) == 6
 
 
-def test_comments_of_native_will_stand_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style_prose, "LEANING_IN_NATIVE", False)
+def test_comments_of_native_stand_alone() -> None:
     text = HEAD + "/// The time.\n/// As above.\nint a;\n  /// Those of a rank.\nint b;\n"
     found = style_prose.docstrings_stand_alone(style.Source("native/timing/a.hpp", text))
     assert [complaint.line for complaint in found] == [5]
@@ -140,8 +139,9 @@ def test_a_folder_may_not_have_many_files() -> None:
     ]
 
 
-def test_a_folder_that_was_divided_is_no_exception_anymore() -> None:
-    folder = style.FULL_FOLDERS[0]
+def test_a_folder_that_was_divided_is_no_exception_anymore(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = "native/patterns"
+    monkeypatch.setattr(style, "FULL_FOLDERS", (folder,))
     sources = [style.Source(f"{folder}/a{number}.hpp", "") for number in range(46)]
     assert list(style.no_full_folder(sources)) == []
     assert [one.rule for one in style.no_full_folder(sources[1:])] == ["folder"]

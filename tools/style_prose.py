@@ -36,8 +36,6 @@ READ = ("docs/", "packaging/", "src/nhalf/cli/", "README.md", "CONTRIBUTING.md")
 CODE = ("src/nhalf/", "tools/", "tests/nhalf/", *READ)
 LEANING = ("The same", "Those", "Of ", "As ")
 """Beginnings of descriptions that need what stands above them to be understood."""
-LEANING_IN_NATIVE = True
-"""Whether comments `///` of native/ may still begin like that."""
 NOT_PROSE = (".json", ".svg", ".js", ".txt")
 
 
@@ -68,7 +66,7 @@ def _descriptions(source: Source) -> Iterator[tuple[int, str]]:
         for value in values:
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value.lineno, value.value.lstrip()
-    elif source.suffix in CPP and source.path.startswith("native/") and not LEANING_IN_NATIVE:
+    elif source.suffix in CPP and source.path.startswith("native/"):
         before = ""
         for number, line in enumerate(map(str.lstrip, source.lines), 1):
             if line.startswith("/// ") and not before.startswith("///"):

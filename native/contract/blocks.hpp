@@ -77,7 +77,7 @@ class Scratch {
   Buffer buffer_{0};
 };
 
-/// The same data outside of `out`, where the two would be in one place.
+/// Returns `in`, copied to scratch memory if it is in the same place as `out`.
 inline ConstBytes apart(Scratch& scratch, ConstBytes in, Bytes out) {
   if (in.data() != out.data()) return in;
   const auto copy = scratch.bytes(in.size());

@@ -31,7 +31,7 @@ concept Collectives = Transport<T> && requires(T& transport, int root, ConstByte
 #include "contract/operations.inc"
 };
 
-/// The same operations started with one call and finished with another; the buffers, counts and
+/// Collective operations started with one call and finished with another; the buffers, counts and
 /// offsets stay as they are until then. `test` gives the operation a chance to go on and says
 /// whether it is done; `wait` ends it.
 template <class T>

@@ -18,7 +18,7 @@ inline constexpr std::array operation_axes{
     AxisInfo{"call", "steady", "steady",
              "first: before each operation what the library prepared for them is made anew"}};
 
-/// The same of operations that belong to something made before, whose first call is no other.
+/// Axes of operations that belong to something made before, whose first call is like any other.
 inline constexpr std::array lasting_axes{operation_axes[0], operation_axes[1]};
 
 }  // namespace nhalf

@@ -19,7 +19,7 @@ concept VaryingCollectives =
 #include "contract/operations.inc"
     };
 
-/// The same, started with one call and finished with another.
+/// Operations with varying counts, started with one call and finished with another.
 template <class T>
 concept NonBlockingVaryingCollectives =
     VaryingCollectives<T> && NonBlockingCollectives<T> &&

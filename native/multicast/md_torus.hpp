@@ -35,7 +35,7 @@ class MdTorus {
     planes.try_emplace(0);  // its own, which comes first
     std::vector<int> worm;
     for (auto& [steps, plane] : planes) {
-      // Of one plane, only what lies across the ring differs.
+      // Within one plane only the distance across the ring differs.
       const auto nearest = std::ranges::min_element(
           plane, {}, [&](int node) { return topology.relative(holder, node); });
       worm.push_back(steps == 0 ? holder : *nearest);

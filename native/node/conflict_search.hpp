@@ -15,7 +15,7 @@ namespace nhalf {
 
 /// Finds cache sets by conflicts, without knowing the physical addresses of pages.
 ///
-/// As long as no set of the cache has more lines than ways, another line makes a lap longer by a
+/// While no set of the cache has more lines than ways, another line makes a lap longer by a
 /// hit; once a set overflows, every lap misses at least once under any replacement policy.
 /// (P. Vila, B. Köpf, J. F. Morales, "Theory and Practice of Finding Eviction Sets", IEEE S&P 2019,
 /// reduce sets in a similar way to attack; this only counts.)

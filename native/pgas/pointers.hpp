@@ -119,7 +119,7 @@ class shared_pointer {
   [[nodiscard]] std::size_t index() const { return array_->layout().index(place()); }
   [[nodiscard]] std::size_t rank() const { return rank_; }
   [[nodiscard]] std::size_t phase() const { return phase_; }
-  /// The same element, to stay in its block.
+  /// A pointer to this element that stays in its block.
   [[nodiscard]] block_pointer<Array> in_block() const { return {*array_, rank_, position_}; }
   /// The element's address, where it lies in memory of this rank; else null.
   [[nodiscard]] auto* local() const { return array_->address(rank_, position_); }

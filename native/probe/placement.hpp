@@ -33,7 +33,7 @@ class Placement {
     syscall(SYS_getcpu, &cpu_, &numa_, nullptr);
   }
 
-  /// As the JSON object of a rank.
+  /// The JSON object of a rank.
   [[nodiscard]] std::string of(int rank) const {
     return json::Object{}
         .add("rank", rank)
@@ -57,7 +57,7 @@ class Placement {
   std::vector<std::string> fabrics_ = fabrics();
 };
 
-/// The same where ranks are simulated: on a host, and on no core that could be named.
+/// The JSON object of a simulated rank: on a host, and on no core that could be named.
 inline std::string placement_on(int rank, const std::string& host) {
   return json::Object{}
       .add("rank", rank)

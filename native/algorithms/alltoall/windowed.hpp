@@ -61,7 +61,7 @@ void windowed(T& transport, const In& in, const Out& out) {
   }
 }
 
-/// The same for blocks of one size, perhaps in place: then the data is copied out of the way first.
+/// Exchanges blocks of one size, perhaps in place: then the data is copied out of the way first.
 template <NonBlocking T>
 void windowed(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   const std::size_t block_bytes = in.size() / static_cast<std::size_t>(transport.size());

@@ -14,7 +14,7 @@ namespace nhalf::algorithms::barrier {
 /// there is no cost.
 template <Collectives T>
 void total_exchange_native_bcast(T& transport) {
-  // Of a byte: libraries return at once from a broadcast of nothing.
+  // One byte: libraries return at once from a broadcast of nothing.
   std::byte flag{};
   for (int root = 0; root < transport.size(); ++root) transport.bcast(root, Bytes(&flag, 1));
 }

@@ -13,7 +13,7 @@
 
 namespace nhalf {
 
-/// Of p places the first 2 (p - 2^k) act in pairs: the first of a pair for both.
+/// The first 2 (p - 2^k) of p places act in pairs: the first of a pair for both.
 struct Folding {
   int places;
 

@@ -9,7 +9,7 @@
 namespace nhalf::algorithms::reduce {
 
 /// Recursive halving leaves each rank the sum of one piece; pieces are gathered up a binomial tree.
-/// Of p ranks 2^k act, some of them for two.
+/// 2^k of p ranks act, some of them for two.
 ///
 /// (p - 2^k) + 2^k k + (2^k - 1) messages. For p = 2^k and n bytes in p even pieces, where
 /// g <= o_s + L + o_r, 2 k (o_s + L + o_r) + 2 (p - 1) / p nG; adding costs nothing in LogGP.

@@ -33,7 +33,7 @@ class Topology {
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] int nodes() const { return nodes_; }
-  /// Of a crossbar one, of all nodes.
+  /// Nodes in each dimension; a crossbar has one dimension with all nodes.
   [[nodiscard]] const std::vector<int>& dimensions() const { return dimensions_; }
 
   /// Where a node is in a dimension.

@@ -8,7 +8,7 @@
 
 namespace nhalf {
 
-/// As many as the OSU benchmarks have under way.
+/// Messages under way at a time, as in the OSU benchmarks.
 inline constexpr std::size_t message_window = 64;
 
 /// Calls `some` with how many messages go together, until all have gone.

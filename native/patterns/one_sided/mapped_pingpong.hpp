@@ -14,8 +14,8 @@ inline constexpr PatternInfo mapped_pingpong{
     .messages_per_round = 2,
     .size_multiple = 8};
 
-/// As put-watched, but the answer goes into the memory in which the question came: it is rank 1's,
-/// and rank 0 has mapped it. Both count in the same word.
+/// Like put-watched, but the answer goes into the memory in which the question came: it is rank
+/// 1's, and rank 0 has mapped it. Both count in the same word.
 template <MappedMemory T>
 class MappedPingPong : public SeenByWord<T> {
  public:

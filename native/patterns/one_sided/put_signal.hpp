@@ -12,7 +12,7 @@ inline constexpr PatternInfo put_signal{
     .needs = "signalling-puts",
     .messages_per_round = 2};
 
-/// As put-pingpong, by one operation that does both.
+/// The put-pingpong with one operation for data and signal.
 template <SignallingPuts T>
 class PutSignal : public RegionPair<T> {
  public:

@@ -62,8 +62,8 @@ void advance(std::size_t count, Make make, To to, From... from) {
   for (; count > 0; --count, ++to, (++from, ...)) *to = make(*from...);
 }
 
-/// The same through all blocks of a rank, which has `count` elements: by shared pointers from block
-/// to block, by whole rounds over all ranks, and in each by pointers that have no phase to compare.
+/// Passes all blocks of a rank, which has `count` elements: by shared pointers from block to block,
+/// by whole rounds over all ranks, and in each by pointers that have no phase to compare.
 template <class Make, class To, class... From>
 void by_rounds(std::size_t block, std::size_t count, Make make, To to, From... from) {
   while (count > 0) {
@@ -76,7 +76,7 @@ void by_rounds(std::size_t block, std::size_t count, Make make, To to, From... f
   }
 }
 
-/// The same for blocks of a length that the compiler knows; the last may have fewer elements.
+/// Passes blocks of a length that the compiler knows; the last may have fewer elements.
 template <std::size_t block, class Make, class To, class... From>
 void by_short_blocks(std::size_t count, Make make, To to, From... from) {
   for (; count >= block; count -= block) {
@@ -87,7 +87,7 @@ void by_short_blocks(std::size_t count, Make make, To to, From... from) {
   advance(count, make, to.in_block(), from.in_block()...);
 }
 
-/// The same; a loop over a few elements would take longer than the elements.
+/// Passes all blocks; short ones unrolled, since a loop over them would take longer than they do.
 template <class Make, class To, class... From>
 void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
   switch (layout.block()) {
@@ -108,7 +108,7 @@ void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To
   }
 }
 
-/// The same with a pointer of its own for every block.
+/// Passes all blocks, each with a separate pointer.
 template <class Make, class Target, class... Sources>
 void block_by_block(Make make, Target& target, Sources&... sources) {
   const auto of_block = [&](std::size_t first, std::size_t, std::size_t count) {

@@ -68,8 +68,8 @@ class UntouchedNumbers {
   std::unique_ptr<double, Free> numbers_;
 };
 
-/// As a program with threads or processes would do it: each thread of each rank writes first what
-/// it uses.
+/// Arrays as programs with threads or processes have them: each thread of each rank writes first
+/// what it uses.
 template <Computing T>
 class MemoryLoop : public Pattern {
  public:

@@ -148,7 +148,7 @@ inline PatternInfo prepared(const PatternInfo& blocking) {
   using I##Blocking = Begun<T, Blocking<T>, operations::operation>; \
   NHALF_PATTERN(begun(information, operations::operation::begun_needs), I##Blocking)
 
-/// The same of its non-blocking and its persistent form.
+/// Registers the non-blocking and the persistent form of a pattern.
 #define NHALF_FORMS(information, Blocking, operation)                           \
   NHALF_BEGUN_FORM(information, Blocking, operation);                           \
   template <PersistentCollectives T>                                            \

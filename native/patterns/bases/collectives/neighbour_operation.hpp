@@ -103,7 +103,7 @@ class NeighbourOperation : public Pattern {
   std::vector<std::ptrdiff_t> wide_offsets_;
 };
 
-/// The same block for all neighbours.
+/// Gives all neighbours one block.
 template <Neighbourhoods T>
 class NeighbourAllgather : public NeighbourOperation<T> {
  public:

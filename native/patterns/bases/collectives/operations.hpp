@@ -18,7 +18,7 @@ struct Operands {
   PerRank offsets{};
 };
 
-/// The same of an operation among neighbours.
+/// Operands of an operation among neighbours.
 template <class Neighbourhood>
 struct NeighbourOperands {
   const Neighbourhood& among;

@@ -82,7 +82,7 @@ class Overlapped : public Blocking {
   }
 
  private:
-  /// As many as take a tenth of a second, but enough for a median; the same at every rank.
+  /// Enough repetitions for a tenth of a second and for a median; every rank makes as many.
   static int repetitions(double pure_s) {
     if constexpr (is_exact<T>) return 1;
     return static_cast<int>(std::clamp(0.1 / std::max(pure_s, 1e-9), 3.0, 51.0));

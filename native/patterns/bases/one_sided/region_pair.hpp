@@ -40,7 +40,7 @@ class RegionPair : public Pattern {
 
   [[nodiscard]] ConstBytes out() { return buffers_.out.bytes(); }
   [[nodiscard]] Bytes in() { return buffers_.in.bytes(); }
-  /// As many bytes of this rank's region as a message has.
+  /// The first bytes of this rank's region, as long as a message.
   [[nodiscard]] Bytes here() { return region_.local().first(out().size()); }
 
   /// Reads what was put into this rank's region, as whoever waited for it does.

@@ -48,7 +48,7 @@ class PingPongLoop : public Pair<T> {
     }
   }
 
-  /// The same with the standard receive.
+  /// Runs the rounds with the standard receive.
   template <class Send>
   void loop(std::uint64_t rounds, Send send) {
     loop(rounds, send, [](T& transport, int peer, Bytes data) { transport.recv(peer, data); });

@@ -41,7 +41,7 @@ class FanLoop : public Links<T> {
 
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return moved_bytes_; }
 
-  /// Of the latest batch, seconds per round at rank 0.
+  /// Seconds per round of the latest batch at rank 0.
   std::vector<Value> values() override {
     const auto spent_s = watch_.seconds();
     if (!spent_s) return {};

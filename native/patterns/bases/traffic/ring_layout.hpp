@@ -38,7 +38,7 @@ class RingLayout {
     }
   }
 
-  /// The same, made once for all ranks of a thread: hundreds of simulated ranks share one.
+  /// A layout made once for all ranks of a thread: hundreds of simulated ranks share one.
   static std::shared_ptr<const RingLayout> of(int ranks, int number, std::uint64_t seed) {
     thread_local std::tuple<int, int, std::uint64_t> latest;
     thread_local std::shared_ptr<const RingLayout> layout;

@@ -103,7 +103,7 @@ class ScheduledTraffic : public Pattern {
             .seed = point.axes.number("seed", std::uint64_t{1})};
   }
 
-  /// Of the bytes or, where there are none, of the messages, what stays on the sender's host.
+  /// The share of bytes, or of messages if those are empty, that stays on the sender's host.
   [[nodiscard]] double on_node_share() const {
     if (total_bytes_ > 0)
       return static_cast<double>(on_node_bytes_) / static_cast<double>(total_bytes_);
@@ -197,7 +197,7 @@ class ScheduledTraffic : public Pattern {
   int senders_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t total_bytes_ = 0;
-  /// Of these, what stays on the host of its sender.
+  /// What of the traffic stays on the host of its sender.
   std::uint64_t on_node_bytes_ = 0;
   std::uint64_t on_node_messages_ = 0;
   std::vector<ScheduledStep> steps_;
@@ -207,7 +207,7 @@ class ScheduledTraffic : public Pattern {
   double saturated_s_ = 0;
   /// Time in which all messages of a round arrive; 0: without pauses.
   double round_s_ = 0;
-  /// Of the latest rounds: how late messages went out, on average, and how late the last one.
+  /// How late messages of the latest rounds went out, on average, and how late the last one.
   std::vector<double> delays_s_ = std::vector<double>(rounds_kept);
   std::vector<double> last_delays_s_ = std::vector<double>(rounds_kept);
   std::size_t paced_rounds_ = 0;
