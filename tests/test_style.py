@@ -87,7 +87,7 @@ GOOD = [
     ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
     ("src/nhalf/a.py", PYTHON_HEAD + 'def f():\n    """Often the same."""\n    g("As is")\n'),
     ("tools/a.py", PYTHON_HEAD + 'def f():\n    """The same for files."""\n'),
-    ("native/timing/a.hpp", HEAD + "/// The same for bytes.\nint a;\n"),
+    ("native/timing/a.hpp", HEAD + "/// Time of one byte.\nint a;\n"),
     ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
     ("src/nhalf/empty.py", ""),
 ]
