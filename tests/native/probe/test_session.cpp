@@ -39,6 +39,6 @@ TEST_CASE("axes of other patterns are an error") {
   constexpr AxisInfo axes[] = {{"place", "out", "out", ""}};
   const PatternInfo info{.name = "some", .what = "", .axes = axes};
   CHECK_NOTHROW(check_axes(info, Options::parse("place=in", ',')));
-  CHECK_THROWS_WITH(check_axes(info, Options::parse("pleace=in", ',')),
-                    "pattern some has no axis 'pleace'");
+  CHECK_THROWS_WITH(check_axes(info, Options::parse("placing=in", ',')),
+                    "pattern some has no axis 'placing'");
 }
