@@ -194,7 +194,7 @@ def _predicted(request: Request) -> Prediction:
 
 
 def _share(text: str) -> float:
-    """The share of cells to simulate; raises InputError that is not between 0 and 1."""
+    """The share of cells to simulate; raises InputError if it is not between 0 and 1."""
     from nhalf.base.units import parse_share
 
     share = parse_share(text)
