@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.facts import Facts
-from nhalf.facts.half_rates import half_rates
+from nhalf.facts.overview import half_rates
 from nhalf.facts.series import plain_points
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
@@ -26,9 +26,7 @@ class Bandwidth(Panel[Facts]):
     order = 20
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        points = plain_points(facts).filter(
-            pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null()
-        )
+        points = plain_points(facts).filter(pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null())
         if points.is_empty():
             return None
         rows = _rate_rows(common.thin(points, ["series", "pattern"]))
