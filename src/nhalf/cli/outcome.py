@@ -61,7 +61,7 @@ def _print_outcome(outcome: Outcome, facts: Facts, request: RunOptions, style: s
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
-        from nhalf.facts.unresolved import unresolved
+        from nhalf.facts.precision import unresolved
         from nhalf.present.terminal.output import emit_json
 
         rows = unresolved(facts, outcome.unmeasured)

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of collective operations, and their starts and variants."""
+"""Collective operations: their variants, starts, ends and fastest libraries."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import polars as pl
 
-from nhalf.base.operations import COLLECTIVES, NATIVE
+from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
+from nhalf.facts.contests import contests, with_cores
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.keys import VARIED_POINT
+from nhalf.store.values import value
 
 OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
 """Points with the library's own choice of algorithm."""
@@ -77,3 +84,131 @@ def algorithms(facts: Facts) -> pl.DataFrame:
         algorithm=pl.lit(NATIVE),
     )
     return with_series(subjects, facts)
+
+
+@fact
+def started_both_ways(facts: Facts) -> pl.DataFrame:
+    """One row per point measured both ways, the most misleading first.
+
+    Columns of `Facts.sound` for the synchronised start, with `clock_uncertainty_s`; for the barrier
+    start `barrier_s` (its time), `true_s` (its first start to last end) and `ratio`, its time over
+    that of the synchronised start.
+    """
+    points = facts.sound.filter(pl.col("pattern").is_in(COLLECTIVES))
+    together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
+    barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
+    paired = together.join(
+        barrier.select(*VARIED_POINT, "true_s", barrier_s="median_s"),
+        on=VARIED_POINT,
+        nulls_equal=True,
+    )
+    return paired.with_columns(ratio=pl.col("barrier_s") / pl.col("median_s")).sort(
+        pl.col("ratio").log().abs(), descending=True
+    )
+
+
+MISLEADS = 1.1
+"""A smaller effect of a barrier is not reported."""
+
+
+@dataclass(frozen=True)
+class Misled:
+    """The point with the largest effect of a barrier, as a ratio to the synchronised start.
+
+    `sure` of the `points` measured both ways differ by more than MISLEADS.
+    """
+
+    series: str
+    mpi: str
+    pattern: str
+    size_bytes: int
+    ratio: Interval
+    sure: int
+    points: int
+
+
+@fact
+def misled(facts: Facts) -> Misled | None:
+    """The effect of a start after a barrier; None without a significant one."""
+    ratios = varied(with_cores(facts.launches, facts), facts).filter(
+        pl.col("variant") == VARIANTS["start=barrier"]
+    )
+    points = ratios.group_by("series", "mpi", "pattern", "bytes", maintain_order=True).agg("ratio")
+    sure = []
+    for row in points.to_dicts():
+        interval = ratio_interval(row["ratio"])
+        if len(row["ratio"]) > 1 and (interval.low > MISLEADS or interval.high < 1 / MISLEADS):
+            sure.append((row, interval))
+    if not sure:
+        return None
+    row, interval = max(sure, key=lambda item: abs(math.log(item[1].median)))
+    about = (row["series"], row["mpi"], row["pattern"], row["bytes"])
+    return Misled(*about, interval, len(sure), points.height)
+
+
+@fact
+def finishing(facts: Facts) -> pl.DataFrame:
+    """Blocking operations with times for each rank.
+
+    Columns of `Facts.sound`, `series` and `shares`: each rank's time over that of the operation.
+    """
+    points = standard(facts.sound).filter(pl.col("rank_s").list.len() > 1)
+    shares = pl.col("rank_s") / pl.col("median_s")
+    return with_series(points.with_columns(shares=shares), facts)
+
+
+@fact
+def barriers(facts: Facts) -> pl.DataFrame:
+    """Barriers under usual conditions, by pattern, ranks and time.
+
+    Columns of `Facts.sound`, `first_s` and `last_s`: the ranks that leave earliest and latest.
+    """
+    points = facts.sound.filter(
+        pl.col("pattern").is_in(["barrier", "ibarrier"]) & (pl.col("axes") == "")
+    )
+    return points.with_columns(
+        first_s=pl.col("rank_s").list.min().fill_null(pl.col("median_s")),
+        last_s=pl.col("rank_s").list.max().fill_null(pl.col("median_s")),
+    ).sort("pattern", "ranks", "median_s")
+
+
+@fact
+def overlaps(facts: Facts) -> pl.DataFrame:
+    """One row per point whose computation takes as long as the operation alone.
+
+    Columns of `Facts.sound`, `series`, `overlap` (the share of the operation that is hidden, 0 to
+    1) and `pure_s`, the operation alone, null if unknown.
+    """
+    points = facts.sound.filter(pl.col("pattern").is_in(OVERLAPPING), pl.col("axes") == "work=1")
+    points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")
+    return with_series(points.with_columns(axes=pl.lit("")), facts)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The fastest and the slowest library, by title, of one operation in one setting.
+
+    `mpi` is the name of the fastest, `behind` the slowest one's time over its.
+    """
+
+    pattern: str
+    best: str
+    worst: str
+    mpi: str
+    behind: Interval
+
+
+@fact
+def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
+    """Every operation in which libraries differ at sizes from `low` to `high` bytes."""
+    for pattern in COLLECTIVES:
+        for contest in contests(facts, pattern):
+            sizes = contest.sizes(low, high)
+            own = contest.setting["algorithm"] in (NATIVE, "") and not contest.setting["axes"]
+            if not (own and sizes):
+                continue
+            best, *_, worst = contest.ranking(sizes)
+            interval = contest.behind(worst, best, sizes)
+            if interval is not None:
+                titles = contest.titles
+                yield Match(pattern, titles[best], titles[worst], best, interval)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much was measured, where and when, and with what precision."""
+"""How much was measured, where and when; runs of single nodes and of messages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import polars as pl
 
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.node_runs import node_runs
 from nhalf.measure.plan.setting import split_name
+from nhalf.node.reading import TRANSPORT
 from nhalf.statistics.summary import EXACT
 
 
@@ -105,3 +105,19 @@ def _carriers(facts: Facts) -> set[str]:
 def _programs(facts: Facts) -> set[str]:
     """The transports that ran applications."""
     return set().union(*(run.get("programs", {}) for run in facts.environments.values()))
+
+
+@fact
+def node_runs(facts: Facts) -> frozenset[str]:
+    """The runs of `nhalf node`."""
+    return frozenset(facts.summary.filter(transport=TRANSPORT)["run"].unique())
+
+
+@fact
+def of_messages(facts: Facts) -> pl.DataFrame:
+    """The summary without the points of such runs.
+
+    They refine by themselves and have no launches to add: their uncertainty is reported for levels
+    and units, not for points.
+    """
+    return facts.summary.filter(~pl.col("run").is_in(list(node_runs(facts))))

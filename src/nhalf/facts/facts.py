@@ -8,6 +8,8 @@ are decorated with `fact`.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +19,6 @@ import polars as pl
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
-from nhalf.facts.titles import short_titles
 from nhalf.results import parts, results
 from nhalf.statistics.flags import with_flags, with_states
 from nhalf.statistics.summary import launch_medians, summarise
@@ -32,6 +33,19 @@ if TYPE_CHECKING:
     from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
     from nhalf.store.places import Place, Start
     from nhalf.store.run import Run
+
+
+ORIGIN = re.compile(r" \((?:wheel|prefix|path|system)\)")
+
+
+def short_titles(titles: Mapping[str, str]) -> dict[str, str]:
+    """Name the origin of a library only if two would have the same title without.
+
+    `{"mpich-5.0.2": "MPICH 5.0.2 (wheel)"}` becomes `{"mpich-5.0.2": "MPICH 5.0.2"}`.
+    """
+    short = {name: ORIGIN.sub("", title) for name, title in titles.items()}
+    count = Counter(short.values())
+    return {name: title if count[title] == 1 else titles[name] for name, title in short.items()}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.facts.empty_operations import carried_out
+from nhalf.base.operations import COLLECTIVES, OVERLAPPING
 from nhalf.machines.machine import (
     Breakpoint,
     FittedModel,
@@ -31,6 +31,27 @@ from nhalf.results.logp.values import LogP
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
 from nhalf.store.keys import RUN_CURVE
+
+SKIPPED_SHARE = 0.5
+"""An operation that takes less than this share of that with the fewest bytes is not carried out."""
+
+
+def carried_out(points: pl.DataFrame) -> pl.DataFrame:
+    """The points (SUMMARY_COLUMNS) without those of size 0 at which the library does nothing."""
+    fewest = (
+        points.filter(pl.col("bytes") > 0)
+        .sort("bytes")
+        .group_by(RUN_CURVE, maintain_order=True)
+        .agg(pl.col("median_s").first().alias("fewest_s"))
+    )
+    is_empty = (pl.col("bytes") == 0) & pl.col("pattern").is_in([*COLLECTIVES, *OVERLAPPING])
+    is_skipped = is_empty & (pl.col("median_s") < SKIPPED_SHARE * pl.col("fewest_s"))
+    return (
+        points.join(fewest, on=RUN_CURVE, how="left", nulls_equal=True, maintain_order="left")
+        .filter(~is_skipped.fill_null(False))
+        .drop("fewest_s")
+    )
+
 
 SIZES_MIN = 3
 """With fewer sizes, a line adds nothing to the points."""

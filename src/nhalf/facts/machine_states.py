@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states in which the machine was measured, if there were several."""
+"""The states in which the machine was measured, and whether other processes used its cores."""
 
 from __future__ import annotations
 
@@ -56,3 +56,18 @@ def machine_states(facts: Facts) -> list[MachineStates]:
             MachineStates(run, ranks, placement, states, changed_share, points.height, elsewhere)
         )
     return machines
+
+
+SHARE_LEAST = 0.1
+
+
+@fact
+def taken_share(facts: Facts) -> float:
+    """The share of points' launches without an answer to their flag; 0 if it is small.
+
+    Only cores that answered at other times count: others cannot pass flags at all.
+    """
+    can_pass = pl.col("flag_s").is_not_null().any().over(PLACES)
+    flags = facts.flagged.filter(can_pass)["flag_s"]
+    share = flags.null_count() / len(flags) if len(flags) else 0.0
+    return share if share >= SHARE_LEAST else 0.0

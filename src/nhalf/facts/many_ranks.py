@@ -3,12 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import polars as pl
 
+from nhalf.facts.difference import COSTLY, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval
+from nhalf.statistics.summary import EXACT
 from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_CURVE, without
 from nhalf.store.values import value
 
 FANS = ("one-to-many", "many-to-one", "many-to-many")
@@ -48,3 +55,91 @@ def phases(facts: Facts) -> pl.DataFrame:
     active = pl.col("bytes_per_time") // pl.col("bytes")
     each_Bps = pl.col("bytes") / pl.col("median_s")
     return with_series(points.with_columns(active=active, each_Bps=each_Bps), facts)
+
+
+PHASES_MIN = 3
+COMPARED = tuple(pattern for pattern in DENSE if pattern != "dense-random")
+"""Patterns whose phase numbers have a meaning; randomly drawn ones do not."""
+SETTING = without(RUN_CURVE, "axes")
+
+
+@dataclass(frozen=True)
+class SlowestPhase:
+    """Two phases of one pattern at its largest messages: the time in `slow` over that in `fast`.
+
+    Every participating process sends one message in each, so times are compared; `slow_Bps` and
+    `fast_Bps` are the rates of one process.
+    """
+
+    series: str
+    mpi: str
+    pattern: str
+    ranks: int
+    size_bytes: int
+    slow: int
+    fast: int
+    slow_Bps: float
+    fast_Bps: float
+    ratio: Interval
+
+
+@fact
+def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
+    """At most one for each library, setting and pattern."""
+    points = facts.launches.filter(
+        pl.col("pattern").is_in(COMPARED),
+        pl.col("axes").str.contains(PHASE),
+        pl.col("bytes") > 0,
+        pl.col("median_s") > 0,
+    )
+    largest = points.filter(pl.col("bytes") == pl.col("bytes").max().over(SETTING))
+    for _, frame in largest.group_by(SETTING, maintain_order=True):
+        if frame["axes"].n_unique() >= PHASES_MIN:
+            ratio = _ratio(frame)
+            if ratio is not None:
+                yield _phase(frame, ratio, facts)
+
+
+def _ratio(frame: pl.DataFrame) -> Interval | None:
+    """One launch is enough for simulated and modelled times."""
+    ratios = _ratios(frame)
+    if frame["transport"][0] in EXACT and len(ratios) == 1:
+        return Interval(*ratios * 3) if ratios[0] > COSTLY else None
+    return beyond(ratios, COSTLY)
+
+
+def _ratios(frame: pl.DataFrame) -> list[float]:
+    """Per launch, the slowest over the fastest phase as found in all other launches: unbiased."""
+    launches = frame["launch"].unique().sort()
+    ratios = []
+    for launch in launches:
+        other_launches = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
+        fast, slow = _ends(other_launches)
+        times_s = dict(frame.filter(launch=launch).select("axes", "median_s").iter_rows())
+        if fast in times_s and slow in times_s:
+            ratios.append(times_s[slow] / times_s[fast])
+    return ratios
+
+
+def _ends(frame: pl.DataFrame) -> tuple[str, str]:
+    """The axes of the phases with the smallest and the largest median time over launches."""
+    middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
+    return str(middles["axes"][0]), str(middles["axes"][-1])
+
+
+def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
+    fast, slow = (frame.filter(axes=axes) for axes in _ends(frame))
+    first = slow.with_columns(axis("phase")).row(0, named=True)
+    size = int(first["bytes"])
+    return SlowestPhase(
+        series=with_series(slow.head(1), facts)["series"][0],
+        mpi=first["mpi"],
+        pattern=first["pattern"],
+        ranks=first["ranks"],
+        size_bytes=size,
+        slow=int(first["phase"]),
+        fast=int(fast.select(axis("phase")).item(0, 0)),
+        slow_Bps=size / float(slow["median_s"].median()),  # type: ignore[arg-type]
+        fast_Bps=size / float(fast["median_s"].median()),  # type: ignore[arg-type]
+        ratio=ratio,
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""STREAM in ordinary and in shared arrays, by the access to elements."""
+"""STREAM in ordinary and in shared arrays, and the life of shared segments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.node_runs import node_runs
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.axes import axis
@@ -24,7 +24,7 @@ WAYS = (ORDINARY, OPENMP, CAST, "block", "pointer", "for-all")
 """Ordinary arrays with one and with several threads per rank; shared ones by `access`."""
 EVEN = "even"
 PATTERNS = tuple(f"{room}-{kernel}" for room in ("memory", "array") for kernel in KERNELS)
-PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
+KERNEL_PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
 
 
 def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
@@ -33,7 +33,7 @@ def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
     points = frame.filter(pl.col("pattern").is_in(PATTERNS), pl.col("median_s") > 0)
     shared = pl.col("pattern").str.starts_with("array-")
     return points.with_columns(
-        kernel=pl.col("pattern").str.extract(PATTERN, 1),
+        kernel=pl.col("pattern").str.extract(KERNEL_PATTERN, 1),
         way=pl.when(shared)
         .then(axis("access"))
         .when(threads)
@@ -120,3 +120,105 @@ def _ratios(facts: Facts) -> pl.DataFrame:
     )
     largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
     return with_series(ratios.filter(largest), facts)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Rate of the largest number of ranks over that of one, through casts and in ordinary arrays.
+
+    `ordinary` is None if those were not measured.
+    """
+
+    series: str
+    mpi: str
+    kernel: str
+    size_bytes: int
+    ranks: int
+    cast: Interval
+    ordinary: Interval | None
+
+
+@fact
+def cast_scaling(facts: Facts) -> Iterator[Scaling]:
+    """By series, for the first of KERNELS that was measured on one rank and on more."""
+    ratios = _growth(facts)
+    for (series,), frame in ratios.group_by("series", maintain_order=True):
+        for kernel in KERNELS:
+            casts = frame.filter(kernel=kernel, way=CAST)
+            if casts.height < 2:
+                continue
+            ordinary = frame.filter(kernel=kernel, way=ORDINARY)["ratio"].to_list()
+            yield Scaling(
+                str(series),
+                str(casts["mpi"][0]),
+                kernel,
+                int(casts["bytes"][0]),
+                int(casts["ranks"][0]),
+                ratio_interval(casts["ratio"].to_list()),
+                ratio_interval(ordinary) if len(ordinary) > 1 else None,
+            )
+            break
+
+
+@fact
+def _growth(facts: Facts) -> pl.DataFrame:
+    """Per launch, for the largest arrays on most ranks, `ratio`: the rate over that of one rank."""
+    points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)
+    points = points.filter(pl.col("bytes") == pl.col("bytes").max().over("kernel"))
+    keys = [*without(VARIED_POINT, "ranks"), "way", "launch"]
+    single_rank = points.filter(ranks=1).select(*keys, one_s="median_s")
+    many_ranks = points.filter(
+        (pl.col("ranks") > 1) & (pl.col("ranks") == pl.col("ranks").max().over("kernel", "way"))
+    )
+    ratios = many_ranks.join(single_rank, on=keys, nulls_equal=True).with_columns(
+        ratio=pl.col("one_s") / pl.col("median_s")
+    )
+    return with_series(ratios, facts, on_axis=("ranks", "placement"))
+
+
+SEGMENT_PATTERN = "primitive"
+STEPS = {
+    **dict.fromkeys(("create", "register", "publish", "connect", "map"), "setup"),
+    **dict.fromkeys(("put", "get", "fence", "signal"), "transfer"),
+    **dict.fromkeys(("disconnect", "unmap", "destroy"), "teardown"),
+}
+"""The part of a segment's life to which each step belongs, in the order of both."""
+SEGMENT_PARTS = tuple(dict.fromkeys(STEPS.values()))
+
+
+@fact
+def step_times(facts: Facts) -> pl.DataFrame:
+    """One row per series, segment size and step, in chronological order.
+
+    `time_s` is the median over launches, at least 0, with `ci_low_s` and `ci_high_s`; `share` is
+    its share of the total; `part` is one of SEGMENT_PARTS, `place` the position of the step.
+    """
+    places = {step: place for place, step in enumerate(STEPS)}
+    points = facts.summary.filter(pl.col("pattern") == SEGMENT_PATTERN).with_columns(axis("step"))
+    points = points.filter(pl.col("step").is_in(list(STEPS)))
+    life = ["series", "bytes"]
+    return (
+        with_series(points, facts)
+        .with_columns(
+            time_s=pl.col("median_s").clip(lower_bound=0.0),
+            part=pl.col("step").replace_strict(STEPS, return_dtype=pl.String),
+            place=pl.col("step").replace_strict(places, return_dtype=pl.Int64),
+        )
+        .with_columns(share=pl.col("time_s") / pl.col("time_s").sum().over(life))
+        .filter(pl.col("share").is_finite())
+        .sort(*life, "place")
+        .select(*life, "step", "part", "place", "time_s", "ci_low_s", "ci_high_s", "share")
+    )
+
+
+@fact
+def part_times(facts: Facts) -> pl.DataFrame:
+    """Setup, transfer and teardown of every series and segment size: `time_s` and `share`."""
+    life = ["series", "bytes", "part"]
+    return (
+        step_times(facts)
+        .group_by(life, maintain_order=True)
+        .agg(pl.col("time_s", "share").sum(), pl.col("place").min())
+        .sort("series", "bytes", "place")
+        .drop("place")
+    )

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key figures of a library: latency, n½, peak rate and switches."""
+"""Latency, n½, peak rate and switches of every curve, and the curves with their models."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from nhalf.facts.evident import evident_changes
+from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points
+from nhalf.facts.jumps import evident_changes
+from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points, plain_points
+from nhalf.machines.machine import FittedModel
 from nhalf.statistics.intervals import launch_interval
 from nhalf.store.keys import RUN_CURVE
 
@@ -160,3 +163,36 @@ def _switches(point: dict[str, object], facts: Facts) -> tuple[tuple[int, int], 
             changes = evident_changes(facts, model)
             switch_ends += [(change.low_bytes, change.high_bytes) for change in changes]
     return tuple(switch_ends)
+
+
+@fact
+def half_rates(facts: Facts) -> list[Row]:
+    """By series and pattern between two ranks: `n_half_bytes`, and the rate there, `half_Bps`.
+
+    Curves that start above half of their maximum rate have none.
+    """
+    points = plain_points(facts).filter(pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null())
+    rows: list[Row] = []
+    curves = points.sort("bytes").group_by("series", "pattern", maintain_order=True)
+    for (series, pattern), curve in curves:
+        size_bytes = n_half(curve["bytes"].to_list(), curve["rate_Bps"].to_list())
+        if not math.isnan(size_bytes):
+            half_Bps = float(curve["rate_Bps"].max()) / 2  # type: ignore[arg-type]
+            rows.append(
+                {
+                    **{"series": series, "pattern": pattern},
+                    **{"n_half_bytes": size_bytes, "half_Bps": half_Bps},
+                }
+            )
+    return rows
+
+
+@fact
+def fitted_curves(facts: Facts) -> Iterator[tuple[str, pl.DataFrame, list[FittedModel]]]:
+    """Series, points (`Facts.sound`) and models of every curve that could be fitted."""
+    points = labelled_points(facts).filter(pl.col("pattern") == MAIN_PATTERN)
+    for (series,), curve in points.group_by("series", maintain_order=True):
+        first = curve.row(0, named=True)
+        models = [model for model in facts.models if describes(model, first)]
+        if models:
+            yield str(series), curve, models

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of several pairs of ranks at once."""
+"""Points of several pairs of ranks at once, and what sharing costs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import polars as pl
 
-from nhalf.facts.difference import with_intervals
+from nhalf.facts.difference import COSTLY, beyond, with_intervals
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval
 from nhalf.store.axes import axis
 from nhalf.store.keys import VARIED_POINT
 
@@ -60,3 +64,36 @@ def rates_of_pairs(facts: Facts) -> pl.DataFrame:
         points = points.clear()
     each_Bps = pl.col("rate_Bps") / pl.col("pairs")
     return with_series(points.with_columns(each_Bps=each_Bps), facts)
+
+
+SETTING = ("run", "ranks", "placement", "algorithm")
+
+
+@dataclass(frozen=True)
+class LoadCost:
+    """The cost of the most pairs at once: the smallest message's time over one pair's."""
+
+    series: str
+    mpi: str
+    pairs: int
+    size_bytes: int
+    ratio: Interval
+
+
+@fact
+def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
+    """The affected libraries by setting, the worst first."""
+    ratios = load_ratios(facts).filter(
+        pl.col("bytes") == pl.col("bytes").min().over(*SETTING, "series"),
+        pl.col("pairs") == pl.col("pairs").max().over(*SETTING, "series"),
+        pl.col("pairs") > 1,
+    )
+    for _, frame in ratios.group_by(SETTING, maintain_order=True):
+        pairs, size = frame.row(0, named=True)["pairs"], frame.row(0, named=True)["bytes"]
+        costs = [
+            LoadCost(str(series), str(mpi), pairs, size, interval)
+            for (series, mpi), launches in frame.group_by("series", "mpi", maintain_order=True)
+            if (interval := beyond(launches.sort("launch")["ratio"].to_list(), COSTLY)) is not None
+        ]
+        if costs:
+            yield sorted(costs, key=lambda cost: -cost.ratio.median)

@@ -13,7 +13,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES
-from nhalf.facts.empty_operations import carried_out
+from nhalf.facts.fit import carried_out
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
 from nhalf.machines.machine import PatternModel, Range

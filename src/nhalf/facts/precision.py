@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points that missed the target precision of their run, and the precision achievable."""
+"""How sure the numbers are: precision, spread of launches, warnings, and what was left open."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.errors import InputError
+from nhalf.facts.extent import of_messages
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.node_runs import of_messages
-from nhalf.facts.series import with_series
-from nhalf.statistics.advice import PRECISION_TARGET
-from nhalf.store.keys import RUN_CURVE
+from nhalf.facts.series import MAIN_PATTERN, plain, series_names, with_series
+from nhalf.statistics.advice import PRECISION_TARGET, advice
+from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 BLIND = 1.0
 """From this half-width on, an interval gives hardly more than the order of magnitude."""
@@ -118,3 +119,103 @@ def target_of(environment: Mapping[str, Any]) -> float:
     if not isinstance(requested, int | float):
         return PRECISION_TARGET
     return max(PRECISION_TARGET, float(requested))
+
+
+POINT = ["series", "pattern", "bytes"]
+
+
+@fact
+def deviations(facts: Facts) -> pl.DataFrame:
+    """One row per launch and size of one pattern, the main one if it was measured.
+
+    Columns of a launch, `series` and `deviation`, the difference of its median from that of the
+    point's median launch, relative to it. Points of one launch are left out.
+    """
+    points = _one_pattern(with_series(plain(facts.launches, facts), facts))
+    deviation = pl.col("median_s") / pl.col("median_s").median().over(POINT) - 1
+    return points.filter(pl.len().over(POINT) > 1).with_columns(deviation=deviation)
+
+
+def _one_pattern(points: pl.DataFrame) -> pl.DataFrame:
+    patterns = points["pattern"].unique().sort().to_list()
+    if MAIN_PATTERN in patterns:
+        return points.filter(pl.col("pattern") == MAIN_PATTERN)
+    return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
+
+
+@fact
+def with_repetitions(facts: Facts) -> pl.DataFrame:
+    """`Facts.summary` with `repetitions`, how often the operation was timed over all launches, and
+    `batch`, the largest number of consecutive ones without a pause.
+    """
+    counted = (
+        facts.measurements.group_by(RUN_POINT)
+        .agg(
+            repetitions=(pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64),
+            batch=pl.col("batch").max(),
+        )
+        .collect()
+    )
+    return facts.summary.join(
+        counted, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+@dataclass(frozen=True)
+class PointWarning:
+    """One kind of warning: its meaning, its remedy, and the libraries affected.
+
+    `points` is the number of points that carry it; `series` are their libraries, sorted, and
+    `everyone` says whether these are all.
+    """
+
+    name: str
+    meaning: str
+    remedy: str
+    points: int
+    series: tuple[str, ...]
+    everyone: bool
+
+
+@fact
+def point_warnings(facts: Facts) -> list[PointWarning]:
+    """One entry per kind, in order of appearance."""
+    carried = with_series(of_messages(facts), facts).explode("advice").drop_nulls("advice")
+    everyone = len(series_names(facts))
+    warnings = []
+    for (name,), frame in carried.group_by("advice", maintain_order=True):
+        meaning, remedy = _words(str(name))
+        names = tuple(sorted(frame["series"].unique()))
+        warnings.append(
+            PointWarning(str(name), meaning, remedy, frame.height, names, len(names) == everyone)
+        )
+    return warnings
+
+
+def _words(name: str) -> tuple[str, str]:
+    """The text of an advice and its remedy; an unknown one is quoted by name."""
+    try:
+        kind = advice(name)
+    except InputError:
+        return f"the advice {name!r} was given", ""
+    return kind.meaning, kind.remedy
+
+
+def unresolved(facts: Facts, unmeasured: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
+    """The numbers of imprecise and of unmeasured points, by pattern.
+
+    `unmeasured` holds for each pattern how many of how many points have no launch. Patterns
+    without either are left out; members are `pattern`, `points`, `imprecise` and `unmeasured`.
+    """
+    wide = facts.summary.filter(pl.col("advice").list.contains("imprecise"))
+    imprecise = dict(wide.group_by("pattern").len().iter_rows())
+    rows = [
+        {
+            "pattern": pattern,
+            "points": points,
+            "imprecise": imprecise.get(pattern, 0),
+            "unmeasured": missing,
+        }
+        for pattern, (missing, points) in sorted(unmeasured.items())
+    ]
+    return [row for row in rows if row["imprecise"] or row["unmeasured"]]

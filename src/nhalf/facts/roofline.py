@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rooflines of one core: the bound of a loop by its arithmetic intensity.
+"""Rooflines of a node, and how near kernels of applications come to them.
 
-S. Williams, A. Waterman, D. Patterson: Roofline: an insightful visual performance model for
-multicore architectures, Communications of the ACM 52 (2009) 65.
+The traffic is the least that our programs have with arrays that no cache holds: each pass over an
+array moves it once. Reads that a write causes are left out, so that a kernel can do no better.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nhalf.facts.applications import applications
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import nodes
+from nhalf.node.bandwidth import MEMORY
 
 KERNEL = "triad_Bps"
 
@@ -44,3 +46,83 @@ def roofs(facts: Facts) -> list[Roof]:
         for row in facts.results.get("stream", [])
         if row["ranks"] == 1 and row.get(KERNEL) and peaks.get(row["run"])
     ]
+
+
+DOUBLE_BYTES = 8
+IN_MEMORY = ("A", "B", "C", "D")
+"""Classes whose arrays caches do not hold as a rule."""
+BYTES_PER_OPERATION = {
+    "cg": 12 / 2,
+    "mg": 12 * DOUBLE_BYTES * 8 / 7 / 58,
+    "ft": 8 * DOUBLE_BYTES / 120,
+    "is": 16.0,
+    "bt": 30 * DOUBLE_BYTES / 3479,
+    "sp": 30 * DOUBLE_BYTES / 881,
+    "lu": 35 * DOUBLE_BYTES / 1985,
+}
+"""Bytes per operation by kernel, with operations as the reference counts them.
+
+CG: a value and its column for an addition and a multiplication. MG: 12 passes of a V-cycle on the
+finest grid, and an eighth of that on each next one. FT: two passes of complex numbers, read and
+written. IS: a key is read, put into its bucket, read there and counted. BT and SP: u, the forcing
+term and r, then u, r and u again; LU: these arrays in its lower sweep, and its changes, then these,
+u and u again. EP has no arrays; it counts pairs and IS keys, which units do not limit in a known
+way.
+"""
+FLOATING = frozenset(BYTES_PER_OPERATION) - {"is"}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A kernel on ranks or threads: its rate, and the most that the node allows."""
+
+    kernel: str
+    series: str
+    workers: int
+    rate_per_s: float
+    bound_per_s: float
+    limit: str
+
+    @property
+    def share(self) -> float:
+        """The rate as a share of the bound."""
+        return self.rate_per_s / self.bound_per_s
+
+
+@fact
+def reached(facts: Facts) -> list[Reached]:
+    """Kernels whose bound is known: on as many ranks as bandwidth was measured with.
+
+    Applications and the node are taken for the same machine, whose first node counts.
+    """
+    ceilings = _ceilings(facts)
+    reached_rates = []
+    for row in applications(facts):
+        workers = row["ranks"] * row["threads"]
+        kernel = row["kernel"]
+        if not row["mops"] or workers not in ceilings or kernel not in BYTES_PER_OPERATION:
+            continue
+        peak_per_s, rate_Bps = ceilings[workers]
+        limits = {}
+        if kernel in FLOATING:
+            limits["units"] = peak_per_s
+        if row["class"] in IN_MEMORY:
+            limits[MEMORY] = rate_Bps / BYTES_PER_OPERATION[kernel]
+        if limits:
+            limit = min(limits, key=lambda name: limits[name])
+            subject = (f"{kernel}.{row['class']}", row["series"], workers, row["mops"] * 1e6)
+            reached_rates.append(Reached(*subject, limits[limit], limit))
+    return reached_rates
+
+
+@fact
+def _ceilings(facts: Facts) -> dict[int, tuple[float, float]]:
+    """By number of cores: operations a second of their units, and bytes a second of memory."""
+    for roof in roofs(facts):
+        if roof.level == MEMORY:
+            return {
+                row["ranks"]: (row["ranks"] * roof.peak_per_s, row[KERNEL])
+                for row in facts.results["stream"]
+                if (row["run"], row["level"]) == (roof.run, MEMORY) and row.get(KERNEL)
+            }
+    return {}

@@ -133,3 +133,9 @@ def plain_points(facts: Facts) -> pl.DataFrame:
 def describes(model: FittedModel, point: Row) -> bool:
     """Whether a fitted model belongs to the curve of a point."""
     return all(getattr(model, name) == point[name] for name in RUN_CURVE)
+
+
+@fact
+def logp_rows(facts: Facts) -> list[Row]:
+    """The rows of the result `logp`, each with `series`."""
+    return with_names(facts.results.get("logp", []), facts)

@@ -10,12 +10,11 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
-from nhalf.facts.caches import Cache, cache_near
+from nhalf.facts.causes import Cache, cache_near
 from nhalf.facts.contests import SETTING, contests
-from nhalf.facts.evident import launches_of
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import Jump, jump_between
+from nhalf.facts.jumps import Jump, jump_between, launches_of
 from nhalf.facts.series import plain_points, with_series
 from nhalf.store.keys import RUN_CURVE, without
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.listing import few
-from nhalf.facts.application_races import Race, series_races
+from nhalf.facts.applications import Race, series_races
 from nhalf.facts.facts import Facts
 from nhalf.present.verdict import SURE, and_more
 from nhalf.present.wording import between, times

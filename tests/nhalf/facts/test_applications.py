@@ -4,8 +4,15 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from nhalf.facts.application_races import growth, part_races, series_races, shape_races
-from nhalf.facts.applications import applications, kernel_of, pattern_of
+from nhalf.facts.applications import (
+    applications,
+    growth,
+    kernel_of,
+    part_races,
+    pattern_of,
+    series_races,
+    shape_races,
+)
 from nhalf.facts.facts import Facts
 from tests.nhalf.applied import Ran, applied
 from tests.nhalf.synthetic import build_measurements

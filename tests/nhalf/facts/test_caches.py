@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from nhalf.facts.caches import Cache, caches
+from nhalf.facts.causes import Cache, caches
 from nhalf.sites.environment import environment
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from nhalf.facts.empty_operations import carried_out
+from nhalf.facts.fit import carried_out
 from nhalf.store.keys import RUN_CURVE
 
 EMPTY: dict[str, object] = dict.fromkeys(RUN_CURVE, None) | {"run": "r", "ranks": 2}

@@ -138,8 +138,8 @@ def test_the_report_of_applications_computes_each_fact_once(counts: Counts) -> N
     counts.check_once(
         "applications.applications",
         "applications.application_launches",
-        "application_races.series_races",
-        "application_races.part_races",
+        "applications.series_races",
+        "applications.part_races",
     )
 
 
@@ -162,7 +162,7 @@ def test_a_report_on_many_patterns_computes_each_fact_once(
     for _ in range(2):
         page(facts)
         findings(facts)
-    counts.check_once("overview.overview", "contests.contests", "leads.leads", "logp.logp_rows")
+    counts.check_once("overview.overview", "contests.contests", "leads.leads", "series.logp_rows")
 
 
 def test_a_traced_program_computes_each_fact_once(

@@ -15,14 +15,12 @@ from nhalf.facts import fact as mechanism
 from nhalf.facts.contests import contests
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import logp_rows
-from nhalf.facts.modes import mode_ratios
 from nhalf.facts.multicast import multicasts
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.facts.pairs import load_ratios
-from nhalf.facts.point_warnings import point_warnings
-from nhalf.facts.precision import missed
-from nhalf.facts.series import series_names
+from nhalf.facts.precision import missed, point_warnings
+from nhalf.facts.sending import mode_ratios
+from nhalf.facts.series import logp_rows, series_names
 from nhalf.facts.traffic import offered_and_accepted
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION

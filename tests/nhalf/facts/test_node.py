@@ -6,12 +6,10 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from nhalf.facts.application_roofline import reached
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import computing, nodes
-from nhalf.facts.point_warnings import point_warnings
-from nhalf.facts.precision import missed
-from nhalf.facts.roofline import roofs
+from nhalf.facts.precision import missed, point_warnings
+from nhalf.facts.roofline import reached, roofs
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.state import State

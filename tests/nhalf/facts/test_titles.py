@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.facts.titles import short_titles
+from nhalf.facts.facts import short_titles
 
 
 def test_the_origin_is_named_only_where_it_is_needed() -> None:

@@ -90,7 +90,7 @@ def _overlay(facts: Facts, text: str) -> Overlay:
     """The data to draw behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.run_side import facts_of, run_and_library
-    from nhalf.facts.overlaid import of_machine, of_run
+    from nhalf.facts.overlay import of_machine, of_run
     from nhalf.machines.catalogue import is_machine
 
     name = text if is_machine(text) else text.rpartition(":")[0] or text

@@ -37,7 +37,7 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
 
     `facts` are about the run.
     """
-    from nhalf.facts.unresolved import unresolved
+    from nhalf.facts.precision import unresolved
     from nhalf.present.findings import findings
     from nhalf.present.terminal.results import result_lines
 

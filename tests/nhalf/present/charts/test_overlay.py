@@ -13,7 +13,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.report import Request, command
 from nhalf.facts.facts import Facts
-from nhalf.facts.overlaid import of_machine, of_run
+from nhalf.facts.overlay import of_machine, of_run
 from nhalf.machines import catalogue
 from nhalf.present.panels.messages.bandwidth import Bandwidth
 from nhalf.present.panels.messages.latency import Latency

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
-from nhalf.facts.application_races import Race, part_races
-from nhalf.facts.applications import pattern_of
+from nhalf.facts.applications import Race, part_races, pattern_of
 from nhalf.facts.difference import FASTER
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding

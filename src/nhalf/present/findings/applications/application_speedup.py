@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.facts.application_races import Race, growth
-from nhalf.facts.applications import pattern_of
+from nhalf.facts.applications import Race, growth, pattern_of
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from nhalf.base.listing import few
-from nhalf.facts.application_races import Race, series_races, shape_races
-from nhalf.facts.applications import pattern_of
+from nhalf.facts.applications import Race, pattern_of, series_races, shape_races
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight

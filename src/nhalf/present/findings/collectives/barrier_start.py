@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.barrier_start import MISLEADS, misled
+from nhalf.facts.collectives import MISLEADS, misled
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
+from nhalf.facts.algorithms import Beaten, beaten
 from nhalf.facts.facts import Facts
-from nhalf.facts.fastest_algorithm import Beaten, beaten
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, times, weight
 

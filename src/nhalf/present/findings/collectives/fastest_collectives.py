@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
+from nhalf.facts.collectives import Match, matches
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
-from nhalf.facts.fastest_collectives import Match, matches
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 

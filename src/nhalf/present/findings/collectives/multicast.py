@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import PATTERN
-from nhalf.facts.multicast_choice import Fastest, Spared, fastest_multicasts, spared
+from nhalf.facts.multicast import PATTERN, Fastest, Spared, fastest_multicasts, spared
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import times, weight
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.array_scaling import Scaling, cast_scaling
 from nhalf.facts.facts import Facts
+from nhalf.facts.memory import Scaling, cast_scaling
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times
 

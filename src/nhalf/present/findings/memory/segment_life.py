@@ -9,7 +9,7 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.segment_life import PATTERN, part_times, step_times
+from nhalf.facts.memory import SEGMENT_PATTERN, part_times, step_times
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
@@ -39,6 +39,6 @@ def _finding(series: str, life: pl.DataFrame, shares: dict[str, float], facts: F
         kind="segment-life",
         label="Setup and teardown of a segment",
         value=overhead_share,
-        pattern=PATTERN,
+        pattern=SEGMENT_PATTERN,
         size_bytes=size_bytes,
     )

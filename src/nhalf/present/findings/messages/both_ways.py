@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.both_ways import PATTERN, BothWays, both_ways
 from nhalf.facts.facts import Facts
+from nhalf.facts.sending import PINGPING, BothWays, both_ways
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, percent, times, weight
 
@@ -46,7 +46,7 @@ def _finding(directions: BothWays) -> Finding:
         figure=rate,
         interval=ratio,
         mpi=directions.mpi,
-        pattern=PATTERN,
+        pattern=PINGPING,
         size_bytes=directions.last_bytes,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import logp_rows
+from nhalf.facts.series import logp_rows
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 

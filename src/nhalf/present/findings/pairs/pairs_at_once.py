@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.costly_loads import LoadCost, costly_loads
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import LATENCY
+from nhalf.facts.pairs import LATENCY, LoadCost, costly_loads
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 

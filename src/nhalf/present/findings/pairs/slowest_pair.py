@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.distance import PATTERN
+from nhalf.facts.distance import PATTERN, slowest_pairs
 from nhalf.facts.facts import Facts
-from nhalf.facts.slowest_pair import slowest_pairs
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 

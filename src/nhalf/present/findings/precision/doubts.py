@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.facts import Facts
-from nhalf.facts.point_warnings import point_warnings
+from nhalf.facts.precision import point_warnings
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence
 

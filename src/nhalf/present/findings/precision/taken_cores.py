@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.taken_cores import taken_share
+from nhalf.facts.machine_states import taken_share
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 

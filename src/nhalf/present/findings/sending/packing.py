@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.packing import PATTERN, packed_sooner
+from nhalf.facts.sending import LAYOUT_PATTERN, packed_sooner
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
@@ -41,6 +41,6 @@ class Packing(Finder[Facts]):
             remedy="Copy the blocks into one buffer in a loop before sending.",
             interval=worst.ratio,
             mpi=worst.mpi,
-            pattern=PATTERN,
+            pattern=LAYOUT_PATTERN,
             size_bytes=worst.size_bytes,
         )

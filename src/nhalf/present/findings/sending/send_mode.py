@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.facts.costly_modes import ModeCost, costly_modes
 from nhalf.facts.facts import Facts
-from nhalf.facts.modes import mode_name
+from nhalf.facts.sending import ModeCost, costly_modes, mode_name
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 

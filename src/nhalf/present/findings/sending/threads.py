@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import THREADS, slower_ways
+from nhalf.facts.variants import THREADS, slower_ways
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, threads_name, times, weight
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import WINDOWS, slower_ways
+from nhalf.facts.variants import WINDOWS, slower_ways
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight, window_name
 

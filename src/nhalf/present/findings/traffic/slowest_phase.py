@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.slowest_phase import SlowestPhase, slowest_phases
+from nhalf.facts.many_ranks import SlowestPhase, slowest_phases
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, times, weight
 

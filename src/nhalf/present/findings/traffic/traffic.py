@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
-from nhalf.facts.traffic_rules import costly_rules
+from nhalf.facts.traffic import costly_rules
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name

@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.base.rows import Row
-from nhalf.facts.application_races import part_races
+from nhalf.facts.applications import part_races
 from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
 from nhalf.present.charts.dots import dots

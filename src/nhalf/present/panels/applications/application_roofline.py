@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from nhalf.facts.application_roofline import reached
 from nhalf.facts.facts import Facts
+from nhalf.facts.roofline import reached
 from nhalf.node.bandwidth import MEMORY
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import percent

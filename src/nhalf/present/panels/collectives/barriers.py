@@ -6,8 +6,8 @@ from __future__ import annotations
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
+from nhalf.facts.collectives import barriers
 from nhalf.facts.facts import Facts
-from nhalf.facts.finishing import barriers
 from nhalf.facts.series import library_label
 from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_text

@@ -6,8 +6,8 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.collectives import overlaps
 from nhalf.facts.facts import Facts
-from nhalf.facts.overlap import overlaps
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 

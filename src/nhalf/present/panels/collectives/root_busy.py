@@ -7,8 +7,8 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.algorithms import algorithm_name, root_medians
 from nhalf.facts.facts import Facts
-from nhalf.facts.root_busy import algorithm_name, root_medians
 from nhalf.facts.series import library_label
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.panels import Panel, Table

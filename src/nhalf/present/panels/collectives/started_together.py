@@ -6,9 +6,9 @@ from __future__ import annotations
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.collectives import started_both_ways
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
-from nhalf.facts.started_together import started_both_ways
 from nhalf.present.panels import Panel, Table
 
 ROWS_MAX = 60

@@ -7,7 +7,7 @@ import altair as alt
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.segment_life import PARTS, PATTERN, step_times
+from nhalf.facts.memory import SEGMENT_PARTS, SEGMENT_PATTERN, step_times
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.wording import percent
@@ -21,7 +21,7 @@ class SegmentLife(Panel[Facts]):
         "where setup and teardown fill most of the bar, segments should be kept and used again."
     )
     order = 36
-    patterns = (PATTERN,)
+    patterns = (SEGMENT_PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = step_times(facts)
@@ -53,7 +53,7 @@ class SegmentLife(Panel[Facts]):
                     axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1]),
                 ),
-                color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(PARTS))),
+                color=alt.Color("part:N", title=None, scale=alt.Scale(domain=list(SEGMENT_PARTS))),
                 order=alt.Order("place:Q"),
                 tooltip=[
                     alt.Tooltip("step:N", title="step"),

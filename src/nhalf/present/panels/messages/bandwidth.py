@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.facts import Facts
-from nhalf.facts.half_rates import half_rates
+from nhalf.facts.overview import half_rates
 from nhalf.facts.series import plain_points
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves

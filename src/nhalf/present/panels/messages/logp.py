@@ -11,7 +11,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import logp_rows
+from nhalf.facts.series import logp_rows
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import logp_rows
+from nhalf.facts.series import logp_rows
 from nhalf.present.panels import Panel, Table
 
 

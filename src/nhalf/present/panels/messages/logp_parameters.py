@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import logp_rows
+from nhalf.facts.series import logp_rows
 from nhalf.present.panels import Panel, Table
 from nhalf.results.logp import LogPResult
 

@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.launch_spread import POINT, deviations
+from nhalf.facts.precision import POINT, deviations
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel

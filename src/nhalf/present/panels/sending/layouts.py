@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.standard_ways import LAYOUTS
+from nhalf.facts.variants import LAYOUTS
 from nhalf.present.charts.ways import ways_chart
 from nhalf.present.panels import Panel
 from nhalf.present.wording import layout_name

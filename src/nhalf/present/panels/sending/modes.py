@@ -8,7 +8,7 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.modes import mode_name, mode_ratios
+from nhalf.facts.sending import mode_name, mode_ratios
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row

@@ -8,8 +8,8 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
-from nhalf.facts.b_eff import b_eff_curves
 from nhalf.facts.facts import Facts
+from nhalf.facts.traffic import b_eff_curves
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.results.b_eff.average import PATTERN

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import polars as pl
 
+from nhalf.facts.algorithms import freed_first
 from nhalf.facts.facts import Facts
-from nhalf.facts.root_busy import freed_first
 from nhalf.present.findings.collectives.root_busy import RootBusy
 from nhalf.present.panels import Table
 from nhalf.present.panels.collectives.root_busy import RootBusy as Panel

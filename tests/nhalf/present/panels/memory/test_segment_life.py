@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.segment_life import part_times, step_times
+from nhalf.facts.memory import part_times, step_times
 from nhalf.present.findings.memory.segment_life import SegmentLife as Finder
 from nhalf.present.panels.memory.segment_life import SegmentLife
 
