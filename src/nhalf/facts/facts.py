@@ -29,7 +29,6 @@ from nhalf.store.schema import MEASUREMENT_COLUMNS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nhalf.facts.overlay import Overlay
     from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
     from nhalf.store.places import Place, Start
     from nhalf.store.run import Run
@@ -46,6 +45,18 @@ def short_titles(titles: Mapping[str, str]) -> dict[str, str]:
     short = {name: ORIGIN.sub("", title) for name, title in titles.items()}
     count = Counter(short.values())
     return {name: title if count[title] == 1 else titles[name] for name, title in short.items()}
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Curves to be drawn behind others: those of an earlier run, or of a machine's models.
+
+    `points` has the columns `series`, `pattern`, `bytes`, `median_s` and `rate_Bps` (bytes per
+    second, null if no data moves); a series that the run also has keeps its name.
+    """
+
+    name: str
+    points: pl.DataFrame
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jumps of a curve between two sizes, and the changes that are no noise."""
+"""Jumps of a curve between two sizes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY
-from nhalf.facts.fact import fact
-from nhalf.facts.facts import Facts
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment
+from nhalf.machines.machine import Segment
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
-from nhalf.store.keys import RUN_CURVE
 
 SIZES_MIN = 3
 SIZES_BESIDE = 3
@@ -139,40 +136,3 @@ def _sizes(launches: pl.DataFrame, segment: Segment) -> pl.Series:
 def _reported_s(launches: pl.DataFrame, size: int) -> float:
     times_s: Sequence[float] = launches.filter(bytes=size)["median_s"].to_list()
     return launch_interval(times_s).median
-
-
-CONFIDENCE = 0.99
-"""Confidence required of a jump, since the fit chose the place where it is largest."""
-
-
-@fact
-def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
-    """The breaks of a fitted curve without those that may be noise."""
-    if not model.breakpoints:
-        return []
-    launches = launches_of(model, facts.launches)
-    sides = zip(model.breakpoints, model.segments, model.segments[1:], strict=False)
-    return [
-        change
-        for change, before, after in sides
-        if jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
-    ]
-
-
-def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
-    """The launch medians of the curve that a model describes."""
-    is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
-    return launches.filter(pl.col("median_s") > 0, *is_of_model)
-
-
-def jumps(launches: pl.DataFrame, before: Segment, after: Segment) -> bool:
-    """Whether the time rises more, or less, than the sizes before it can explain."""
-    costs, saves = jump_ratios(launches, before, after, CONFIDENCE)
-    return (costs is not None and costs.low > 1) or (saves is not None and saves.high < 1)
-
-
-def bends(before: Segment, after: Segment) -> bool:
-    """Whether the rates differ; they do not if one of them has no interval."""
-    if before.r_inf_ci is None or after.r_inf_ci is None:
-        return False
-    return before.r_inf_ci[1] < after.r_inf_ci[0] or after.r_inf_ci[1] < before.r_inf_ci[0]

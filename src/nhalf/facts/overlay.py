@@ -4,30 +4,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
-from nhalf.facts.facts import Facts
+from nhalf.facts.facts import Facts, Overlay
 from nhalf.facts.series import with_series
 from nhalf.machines.machine import Machine
 from nhalf.machines.timings import Timing, timings
-
-
-@dataclass(frozen=True)
-class Overlay:
-    """Curves to be drawn behind others: those of an earlier run, or of a machine's models.
-
-    `points` has the columns `series`, `pattern`, `bytes`, `median_s` and `rate_Bps` (bytes per
-    second, null if no data moves); a series that the run also has keeps its name.
-    """
-
-    name: str
-    points: pl.DataFrame
-
 
 ALIKE = ("pattern", "algorithm", "ranks", "axes")
 """What a curve and its overlay have in common."""

@@ -13,8 +13,8 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import evident_changes
 from nhalf.facts.series import MAIN_PATTERN, describes, labelled_points, plain_points
+from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
 from nhalf.statistics.intervals import launch_interval
 from nhalf.store.keys import RUN_CURVE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jumps of the time with size, over all patterns: protocol switches, or cache capacities."""
+"""Changes of a curve that are no noise; jumps over all patterns: protocol switches, or caches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from nhalf.facts.causes import Cache, cache_near
 from nhalf.facts.contests import SETTING, contests
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import Jump, jump_between, launches_of
+from nhalf.facts.jumps import Jump, jump_between, jump_ratios
 from nhalf.facts.series import plain_points, with_series
+from nhalf.machines.machine import Breakpoint, FittedModel, Segment
 from nhalf.store.keys import RUN_CURVE, without
 
+CONFIDENCE = 0.99
+"""Confidence required of a jump, since the fit chose the place where it is largest."""
 SAME_PLACE = 1.1
 """Sizes within this factor of each other count as the same."""
 AT_ONE_SIZE = 1.06
@@ -126,3 +129,36 @@ def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:
             mpi, near = quicker
             return Quicker(contest.titles[mpi], near, contest.time_s(mpi, near))
     return None
+
+
+@fact
+def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
+    """The breaks of a fitted curve without those that may be noise."""
+    if not model.breakpoints:
+        return []
+    launches = launches_of(model, facts.launches)
+    sides = zip(model.breakpoints, model.segments, model.segments[1:], strict=False)
+    return [
+        change
+        for change, before, after in sides
+        if jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
+    ]
+
+
+def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
+    """The launch medians of the curve that a model describes."""
+    is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
+    return launches.filter(pl.col("median_s") > 0, *is_of_model)
+
+
+def jumps(launches: pl.DataFrame, before: Segment, after: Segment) -> bool:
+    """Whether the time rises more, or less, than the sizes before it can explain."""
+    costs, saves = jump_ratios(launches, before, after, CONFIDENCE)
+    return (costs is not None and costs.low > 1) or (saves is not None and saves.high < 1)
+
+
+def bends(before: Segment, after: Segment) -> bool:
+    """Whether the rates differ; they do not if one of them has no interval."""
+    if before.r_inf_ci is None or after.r_inf_ci is None:
+        return False
+    return before.r_inf_ci[1] < after.r_inf_ci[0] or after.r_inf_ci[1] < before.r_inf_ci[0]

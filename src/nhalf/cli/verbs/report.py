@@ -12,8 +12,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, JsonOption
 
 if TYPE_CHECKING:
-    from nhalf.facts.facts import Facts
-    from nhalf.facts.overlay import Overlay
+    from nhalf.facts.facts import Facts, Overlay
     from nhalf.facts.program.program import Program
 
 FORMATS = ("html", "png", "svg")

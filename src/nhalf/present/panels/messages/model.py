@@ -12,9 +12,9 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.jumps import evident_changes
 from nhalf.facts.overview import fitted_curves
 from nhalf.facts.series import MAIN_PATTERN, series_names
+from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
