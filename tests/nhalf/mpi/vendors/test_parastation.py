@@ -39,16 +39,16 @@ def slurm(
 ) -> Iterator[Callable[[str], Path]]:
     """An srun that offers the kinds named."""
     monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
-    process_management._asked.cache_clear()
+    process_management._offer_of.cache_clear()
 
     def offering(kinds: str) -> Path:
-        process_management._asked.cache_clear()
+        process_management._offer_of.cache_clear()
         lines = "\\n".join(f"\\t{kind}" for kind in kinds.split())
         text = f"printf 'MPI plugin types are...\\n{lines}\\n'"
         return script(empty_machine / "bin/srun", text)
 
     yield offering
-    process_management._asked.cache_clear()
+    process_management._offer_of.cache_clear()
 
 
 def test_its_version_text_is_told_from_mpich() -> None:
