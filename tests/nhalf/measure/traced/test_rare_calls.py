@@ -62,10 +62,17 @@ def test_a_spawned_world_is_another(tmp_path: Path, programs: Path) -> None:
     assert count == 1
 
 
+SESSION_ATTEMPTS = 6
+"""MPICH 5.0.2 fails or hangs now and then at the second session, without a trace as well."""
+
+
 def test_the_first_communicator_of_a_session_is_the_world(tmp_path: Path, programs: Path) -> None:
     assert STANDARD is not None
-    command = [str(program(programs)), "sessions"]
-    outcome, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    command = ["timeout", "30", str(program(programs)), "sessions"]
+    for attempt in range(SESSION_ATTEMPTS):
+        outcome, trace = traced(STANDARD[0], tmp_path / f"trace-{attempt}", RANKS, command)
+        if outcome.exit_code == 0:
+            break
     assert outcome.exit_code == 0, outcome.stderr
     expected: Counter[Message] = Counter()
     for rank in range(RANKS):
