@@ -11,7 +11,7 @@ from nhalf.exchange.exporters import Exporter, Subject, the_facts
 class PlainPoints(Exporter):
     """A line per point."""
 
-    what: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
+    description: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
 
     def text(self, subject: Subject) -> str:
         """The points of a run, in the order of the store."""

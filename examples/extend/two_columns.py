@@ -10,7 +10,7 @@ from nhalf.exchange.logs.part import Part, is_row, is_time
 class TwoColumns(Importer):
     """Reads `# my ping-pong` and the rows below it."""
 
-    what = "my ping-pong"
+    description = "my ping-pong"
     marks = ("# my ping-pong",)
 
     def read(self, part: Part) -> list[Imported]:

@@ -11,7 +11,7 @@ from nhalf.mpi.job import Job, Launcher
 class Yod(Launcher):
     """Starts ranks on nodes of their own."""
 
-    what: ClassVar[str] = "yod of the Intel Paragon"
+    description: ClassVar[str] = "yod of the Intel Paragon"
 
     def tokens(self, job: Job) -> list[str]:
         """`yod -sz N COMMAND`."""
