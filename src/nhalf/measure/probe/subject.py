@@ -148,10 +148,6 @@ def transport_file(transport: str) -> TransportFile:
     return files.get(transport) or programs[transport]
 
 
-known = transport_file
-"""The former name of `transport_file`."""
-
-
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
     """Return a transport started by a library; raises MissingError if its probe cannot run."""
     command = probe_command(library, transport)

@@ -14,7 +14,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
-from nhalf.measure.probe.subject import known, library_subject
+from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.measure.traced.tables import TraceFolder
 from nhalf.mpi.probe import compiler_variables
 from npb_traffic import Traffic
@@ -52,7 +52,7 @@ def test_all_kernels(tmp_path: Path) -> None:
     if library is None:
         pytest.skip("no MPI library has a compiler of the standard ABI: nhalf mpi install mpich")
     try:
-        command, _ = library_subject(library, known("npb-mpi")).launch(RANKS, "free", "")
+        command, _ = library_subject(library, transport_file("npb-mpi")).launch(RANKS, "free", "")
     except NhalfError as error:
         pytest.skip(str(error))
     counter, counts = tmp_path / "counter.so", tmp_path / "counts"
