@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -16,27 +18,31 @@
 
 namespace nhalf {
 
-/// Two cache lines that ranks 0 and 1 of one host write in turn.
+/// Pairs of cache lines in several pages that ranks 0 and 1 of one host write in turn.
 ///
-/// Virtual machines migrate their cores and frequencies change, which a slower handoff reveals.
+/// Virtual machines migrate their cores and frequencies change, which a slower handoff reveals. How
+/// far a line's home is from both cores differs from line to line, so that a single one may be slow
+/// in every state of the machine: the median of several places is the reference. A transport with a
+/// virtual clock may have a reference of its own.
 /// There is no reference at a point where one of both ranks does not get a core in time; after some
 /// such misses in a row, or without shared memory, there is none for the rest of the run.
 template <class T>
 class Flag {
  public:
   /// Collective; `hosts` has the number of each rank's host and is empty for a single host.
-  Flag(T& transport, std::span<const int> hosts) : rank_(transport.rank()) {
+  Flag(T& transport, std::span<const int> hosts) : transport_(transport), rank_(transport.rank()) {
     if constexpr (is_timed) {
       if (transport.size() < 2 || (!hosts.empty() && hosts[0] != hosts[1])) return;
-      if (rank_ == 0) memory_ = Segment::create(sizeof(Lines));
+      if (rank_ == 0) memory_ = Segment::create(sizeof(Places));
       auto address = memory_.address();
       share(transport, address);
-      if (rank_ == 1) memory_ = Segment::open(address, sizeof(Lines));
+      if (rank_ == 1) memory_ = Segment::open(address, sizeof(Places));
       const bool has_memory =
-          rank_ > 1 || (memory_ && (rank_ == 1 || memory_.reserve(0, sizeof(Lines))));
+          rank_ > 1 || (memory_ && (rank_ == 1 || memory_.reserve(0, sizeof(Places))));
       const bool everywhere = transport.all(has_memory);
       memory_.close_file();
-      if (everywhere && rank_ < 2) lines_ = std::launder(reinterpret_cast<Lines*>(memory_.data()));
+      if (everywhere && rank_ < 2)
+        places_ = std::launder(reinterpret_cast<Places*>(memory_.data()));
     }
   }
 
@@ -46,50 +52,71 @@ class Flag {
     std::int64_t spins = 1 << 18;
   };
 
-  /// Returns the one-way time of a flag in the fastest of some batches at rank 0; NaN at other
-  /// ranks and without a reference. Ranks 0 and 1 call it together; others return at once.
+  /// Returns the one-way time of a flag at rank 0: at each place in the fastest of some batches,
+  /// the median of all places; NaN at other ranks and without a reference. Ranks 0 and 1 call it
+  /// together; others return at once.
   double measure_s() { return measure_s(Patience{}); }
   double measure_s(const Patience& patience) {
-    double fastest_s = std::numeric_limits<double>::infinity();
-    if (lines_ == nullptr) return unknown_s;
+    if constexpr (requires { transport_.flag_s(); })
+      return rank_ == 0 ? transport_.flag_s() : unknown_s;
+    if (places_ == nullptr) return unknown_s;
     // Each turn has its own numbers, so that a flag of a missed turn is not mistaken for one of
     // this turn.
     number_ = ++turn_ * numbers_of_turn;
+    lines_ = &places_->front();
     if (!met(patience.meeting_s)) return missed();
-    for (int batch = 0; batch < batches; ++batch) {
-      const auto start = Clock::now();
-      for (int round = 0; round < rounds; ++round)
-        if (!pass(patience.spins)) return missed();
-      const std::chrono::duration<double> elapsed = Clock::now() - start;
-      fastest_s = std::min(fastest_s, elapsed.count() / (2 * rounds));
+    std::array<double, places> flags_s{};
+    for (std::size_t place = 0; place < places; ++place) {
+      lines_ = &(*places_)[place];
+      flags_s[place] = fastest_s(patience.spins);
+      if (std::isnan(flags_s[place])) return missed();
     }
     misses_in_a_row_ = 0;
-    return rank_ == 0 ? fastest_s : unknown_s;
+    std::ranges::nth_element(flags_s, flags_s.begin() + places / 2);
+    return rank_ == 0 ? flags_s[places / 2] : unknown_s;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr bool is_timed = !Idling<T> && !is_exact<T>;
-  static constexpr int batches = 4;
-  static constexpr int rounds = 25;
-  static constexpr std::int64_t numbers_of_turn = 2 * batches * rounds;
+  static constexpr std::size_t places = 5;
+  static constexpr int batches = 2;
+  static constexpr int rounds = 10;
+  static constexpr std::int64_t numbers_of_turn = 2 * places * batches * rounds;
   static constexpr int misses_in_a_row_max = 4;
   static constexpr double unknown_s = std::numeric_limits<double>::quiet_NaN();
   /// Two lines of 64 bytes, which x86 fetches together; POWER has lines of 128, A64FX of 256.
   static constexpr std::size_t line_bytes = 256;
+  static constexpr std::size_t page_bytes = 4096;
   static_assert(std::atomic<std::int64_t>::is_always_lock_free,
                 "other processes do not see the lock of an atomic");
 
-  struct Lines {
+  struct alignas(page_bytes) Lines {
     alignas(line_bytes) std::atomic<std::int64_t> to_second;
     alignas(line_bytes) std::atomic<std::int64_t> to_first;
   };
+
+  using Places = std::array<Lines, places>;
 
   std::atomic<std::int64_t>& own_flag() {
     return rank_ == 0 ? lines_->to_second : lines_->to_first;
   }
   std::atomic<std::int64_t>& peer_flag() {
     return rank_ == 0 ? lines_->to_first : lines_->to_second;
+  }
+
+  /// Returns the one-way time of a flag in the fastest batch at the current place; NaN if the peer
+  /// does not answer in time.
+  double fastest_s(std::int64_t spins) {
+    double least_s = std::numeric_limits<double>::infinity();
+    for (int batch = 0; batch < batches; ++batch) {
+      const auto start = Clock::now();
+      for (int round = 0; round < rounds; ++round)
+        if (!pass(spins)) return unknown_s;
+      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      least_s = std::min(least_s, elapsed.count() / (2 * rounds));
+    }
+    return least_s;
   }
 
   /// Passes one flag there and back; false if the peer does not answer in time.
@@ -116,15 +143,18 @@ class Flag {
   }
 
   double missed() {
-    if (++misses_in_a_row_ == misses_in_a_row_max) lines_ = nullptr;
+    if (++misses_in_a_row_ == misses_in_a_row_max) places_ = nullptr;
     return unknown_s;
   }
 
+  T& transport_;
   int rank_;
   std::int64_t turn_ = 0;
   std::int64_t number_ = 0;
   int misses_in_a_row_ = 0;
   Segment memory_;
+  Places* places_ = nullptr;
+  /// The place of the current batch.
   Lines* lines_ = nullptr;
 };
 

@@ -140,6 +140,9 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   [[nodiscard]] std::string library() const { return "simulated LogGP machine"; }
 
+  /// Returns the time of a flag between two cores; NaN if the machine has none.
+  [[nodiscard]] double flag_s() const { return machine_.weather.flag_s(); }
+
   /// Begins another launch of the simulated machine (its random factors); any rank may ask.
   void reseed(std::uint64_t seed) {
     meet([this, seed] { machine_.weather.reseed(seed); });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class Weather {
   void reseed(std::uint64_t seed) {
     random_.seed(seed);
     launch_factor_ = lognormal(parameters_.launch_noise);
-    slow_ = uniform_(random_) < parameters_.state_fraction;
+    state_ = uniform_(random_) < parameters_.state_fraction ? slow_state() : 0;
     factor_ = launch_factor_;
   }
 
@@ -37,7 +38,13 @@ class Weather {
   void next_batch(double now_s) {
     step_state();
     factor_ = launch_factor_ * lognormal(parameters_.noise) *
-              (slow_ ? parameters_.state_slow : 1.0) * (1 + parameters_.drift_per_s * now_s);
+              std::pow(parameters_.state_slow, state_) * (1 + parameters_.drift_per_s * now_s);
+  }
+
+  /// Returns the time of a flag between two cores in the present state; NaN if there are none.
+  [[nodiscard]] double flag_s() const {
+    if (parameters_.flag_s <= 0) return std::numeric_limits<double>::quiet_NaN();
+    return parameters_.flag_s * std::pow(parameters_.flag_slow, state_);
   }
 
   [[nodiscard]] double factor() const { return factor_; }
@@ -51,13 +58,20 @@ class Weather {
  private:
   double lognormal(double sigma) { return sigma > 0 ? std::exp(sigma * normal_(random_)) : 1.0; }
 
-  /// A two-state Markov chain whose stationary share of slow batches is `state_fraction`.
+  /// Draws one of the slow states, which are equally likely.
+  int slow_state() {
+    if (parameters_.states == 2) return 1;
+    return std::uniform_int_distribution<int>{1, parameters_.states - 1}(random_);
+  }
+
+  /// A Markov chain whose stationary share of batches in slow states is `state_fraction`.
   void step_state() {
     const double fraction = parameters_.state_fraction;
     if (fraction <= 0 || fraction >= 1) return;
     const double leave_slow = 1 / parameters_.state_dwell;
     const double leave_fast = std::min(1.0, leave_slow * fraction / (1 - fraction));
-    if (uniform_(random_) < (slow_ ? leave_slow : leave_fast)) slow_ = !slow_;
+    if (uniform_(random_) < (state_ > 0 ? leave_slow : leave_fast))
+      state_ = state_ > 0 ? 0 : slow_state();
   }
 
   ModelParameters parameters_;
@@ -66,7 +80,8 @@ class Weather {
   std::uniform_real_distribution<double> uniform_;
   double launch_factor_ = 1;
   double factor_ = 1;
-  bool slow_ = false;
+  /// 0 is the fastest.
+  int state_ = 0;
 };
 
 /// The machine that all ranks share.

@@ -65,9 +65,12 @@ struct ModelParameters {
       {"packet_s", "0", "s", "further latency of each packet after the first"},
       {"noise", "0", "", "sigma of the lognormal factor drawn for each batch"},
       {"launch_noise", "0", "", "sigma of the lognormal factor drawn for each launch"},
-      {"state_slow", "1", "", "factor on all times in the slow state"},
-      {"state_fraction", "0", "", "fraction of batches in the slow state"},
-      {"state_dwell", "20", "", "mean number of batches that the slow state lasts"},
+      {"states", "2", "", "states of the machine, each slower than the one before"},
+      {"state_slow", "1", "", "factor on all times from a state to the next slower one"},
+      {"state_fraction", "0", "", "fraction of batches in slow states"},
+      {"state_dwell", "20", "", "mean number of batches that a slow state lasts"},
+      {"flag_s", "0", "s", "a flag between two cores in the fastest state; 0: there are none"},
+      {"flag_slow", "2", "", "factor on flags from a state to the next slower one"},
       {"drift_per_s", "0", "1/s", "relative growth of all times per virtual second"},
       {"jitter_s", "0", "s", "mean of the exponential further latency drawn for each message"},
       {"clock_resolution_s", "0", "s", "smallest step of the virtual clock; 0: exact"},
@@ -93,15 +96,20 @@ struct ModelParameters {
         packet_s(options.number("packet_s", 0.0)),
         noise(options.number("noise", 0.0)),
         launch_noise(options.number("launch_noise", 0.0)),
+        states(options.number("states", 2)),
         state_slow(options.number("state_slow", 1.0)),
         state_fraction(options.number("state_fraction", 0.0)),
         state_dwell(std::max(1.0, options.number("state_dwell", 20.0))),
+        flag_s(options.number("flag_s", 0.0)),
+        flag_slow(options.number("flag_slow", 2.0)),
         drift_per_s(options.number("drift_per_s", 0.0)),
         jitter_s(options.number("jitter_s", 0.0)),
         clock_resolution_s(options.number("clock_resolution_s", 0.0)),
         slowness(options),
         seed(options.number("seed", std::uint64_t{1})) {
     if (state_fraction > 1) throw InputError("state_fraction is a fraction from 0 to 1");
+    if (states < 2)
+      throw InputError("states is a number from 2 on; state_fraction=0 has one state");
   }
 
   [[nodiscard]] bool rendezvous(double n) const { return eager_bytes > 0 && n > eager_bytes; }
@@ -118,7 +126,9 @@ struct ModelParameters {
   double o_s, o_r, g, L, G;
   double eager_bytes, rendezvous_s, rendezvous_G;
   double packet_offset_bytes, packet_bytes, packet_s;
-  double noise, launch_noise, state_slow, state_fraction, state_dwell, drift_per_s;
+  double noise, launch_noise;
+  int states;
+  double state_slow, state_fraction, state_dwell, flag_s, flag_slow, drift_per_s;
   double jitter_s, clock_resolution_s;
   Slowness slowness;
   std::uint64_t seed;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "contract/options.hpp"
@@ -44,6 +45,23 @@ TEST_CASE("virtual clocks have none") {
   ModelTransport::launch(0, nullptr, 2, Options{}, [&](ModelTransport& t) {
     Flag flag(t, std::vector<int>{0, 0});
     CHECK(std::isnan(flag.measure_s()));
+  });
+}
+
+TEST_CASE("a model machine says what a flag takes in each of its states") {
+  const auto options = Options::parse(
+      "flag_s=50e-9,flag_slow=3,states=3,state_slow=1.5,state_fraction=0.5,"
+      "state_dwell=5",
+      ',');
+  ModelTransport::launch(0, nullptr, 2, options, [&](ModelTransport& t) {
+    Flag flag(t, std::vector<int>{0, 0});
+    std::set<long> flags_ns;
+    for (int batch = 0; batch < 200; ++batch) {
+      const double flag_s = flag.measure_s();
+      if (t.rank() == 0) flags_ns.insert(std::lround(flag_s * 1e9));
+      t.barrier();
+    }
+    if (t.rank() == 0) CHECK(flags_ns == std::set<long>{50, 150, 450});
   });
 }
 
