@@ -18,7 +18,7 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.statistics.advice import OTHER_STATE
-from nhalf.store.keys import RUN_POINT, SUBJECT
+from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
 
 APART = 1.5
@@ -138,13 +138,11 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     chosen_number = pl.when(enough).then(main_number).otherwise("own")
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
-    chosen_state = pl.col("chosen_number").fill_null(-1)
-    counts = pl.col("state_number") == chosen_state
+    counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
     # A visit whose flag was missed is in an unknown state: better than a single launch.
     is_alone = launch.filter(counts).n_unique().over(RUN_POINT) < 2
-    # A transport that cannot pass flags is in the state of the others.
-    has_flags = flag.is_not_null().any().over(SUBJECT)
-    return part.with_columns(
-        counts=counts | (is_alone & flag.is_null()),
-        elsewhere=(chosen_state != main_number) & has_flags,
-    ).drop("state_number", "chosen_number")
+    # Without any flag the state is unknown, as on transports that cannot pass flags.
+    elsewhere = (pl.col("chosen_number") != main_number).fill_null(False)
+    return part.with_columns(counts=counts | (is_alone & flag.is_null()), elsewhere=elsewhere).drop(
+        "state_number", "chosen_number"
+    )
