@@ -18,6 +18,7 @@
 #include "timing/flag.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
+#include "timing/witness.hpp"
 
 namespace {
 
@@ -94,23 +95,26 @@ nhalf::LastPoint last_point;
 
 /// Measures a pattern in the way that its timing asks for.
 nhalf::Measurement timed(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
-                         const nhalf::Case& where, const nhalf::Effort& effort) {
+                         const nhalf::Case& where, const nhalf::Effort& effort,
+                         nhalf::Witness<ProbeTransport>& witness) {
   if (info.timing == nhalf::Timing::operation)
-    return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock)
+    return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock,
+                                   &witness)
         .measure(pattern, info, where);
-  return nhalf::Sampler(session.transport, session.clock, effort).measure(pattern, info);
+  return nhalf::Sampler(session.transport, session.clock, effort, &witness).measure(pattern, info);
 }
 
-/// Measures a pattern between two looks at what a flag takes.
+/// Measures a pattern while a witness looks at what a flag takes.
 nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
                            const nhalf::PatternInfo& info, const nhalf::Case& where,
                            const nhalf::Effort& effort) {
-  const double before_s = session.flag.measure_s();
-  auto measured = timed(session, pattern, info, where, effort);
-  const double after_s = session.flag.measure_s();
-  if (before_s > 0 && after_s > 0) {
-    measured.values.push_back({"flag_before_s", before_s});
-    measured.values.push_back({"flag_after_s", after_s});
+  nhalf::Witness witness(session.flag);
+  witness.look();
+  auto measured = timed(session, pattern, info, where, effort, witness);
+  witness.look();
+  if (witness.knows()) {
+    measured.values.push_back({"flag_low_s", witness.low_s()});
+    measured.values.push_back({"flag_high_s", witness.high_s()});
   }
   return measured;
 }

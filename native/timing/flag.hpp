@@ -83,7 +83,7 @@ class Flag {
   static constexpr int batches = 2;
   static constexpr int rounds = 10;
   static constexpr std::int64_t numbers_of_turn = 2 * places * batches * rounds;
-  static constexpr int misses_in_a_row_max = 4;
+  static constexpr int misses_in_a_row_max = 10;
   static constexpr double unknown_s = std::numeric_limits<double>::quiet_NaN();
   /// Two lines of 64 bytes, which x86 fetches together; POWER has lines of 128, A64FX of 256.
   static constexpr std::size_t line_bytes = 256;

@@ -21,6 +21,7 @@
 #include "timing/round_time.hpp"
 #include "timing/sampler.hpp"
 #include "timing/statistics.hpp"
+#include "timing/witness.hpp"
 
 namespace nhalf {
 
@@ -48,13 +49,15 @@ class OperationSampler {
   static constexpr int warm_ups_usual = 2;
   static constexpr std::size_t few = 5;
 
+  /// Between samples the `witness`, if there is one, looks at the state of the machine.
   OperationSampler(T& transport, const ClockQuality& quality, const Effort& effort,
-                   GlobalClock<T>& clock)
+                   GlobalClock<T>& clock, Witness<T>* witness = nullptr)
       : transport_(transport),
         quality_(quality),
         effort_(effort),
         clock_(clock),
-        criterion_(effort) {}
+        criterion_(effort),
+        witness_(witness) {}
 
   /// Measures a point. Throws InputError if its axes ask for what pattern or transport lack.
   Measurement measure(Pattern& pattern, const PatternInfo& info, const Case& point) {
@@ -82,6 +85,7 @@ class OperationSampler {
     Stop stop = Stop::none;
     bool told_late = false;
     bool clock_stale = false;
+    bool looks = false;
   };
 
   void prepare(const PatternInfo& info, const Case& point) {
@@ -117,11 +121,13 @@ class OperationSampler {
           keep(times, everyone, times.late ? late : good);
           timed_s += times.span_s();
           verdict.stop = decide(good, late, timed_s, transport_.now_s() - began_s);
+          verdict.looks = witness_ != nullptr && witness_->due(timed_s, effort_.slice_s);
         }
       }
       share(transport_, verdict);
       if (round_) round_->adapt(verdict.told_late);
       if (verdict.clock_stale) clock_.synchronise();
+      if (verdict.looks) witness_->look();
       result.stop = verdict.stop;
     }
     if (transport_.rank() == 0) report(good, late, result);
@@ -279,6 +285,7 @@ class OperationSampler {
   Effort effort_;
   GlobalClock<T>& clock_;
   Criterion criterion_;
+  Witness<T>* witness_;
   Conditions conditions_;
   std::optional<RoundTime<T>> round_;
   std::optional<CacheFiller> filler_;

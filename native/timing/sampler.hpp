@@ -15,6 +15,7 @@
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
 #include "timing/rank_times.hpp"
+#include "timing/witness.hpp"
 
 namespace nhalf {
 
@@ -42,8 +43,14 @@ class Sampler {
   /// Mean times of single calls below this factor get the advice timer-coarse.
   static constexpr double inner_factor = 0.1;
 
-  Sampler(T& transport, const ClockQuality& clock, const Effort& effort)
-      : transport_(transport), clock_(clock), effort_(effort), criterion_(effort) {}
+  /// Between samples the `witness`, if there is one, looks at the state of the machine.
+  Sampler(T& transport, const ClockQuality& clock, const Effort& effort,
+          Witness<T>* witness = nullptr)
+      : transport_(transport),
+        clock_(clock),
+        effort_(effort),
+        criterion_(effort),
+        witness_(witness) {}
 
   Measurement measure(Pattern& pattern, const PatternInfo& info) {
     Measurement result;
@@ -74,6 +81,12 @@ class Sampler {
     double least_s = std::numeric_limits<double>::infinity();
     int trials = 0;
     bool done = false;
+  };
+
+  /// The decisions of rank 0 after each sample.
+  struct Verdict {
+    Stop stop = Stop::none;
+    bool looks = false;
   };
 
   /// Longest usual interruption by another process, which must not pass for a long batch.
@@ -161,7 +174,9 @@ class Sampler {
     result.samples_s.reserve(effort_.samples_max);
     RankTimes ranks;
     double spent_s = 0;
-    while (result.stop == Stop::none) {
+    Verdict verdict;
+    while (verdict.stop == Stop::none) {
+      if (verdict.looks) witness_->look();
       const double time_s = batch_s(pattern, batch);
       auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
       if (own_s) *own_s /= operations;
@@ -169,9 +184,13 @@ class Sampler {
       const double sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
       result.samples_s.push_back(sample_s);
       spent_s += std::max(time_s, everyone ? sample_s * operations : 0);
-      if (transport_.rank() == 0) result.stop = criterion_.decide(result.samples_s, spent_s);
-      share(transport_, result.stop);
+      if (transport_.rank() == 0) {
+        verdict.stop = criterion_.decide(result.samples_s, spent_s);
+        verdict.looks = witness_ != nullptr && witness_->due(spent_s, effort_.slice_s);
+      }
+      share(transport_, verdict);
     }
+    result.stop = verdict.stop;
     result.rank_s = ranks.medians();
   }
 
@@ -192,6 +211,7 @@ class Sampler {
   ClockQuality clock_;
   Effort effort_;
   Criterion criterion_;
+  Witness<T>* witness_;
 };
 
 }  // namespace nhalf

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -24,30 +25,35 @@ from nhalf.store.values import value
 APART = 1.5
 """A new group begins where a flag is slower than the next faster one by this factor or more."""
 STEADY = 1.25
-"""If the flags before and after a point differ by more, the machine changed in between."""
+"""If the flags beside the samples of a visit differ by more, the machine changed meanwhile."""
 SHARE_LEAST = 0.02
 MANY = 10
 """A smaller share of flags is not a state, nor is a single one of several: a disturbance."""
 MISSED_MOST = 0.5
 """With fewer flags, states cannot be identified: other processes used the ranks' cores."""
+FLAGS = {"flag_low_s": "flag_before_s", "flag_high_s": "flag_after_s"}
+"""The values of a visit with its fastest and its slowest flag, and what former stores have: the
+flags before and after it."""
 PLACES = ("run", "ranks", "placement")
 """Flags of rows that differ in these columns are passed by different cores."""
 
 
-def steady_flag_s(before_s: float | None, after_s: float | None) -> float | None:
-    """The time of a flag, seconds: None if it was not measured, NaN if it changed."""
-    if before_s is None or after_s is None:
+def steady_flag_s(values: Mapping[str, float | None]) -> float | None:
+    """The time of a flag beside a visit, seconds: None if not measured, NaN if it changed."""
+    ends_s = [values.get(name, values.get(former)) for name, former in FLAGS.items()]
+    ends_known_s = [end_s for end_s in ends_s if end_s is not None]
+    if len(ends_known_s) < len(ends_s):
         return None
-    low_s, high_s = min(before_s, after_s), max(before_s, after_s)
+    low_s, high_s = min(ends_known_s), max(ends_known_s)
     return math.sqrt(low_s * high_s) if high_s <= STEADY * low_s else math.nan
 
 
 def flag_of_visit() -> pl.Expr:
-    """The time of a flag beside each row of measurements as `flag_s`: null, or NaN, as above."""
-    before, after = value("flag_before_s"), value("flag_after_s")
-    low, high = pl.min_horizontal(before, after), pl.max_horizontal(before, after)
+    """The time of a flag beside each row of measurements: null or NaN as `steady_flag_s`."""
+    ends = [pl.coalesce(value(name), value(former)) for name, former in FLAGS.items()]
+    low, high = pl.min_horizontal(ends), pl.max_horizontal(ends)
     steady = pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
-    return pl.when(before.is_not_null() & after.is_not_null()).then(steady).alias("flag_s")
+    return pl.when(pl.all_horizontal(end.is_not_null() for end in ends)).then(steady)
 
 
 def flag_of_group() -> pl.Expr:

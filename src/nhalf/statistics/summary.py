@@ -139,7 +139,7 @@ def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
             "bytes_per_time",
             "verified",
             "advice",
-            flag_of_visit(),
+            flag_of_visit().alias("flag_s"),
         )
         .collect()
     )

@@ -89,7 +89,7 @@ class State:
         """Note that a launch has measured a point, with the values besides its samples."""
         self.done.add((subject, launch, point))
         if samples_s:
-            flag_s = steady_flag_s(values.get("flag_before_s"), values.get("flag_after_s"))
+            flag_s = steady_flag_s(values)
             visits = self.visits.setdefault((subject, point), [])
             visits.append((launch, median(samples_s), flag_s))
 
