@@ -14,7 +14,7 @@ from nhalf.facts.extent import of_messages
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, plain, series_names, with_series
-from nhalf.statistics.advice import PRECISION_TARGET, advice
+from nhalf.statistics.advice import OTHER_STATE, PRECISION_TARGET, advice
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 BLIND = 1.0
@@ -179,8 +179,9 @@ class PointWarning:
 
 @fact
 def point_warnings(facts: Facts) -> list[PointWarning]:
-    """One entry per kind, in order of appearance."""
+    """One entry per kind, in order of appearance; `machine_states` counts points elsewhere."""
     carried = with_series(of_messages(facts), facts).explode("advice").drop_nulls("advice")
+    carried = carried.filter(pl.col("advice") != OTHER_STATE)
     everyone = len(series_names(facts))
     warnings = []
     for (name,), frame in carried.group_by("advice", maintain_order=True):

@@ -116,7 +116,7 @@ def test_other_cores_are_other_places() -> None:
 
 def flagged(given: pl.DataFrame, before_s: pl.Expr, after_s: pl.Expr) -> pl.LazyFrame:
     """Measurements with the flags before and after each visit."""
-    flags = {"flag_after_s": after_s, "flag_before_s": before_s}
+    flags = {"flag_high_s": after_s, "flag_low_s": before_s}
     values = pl.concat_list(
         pl.struct(pl.lit(name).alias("name"), flag.alias("value")) for name, flag in flags.items()
     )

@@ -12,6 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.present.charts import common
+from nhalf.present.charts.elsewhere import elsewhere_layers, elsewhere_points
 from nhalf.present.charts.overlay import names_with_overlay, overlay_layers, overlay_rows
 
 
@@ -25,6 +26,7 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
         rows,
         facts,
         (common.log_axis("median", title, rows, common.TIME_LABEL), "median_s"),
+        elsewhere_points(series, facts),
         ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
         tooltip=[
             alt.Tooltip("time:N", title="time"),
@@ -38,14 +40,16 @@ def curves(
     rows: Sequence[Row],
     facts: Facts,
     drawn: tuple[alt.Y, str],
+    elsewhere: pl.DataFrame,
     ends: tuple[alt.Y, str],
     tooltip: Sequence[alt.Tooltip],
     marked: Callable[[alt.Color], Sequence[alt.Chart]] = lambda color: (),
 ) -> alt.TopLevelMixin:
     """The chart of `rows`: a value is drawn as line and marks, `ends` as band and bars.
 
-    `drawn` is that value, and the column that is drawn so of an overlay; `marked` makes layers with
-    data of their own, on top, in the colours of the chart.
+    `drawn` is that value, and the column that is drawn so of an overlay and of points `elsewhere`,
+    which were measured in another state of the machine; `marked` makes layers with data of their
+    own, on top, in the colours of the chart.
     """
     value, column = drawn
     names = names_with_overlay(facts)
@@ -79,7 +83,9 @@ def curves(
     )
     return (
         alt.layer(
-            *(band, bars, *overlay_layers(behind, value, color), line, marks, *marked(color)),
+            *(band, bars, *overlay_layers(behind, value, color)),
+            *elsewhere_layers(elsewhere, value, column, color),
+            *(line, marks, *marked(color)),
             data=common.data_of(list(rows)),
         )
         .add_params(common.pattern_choice(patterns), picked)

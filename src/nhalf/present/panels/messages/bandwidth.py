@@ -13,6 +13,7 @@ from nhalf.facts.overview import half_rates
 from nhalf.facts.series import plain_points
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
+from nhalf.present.charts.elsewhere import elsewhere_points
 from nhalf.present.panels import Panel
 from nhalf.present.wording import n_half_text
 
@@ -43,7 +44,10 @@ class Bandwidth(Panel[Facts]):
             alt.Tooltip("interval:N", title="95 % interval of the time"),
         ]
         drawn = (rate_axis, "rate_Bps")
-        chart = curves(rows, facts, drawn, ends, tooltip, lambda color: _half_rates(facts, color))
+        elsewhere = elsewhere_points(points, facts).filter(pl.col("rate_Bps").is_not_null())
+        chart = curves(
+            rows, facts, drawn, elsewhere, ends, tooltip, lambda color: _half_rates(facts, color)
+        )
         return chart.properties(usermeta={"log": ["median_rate"]})
 
 
