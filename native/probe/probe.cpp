@@ -29,8 +29,8 @@ using nhalf::ProbeTransport;
 constexpr std::string_view usage =
     "usage: probe [--describe] [--ranks N] [--cpus 0,1,...] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
-    "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted,\n"
-    "and verify_only=1 where nothing is to be timed.\n"
+    "with slice_s=, precision=, samples_min=, samples_max=, visits=, seed=, axis.NAME= where\n"
+    "wanted, and verify_only=1 where nothing is to be timed.\n"
     "The line 'end' or the end of the input ends the run.\n";
 
 void check_names(const Options& options) {
@@ -52,10 +52,12 @@ const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name)
   throw InputError("unknown pattern '" + name + "'");
 }
 
-/// Single operations are short and not averaged in batches, so there may be more of them.
+/// Single operations are short and not averaged in batches, so there may be more of them. The
+/// visits of a launch to a point share its samples.
 nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
   nhalf::Effort usual;
   if (timing == nhalf::Timing::operation) usual.samples_max *= 5;
+  usual.samples_max /= std::max<std::size_t>(1, point.number("visits", std::size_t{1}));
   auto effort = nhalf::effort_of(point, usual);
   if constexpr (nhalf::is_exact<ProbeTransport>) effort.samples_min = effort.samples_max = 1;
   return effort;

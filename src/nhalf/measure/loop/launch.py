@@ -169,7 +169,7 @@ class Launching:
         """Return the request for a visit as the probe reads it, identified by its position."""
         info = self.starting.subjects[start.subject].infos[visit.point.pattern]
         precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[visit.block])
-        return line(str(position), visit.point, visit.slice_s, precision, info.timing)
+        return line(str(position), visit.point, visit.slice_s, precision, info.timing, visit.visits)
 
     def _answer(self, running: _RunningLaunch, question: _Question) -> Answer:
         """Return the probe's answer for a point; remember a point that ends the launch."""
