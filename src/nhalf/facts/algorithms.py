@@ -109,7 +109,7 @@ class Freed:
 
 @fact
 def root_times(facts: Facts) -> pl.DataFrame:
-    """One row per launch of a rooted operation, with `complete_s` and `root_s`.
+    """One row per launch of a rooted operation, with `complete_s` and `root_s`, of its visits.
 
     Further columns are those of ROOT_CELL, algorithm and launch.
     """
@@ -117,11 +117,12 @@ def root_times(facts: Facts) -> pl.DataFrame:
     points = usual(facts.measurements.filter(pl.col("pattern").is_in(ROOTED)).collect()).filter(
         pl.col("rank_s").list.len() == pl.col("ranks"), pl.col("ranks") > 1, pl.col("bytes") > 0
     )
-    return points.select(
+    times = points.select(
         *columns,
         complete_s=pl.col("samples_s").list.median(),
         root_s=pl.col("rank_s").list.first(),
     ).filter(pl.col("root_s") > 0)
+    return times.group_by(columns, maintain_order=True).agg(pl.all().median())
 
 
 @fact

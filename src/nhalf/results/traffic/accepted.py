@@ -66,6 +66,8 @@ def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
             accepted_Bps=pl.col("bytes_per_time") / pl.col("samples_s").list.median(),
         )
         .filter(rate.is_finite(), rate > 0, pl.col("load_percent").is_not_null())
+        .group_by(*OVER_LOADS, "load_percent", "launch")
+        .agg(pl.col(*VALUES, "accepted_Bps").median())
         .with_columns(accepted_share=rate / pl.col("offered_Bps"))
         .sort(*OVER_LOADS, "load_percent", "launch")
         .collect()
