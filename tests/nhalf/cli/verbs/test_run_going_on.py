@@ -34,7 +34,8 @@ class TestGoingOn:
             assert ended.code == 0, ended.err
             points = json.loads(ended.out)["points"]
             assert [p["bytes"] for p in points] == [p["bytes"] for p in whole["points"]]
-            assert {(p["launches"], p["samples"]) for p in points} == {(2, 40)}
+            assert {p["launches"] for p in points} == {2}
+            assert min(p["samples"] for p in points) >= 40
 
     def test_an_empty_journal_is_begun(self, call: Call, tmp_path: Path) -> None:
         assert call(*model("r", "--bytes", "0,8", "--quiet")).code == 0
