@@ -78,7 +78,7 @@ class TestGoingOn:
 
 
 class TestMore:
-    NOISY = "noise=0.3"
+    NOISY = "noise=0.3,launch_noise=0.1"
 
     def test_launches_are_added_to_a_finished_run(self, call: Call, tmp_path: Path) -> None:
         assert call(*model("r", "--bytes", "0,8", "--quiet")).code == 0
