@@ -91,7 +91,7 @@ class NodeSampler {
     double spent_s = 0;
     double before_s = witness_.cycle_s();
     bool was_alone = core_.is_alone(before_s);
-    while (result.stop == Stop::none || (alone_ < alone_min && result.samples_s.size() < most)) {
+    while (result.stop == Stop::none || (!alone_enough() && result.samples_s.size() < most)) {
       const double time_s = run_s(pattern, result.batch_rounds);
       const double after_s = witness_.cycle_s();
       // Preemption lengthens a measurement of the cycle, and seldom both.
@@ -108,9 +108,12 @@ class NodeSampler {
     }
   }
 
+  /// Whether there are enough samples of a core that was not shared.
+  [[nodiscard]] bool alone_enough() const { return alone_ >= alone_min; }
+
   /// Drops samples of a shared core, unless too few would remain.
   void choose() {
-    if (alone_ < alone_min) return;
+    if (!alone_enough()) return;
     std::erase_if(samples_, [](const Sample& sample) { return !sample.is_alone; });
   }
 
@@ -120,6 +123,7 @@ class NodeSampler {
     const double computed_s = ended.computed_s - began.computed_s;
     result.values.push_back({"alone_share", static_cast<double>(alone_) /
                                                 static_cast<double>(result.samples_s.size())});
+    result.values.push_back({"was_alone", alone_enough() ? 1.0 : 0.0});
     choose();
     std::vector<double> cycles;
     std::vector<double> cycle_s;

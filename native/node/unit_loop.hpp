@@ -63,6 +63,13 @@ class UnitLoop : public Pattern {
     return true;
   }
 
+  /// What a round consists of, for kernels whose rounds overlap.
+  std::vector<Value> values() override {
+    if (kernel_.round_instructions == 0) return {};
+    return {{"chain_divisions", static_cast<double>(kernel_.chain_divisions)},
+            {"round_instructions", static_cast<double>(kernel_.round_instructions)}};
+  }
+
  private:
   static UnitKernel of(const Case& point) {
     const auto operation = point.axes.text("operation");

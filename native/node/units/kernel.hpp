@@ -20,6 +20,10 @@ struct UnitKernel {
   int operations;
   /// `memory` holds 4 KiB and is aligned to a cache line.
   void (*run)(std::uint64_t rounds, void* memory);
+  /// For rounds that overlap: divisions of the dependency chain that begins a round, and all
+  /// instructions of a round; 0 for other kernels.
+  int chain_divisions = 0;
+  int round_instructions = 0;
 };
 
 struct UnitKernels {

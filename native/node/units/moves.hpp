@@ -90,27 +90,40 @@ void jumps(std::uint64_t rounds, void*) {
   }
 }
 
+constexpr int chain_divisions = 20;
+constexpr int unitless_per_round = 400;
+constexpr int waiting_per_round = 20;
+
 /// A dependency chain of divisions before the instructions under test: how far two such chains
 /// overlap gives the number of instructions in flight.
-#define NHALF_DIVISIONS ".rept 20\n\tdivsd %0, %%xmm0\n\t.endr\n\t"
+#define NHALF_AFTER_DIVISIONS(instruction)                                                \
+  "movapd %[divisor], %%xmm0\n\t.rept %c[divisions]\n\tdivsd %[divisor], %%xmm0\n\t.endr" \
+  "\n\t.rept %c[instructions]\n\t" instruction "\n\t.endr"
 
-/// Measures the reorder buffer with 400 instructions that need no unit.
+/// Instructions of a round with that many after its chain: the first one sets the dividend.
+constexpr int round_instructions(int after_chain) {
+  return 1 + chain_divisions + after_chain;
+}
+
+/// Measures the reorder buffer with instructions that need no unit.
 void reorder_buffer(std::uint64_t rounds, void*) {
   const double divisor = 1.0001;
   for (; rounds > 0; --rounds)
-    asm volatile("movapd %0, %%xmm0\n\t" NHALF_DIVISIONS ".rept 400\n\tnop\n\t.endr"
+    asm volatile(NHALF_AFTER_DIVISIONS("nop")
                  :
-                 : "x"(divisor)
+                 : [divisor] "x"(divisor), [divisions] "i"(chain_divisions),
+                   [instructions] "i"(unitless_per_round)
                  : "xmm0");
 }
 
-/// Measures the scheduler with 20 instructions that wait for the end of the chain.
+/// Measures the scheduler with instructions that wait for the end of the chain.
 void scheduler(std::uint64_t rounds, void*) {
   const double divisor = 1.0001;
   for (; rounds > 0; --rounds)
-    asm volatile("movapd %0, %%xmm0\n\t" NHALF_DIVISIONS ".rept 20\n\tucomisd %%xmm0, %0\n\t.endr"
+    asm volatile(NHALF_AFTER_DIVISIONS("ucomisd %%xmm0, %[divisor]")
                  :
-                 : "x"(divisor)
+                 : [divisor] "x"(divisor), [divisions] "i"(chain_divisions),
+                   [instructions] "i"(waiting_per_round)
                  : "xmm0", "cc");
 }
 
@@ -166,6 +179,11 @@ void integer_loads_then_adds(std::uint64_t rounds, void* memory) {
                  : "rcx", "cc");
 }
 
+constexpr UnitKernel window_kernel{
+    "window", 64, 1, 1, &reorder_buffer, chain_divisions, round_instructions(unitless_per_round)};
+constexpr UnitKernel waiting_kernel{
+    "waiting", 64, 1, 1, &scheduler, chain_divisions, round_instructions(waiting_per_round)};
+
 #define NHALF_MOVES                                                                           \
   NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                       \
       UnitKernel{"compare", 64, many, comparisons_per_round, &comparisons},                   \
@@ -178,10 +196,8 @@ void integer_loads_then_adds(std::uint64_t rounds, void* memory) {
       UnitKernel{"move-then-sum", 64, many, pairs_per_round, &moves_then_adds},               \
       UnitKernel{"whole-move-then-sum", 64, many, pairs_per_round, &integer_moves_then_adds}, \
       UnitKernel{"whole-load-then-sum", 64, many, pairs_per_round, &integer_loads_then_adds}, \
-      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across},                       \
-      UnitKernel{"window", 64, 1, 1, &reorder_buffer}, UnitKernel {                           \
-    "waiting", 64, 1, 1, &scheduler                                                           \
-  }
+      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across}, window_kernel,        \
+      waiting_kernel
 
 }  // namespace
 }  // namespace nhalf

@@ -39,7 +39,11 @@ class Core:
 
     def ask(self, pattern: str, size_bytes: int, **axes: object) -> Reading | None:
         """Measure a point unless it was measured before; None if it cannot be measured."""
-        texts = {name: str(value) for name, value in axes.items() if value is not None}
+        texts = {
+            name: str(value)
+            for name, value in axes.items()
+            if str(value) != self.fallback(pattern, name)
+        }
         key = f"{pattern} {size_bytes} {axes_text(texts)}"
         if key in self._reading_by_point:
             return self._reading_by_point[key]
@@ -56,6 +60,11 @@ class Core:
         self._reading_by_point[key] = point_reading
         self.readings.append(point_reading)
         return point_reading
+
+    def fallback(self, pattern: str, axis: str) -> str:
+        """The value with which an axis is left out of a point, as the probe describes it."""
+        axes = self.subject.infos[pattern].axes
+        return next(info.fallback for info in axes if info.name == axis)
 
     def _answer(self, position: int, point: Point) -> dict[str, Any]:
         axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)

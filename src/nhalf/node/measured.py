@@ -14,7 +14,6 @@ from nhalf.node.levels import Hierarchy, Level, hierarchy
 from nhalf.node.reading import LOAD, STORE, UNIT, Reading
 from nhalf.node.units import (
     fused_pairs,
-    least_cycles,
     operations,
     reorder_buffer_instructions,
     scheduler_instructions,
@@ -100,7 +99,7 @@ def line_cycles(
     """
     return min(
         (
-            least_cycles(reading)
+            reading.least_cycles
             for reading in readings
             if reading.pattern == pattern
             and reading.stride_bytes == line_bytes

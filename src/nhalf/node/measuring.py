@@ -31,11 +31,8 @@ UNIT_LAUNCHES = 3
 """Further launches that time only units: they are short, and outlast a busy neighbour."""
 POINTS = 460
 """Approximate number of points in a launch: it depends on the answers."""
-MISS_CYCLES_MAX = 120
-"""The cost of a miss that the probe assumes by default (native/node/conflicts.hpp)."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
-LINE_BYTES = 64
 FAR_BYTES = 1 << 30
 MEMORY_SHARE = 1 / 8
 FAR_S = 8.0
@@ -115,7 +112,7 @@ def ask_sweeps(core: Core) -> None:
     while size <= NEAR_BYTES:
         for stride in SWEEP_STRIDES:
             for pattern in (LOAD, STORE):
-                core.ask(pattern, size, stride=None if stride == LINE_BYTES else stride)
+                core.ask(pattern, size, stride=stride)
         size *= 2
 
 
@@ -146,10 +143,11 @@ def far_bytes() -> int:
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
 
 
-def _miss_cycles(core: Core, level: Plateau) -> int | None:
-    """Additional cycles of a load that misses a level; None if unknown, or above the default."""
+def _miss_cycles(core: Core, level: Plateau) -> int:
+    """Additional cycles of a load that misses a level, at most the default of the probe."""
     end = rise(curve(core.readings), level)
-    return round(end.miss_cycles) if end and end.miss_cycles < MISS_CYCLES_MAX else None
+    most_cycles = int(core.fallback(CONFLICTS, "miss"))
+    return min(most_cycles, round(end.miss_cycles)) if end else most_cycles
 
 
 def conflict_bytes(plateau_last_bytes: int) -> int:
@@ -160,9 +158,7 @@ def conflict_bytes(plateau_last_bytes: int) -> int:
 def _hits(core: Core, limit_cycles: float, nodes: int, stride: int, shift: int) -> bool:
     """Whether all nodes hit, in the less disturbed of two trials."""
     for seed in (1, 2):
-        axes = {"stride": stride, "shift": shift or None, "seed": None if seed == 1 else seed}
-        reading = core.ask(CHASE, nodes * stride, **axes)
-        low = reading.value("cycles_p10") if reading else None
-        if low is not None and low < limit_cycles:
+        reading = core.ask(CHASE, nodes * stride, stride=stride, shift=shift, seed=seed)
+        if reading and reading.least_cycles < limit_cycles:
             return True
     return False

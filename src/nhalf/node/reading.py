@@ -18,8 +18,8 @@ CONFLICTS = "node-conflicts"
 SWEEP_STRIDES = (8, 64, 256)
 """Bytes between accesses of a sweep: several per line, one per line, and one per four lines."""
 PATTERNS = (CHASE, LOAD, STORE, UNIT, CONFLICTS)
-ALONE_SHARE = 8 / 240
-"""With a smaller share of undisturbed samples, all count (native/node/node_sampler.hpp)."""
+FORMER_ALONE_SHARE = 8 / 240
+"""Share of undisturbed samples below which all count, where the probe does not say it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,12 @@ class Reading:
         cycles_p25 = self.value("cycles_p25")
         return self.low_s / self.cycle_s if cycles_p25 is None else cycles_p25
 
+    @property
+    def least_cycles(self) -> float:
+        """Cycles of one operation in the least disturbed tenth of the samples."""
+        cycles_p10 = self.value("cycles_p10")
+        return self.cycles if cycles_p10 is None else cycles_p10
+
     def value(self, name: str) -> float | None:
         """A named value of the point; None if it has none."""
         return next((float(value) for key, value in self.values if key == name), None)
@@ -60,8 +66,11 @@ class Reading:
     @property
     def was_alone(self) -> bool:
         """Whether enough samples were taken while nobody else had the core."""
+        was_alone = self.value("was_alone")
+        if was_alone is not None:
+            return was_alone > 0
         share = self.value("alone_share")
-        return share is None or share >= ALONE_SHARE
+        return share is None or share >= FORMER_ALONE_SHARE
 
     @property
     def is_huge(self) -> bool:

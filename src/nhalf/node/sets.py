@@ -136,7 +136,7 @@ def _fitting(readings: list[Reading], limit_cycles: float) -> int:
     unshifted = [reading for reading in readings if not reading.axis("shift")]
     count = {reading: reading.size_bytes // reading.stride_bytes for reading in unshifted}
     most = max(
-        (count[reading] for reading in unshifted if _least_cycles(reading) < limit_cycles),
+        (count[reading] for reading in unshifted if reading.least_cycles < limit_cycles),
         default=0,
     )
     beyond = any(count[reading] > most for reading in unshifted)
@@ -147,12 +147,6 @@ def _line(shifted: list[Reading], limit_cycles: float) -> int:
     """The first shift at which lines no longer share a set; 0 if no shift shows it."""
     hit = {reading.axis("shift"): False for reading in shifted}
     for reading in shifted:
-        hit[reading.axis("shift")] |= _least_cycles(reading) < limit_cycles
+        hit[reading.axis("shift")] |= reading.least_cycles < limit_cycles
     first = next((shift for shift in sorted(hit) if hit[shift]), 0)
     return first if first > min(hit, default=0) else 0
-
-
-def _least_cycles(reading: Reading) -> float:
-    """Cycles in the least disturbed tenth of the samples: a hit shows there."""
-    cycles = reading.value("cycles_p10")
-    return reading.cycles if cycles is None else cycles

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from nhalf.machines.processor import Name, Operation, Pair, Unit, key_of
@@ -40,7 +41,6 @@ NAMES: dict[str, Name] = {
 """Operations by the probe's kernels; a root is multiplied, so that it stays a number."""
 ROUND_TRIPS = ("convert", "across")
 """Kernels that move a value there and back: the probe counts two operations as one."""
-DIVISIONS = 20
 PAIRS: dict[str, Pair] = {
     "move-then-sum": "move",
     "whole-move-then-sum": "integer_move",
@@ -48,8 +48,8 @@ PAIRS: dict[str, Pair] = {
 }
 FUSED_SLOTS_MAX = 3.6
 """A round of such a kernel takes 4 issue slots, or 3 if two instructions are fused."""
-AFTER = {"window": 400, "waiting": 20}
-"""Instructions after a chain of DIVISIONS divisions, as in native/node/units/moves.hpp."""
+FORMER_ROUNDS = {"window": (20, 421), "waiting": (20, 41)}
+"""Divisions and instructions of a round in runs of versions whose probe does not say them."""
 CHOICE_CYCLES = 1.0
 """Latency of the conditional move of integers after a comparison."""
 TOGETHER = "add-multiply"
@@ -153,7 +153,7 @@ def fused_pairs(readings: Iterable[Reading]) -> list[Pair]:
     cycles: dict[str, dict[int, float]] = {}
     for reading in readings:
         if reading.pattern == UNIT:
-            cycles.setdefault(_key(reading)[0], {})[reading.launch] = least_cycles(reading)
+            cycles.setdefault(_key(reading)[0], {})[reading.launch] = reading.least_cycles
     issue = cycles.get("issue", {})
     slots_by_kernel = {
         kernel: [
@@ -179,14 +179,14 @@ def reorder_buffer_instructions(
     did not fit into the buffer. Another thread of the core takes half of the buffer, so the fastest
     launch counts.
     """
-    cycles = _round_and_chain_cycles(readings, "window")
-    if cycles is None:
+    rounds = _rounds(readings, "window")
+    if rounds is None:
         return None
-    round_cycles, chain_cycles = cycles
-    instructions = _instructions("window")
-    chains = max(1, int((chain_cycles + instructions / issue_per_cycle) / round_cycles))
-    entered_later = issue_per_cycle * max(0.0, chains * round_cycles - chain_cycles)
-    return max(DIVISIONS, chains * instructions - DIVISIONS - entered_later)
+    overlaps = (rounds.chain_cycles + rounds.instructions / issue_per_cycle) / rounds.cycles
+    chains = max(1, int(overlaps))
+    entered_later = issue_per_cycle * max(0.0, chains * rounds.cycles - rounds.chain_cycles)
+    divisions = rounds.divisions
+    return max(divisions, chains * rounds.instructions - divisions - entered_later)
 
 
 def scheduler_instructions(readings: Iterable[Reading]) -> float | None:
@@ -195,26 +195,34 @@ def scheduler_instructions(readings: Iterable[Reading]) -> float | None:
     A round is a chain of divisions and instructions that wait for its end. If n chains overlap, a
     round takes an nth of a chain: n - 1 rounds and the next chain wait.
     """
-    cycles = _round_and_chain_cycles(readings, "waiting")
-    if cycles is None:
+    rounds = _rounds(readings, "waiting")
+    if rounds is None:
         return None
-    chains = max(1.0, cycles[1] / cycles[0])
-    return (chains - 1) * _instructions("waiting") + DIVISIONS
+    chains = max(1.0, rounds.chain_cycles / rounds.cycles)
+    return (chains - 1) * rounds.instructions + rounds.divisions
 
 
-def _instructions(kernel: str) -> int:
-    """The number of instructions in a round."""
-    return 1 + DIVISIONS + AFTER[kernel]
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds that overlap: their cycles, those of a chain of divisions alone, and their content."""
+
+    cycles: float
+    chain_cycles: float
+    divisions: int
+    instructions: int
 
 
-def _round_and_chain_cycles(readings: Iterable[Reading], kernel: str) -> tuple[float, float] | None:
-    """Cycles of a round, and of its chain of divisions alone."""
-    latencies = _latencies([reading for reading in readings if reading.pattern == UNIT])
-    round_interval, division = (
-        latencies.get((kernel, LANE_BITS)),
-        latencies.get(("divide", LANE_BITS)),
-    )
-    return (round_interval.low, DIVISIONS * division.low) if round_interval and division else None
+def _rounds(readings: Iterable[Reading], kernel: str) -> Rounds | None:
+    """The rounds of a kernel, in the fastest launch; None if it or a division was not timed."""
+    units = [reading for reading in readings if reading.pattern == UNIT]
+    latencies = _latencies(units)
+    cycles, division = latencies.get((kernel, LANE_BITS)), latencies.get(("divide", LANE_BITS))
+    if cycles is None or division is None:
+        return None
+    timed = next(reading for reading in units if _key(reading)[0] == kernel)
+    divisions = int(timed.value("chain_divisions") or FORMER_ROUNDS[kernel][0])
+    instructions = int(timed.value("round_instructions") or FORMER_ROUNDS[kernel][1])
+    return Rounds(cycles.low, divisions * division.low, divisions, instructions)
 
 
 def scaled(interval: Interval, factor: float) -> Interval:
@@ -273,7 +281,7 @@ def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:
     slow: dict[Key, list[float]] = {}
     for reading in units:
         if reading.axis("chains") > 1:
-            quick.setdefault(_key(reading), []).append(1 / least_cycles(reading))
+            quick.setdefault(_key(reading), []).append(1 / reading.least_cycles)
             slow.setdefault(_key(reading), []).append(1 / reading.cycles)
     return {
         key: Interval(
@@ -289,7 +297,7 @@ def _latencies(units: Sequence[Reading]) -> dict[Key, Interval]:
     usual: dict[Key, list[float]] = {}
     for reading in units:
         if reading.axis("chains") == 1:
-            least.setdefault(_key(reading), []).append(least_cycles(reading))
+            least.setdefault(_key(reading), []).append(reading.least_cycles)
             usual.setdefault(_key(reading), []).append(reading.cycles)
     return {
         key: Interval(
@@ -305,12 +313,6 @@ def _quickest(rates: Sequence[float]) -> float:
     """The rate of the fastest launch; of many the second, since a clock reading may be wrong."""
     ordered = sorted(rates, reverse=True)
     return ordered[1] if len(ordered) > MANY_LAUNCHES else ordered[0]
-
-
-def least_cycles(reading: Reading) -> float:
-    """Cycles of a point in the least disturbed tenth of its samples."""
-    cycles = reading.value("cycles_p10")
-    return reading.cycles if cycles is None else cycles
 
 
 def _integer_rate(per_cycle: float) -> float:

@@ -49,6 +49,9 @@ class SyntheticCore:
         self.readings.append(found)
         return found
 
+    def fallback(self, pattern: str, axis: str) -> str:
+        return {(CONFLICTS, "miss"): "120"}[pattern, axis]
+
     def _reading(
         self, pattern: str, size_bytes: int, axes: dict[str, str], cycles: float
     ) -> Reading:

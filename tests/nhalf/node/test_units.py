@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+from unittest.mock import Mock
+
 import pytest
 
+from nhalf.node.asking import Core, node_subject
 from nhalf.node.measured import measured
-from nhalf.node.reading import UNIT, Reading, reading
-from nhalf.node.units import fused_pairs, operations, reorder_buffer_instructions, together
+from nhalf.node.reading import CHASE, UNIT, Reading, reading
+from nhalf.node.units import (
+    FORMER_ROUNDS,
+    fused_pairs,
+    operations,
+    reorder_buffer_instructions,
+    scheduler_instructions,
+    together,
+)
 
 TRUTH = {
     ("add", 64, 1): 4.0,
@@ -60,10 +72,12 @@ def test_without_units_there_is_no_processor() -> None:
     assert measured([], "today", {}) is None
 
 
-def unit(operation: str, chains: int, launch: int, p10: float, p25: float) -> Reading:
+def unit(
+    operation: str, chains: int, launch: int, p10: float, p25: float, **values: float
+) -> Reading:
     axes = {"operation": operation, "bits": "64", "chains": str(chains)}
-    values: dict[str, float | None] = {"cycles_p10": p10, "cycles_p25": p25, "cycle_s": 4e-10}
-    return reading(UNIT, 0, axes, launch, [p25 * 4e-10], values)
+    quantiles = {"cycles_p10": p10, "cycles_p25": p25, "cycle_s": 4e-10}
+    return reading(UNIT, 0, axes, launch, [p25 * 4e-10], quantiles | values)
 
 
 def test_rates_are_those_of_the_quickest_launches_and_whole() -> None:
@@ -93,6 +107,52 @@ def test_the_window_is_seen_by_how_chains_overlap(room: int, cycles: float) -> N
     # A round has 421 instructions, 6 of which enter in a cycle, and a chain of 20 quotients.
     found = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
     assert reorder_buffer_instructions(found, 6.0) == pytest.approx(room, rel=0.01)
+
+
+def test_what_a_round_consists_of_comes_with_the_point() -> None:
+    # Two chains of 10 divisions overlap: one round and the chain of the next are in flight.
+    content = {"chain_divisions": 10.0, "round_instructions": 91.0}
+    units = [
+        unit("divide", 1, 0, 14.0, 14.0),
+        unit("waiting", 1, 0, 70.0, 70.0, **content),
+        unit("window", 1, 0, 70.0, 70.0, **content),
+    ]
+    assert scheduler_instructions(units) == pytest.approx(91 + 10)
+    assert reorder_buffer_instructions(units, 6.0) == pytest.approx(2 * 91 - 10)
+
+
+def test_the_probe_says_what_a_round_consists_of() -> None:
+    subject = node_subject()
+    names = {kernel["operation"] for kernel in subject.description["kernels"]}
+    for kernel in names & {"window", "waiting"}:
+        line = f"id=1 pattern={UNIT} bytes=0 axis.operation={kernel} samples_min=1 samples_max=1"
+        outcome = subprocess.run(
+            subject.command, input=f"{line}\nend\n", capture_output=True, text=True, check=True
+        )
+        values = json.loads(outcome.stdout.splitlines()[1])["values"]
+        assert (values["chain_divisions"], values["round_instructions"]) == FORMER_ROUNDS[kernel]
+        assert values["was_alone"] in (0, 1)
+
+
+def test_an_axis_with_its_fallback_is_left_out_of_a_point() -> None:
+    processes = Mock()
+    processes.receive.return_value = {"nhalf": "error"}
+    Core(processes, node_subject(), Mock(), 0).ask(CHASE, 4096, stride=64, shift=8, seed=1)
+    processes.send.assert_called_once_with("id=0 pattern=node-chase bytes=4096 axis.shift=8")
+
+
+@pytest.mark.parametrize(
+    ("values", "was_alone"),
+    [
+        ({}, True),
+        ({"alone_share": 0.03}, False),
+        ({"alone_share": 0.04}, True),
+        ({"alone_share": 0.04, "was_alone": 0.0}, False),
+        ({"alone_share": 0.03, "was_alone": 1.0}, True),
+    ],
+)
+def test_whether_a_core_was_alone(values: dict[str, float], was_alone: bool) -> None:
+    assert unit("add", 1, 0, 4.0, 4.0, **values).was_alone == was_alone
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import functools
-
 import msgspec
-import pytest
 
 from nhalf.base import native_files
 from nhalf.base.describe import describe
@@ -22,27 +19,31 @@ from nhalf.measure.probe.subject import transports
 ENTRIES = [(suite.name, entry) for suite in SUITES for entry in suite.tests]
 
 
-@functools.cache
 def infos() -> dict[str, PatternInfo]:
     """The patterns that there are; every probe lists those that it lacks, too."""
-    known = describe([str(native_files.executable("probe-model"))])["patterns"]
-    return {info.name: info for info in msgspec.convert(known, list[PatternInfo])}
+    patterns = describe([str(native_files.executable("probe-model"))])["patterns"]
+    return {info.name: info for info in msgspec.convert(patterns, list[PatternInfo])}
 
 
-@pytest.mark.parametrize(("suite", "entry"), ENTRIES, ids=[entry.name for _, entry in ENTRIES])
-def test_an_entry_has_a_pattern_with_these_axes_or_a_reason(suite: str, entry: Entry) -> None:
-    style = load("nhalf.exchange.styles", Style)[suite]()
+def test_an_entry_has_a_pattern_with_these_axes_or_a_reason() -> None:
+    info_by_name, styles = infos(), load("nhalf.exchange.styles", Style)
+    for suite, entry in ENTRIES:
+        check_entry(entry, styles[suite](), info_by_name)
+
+
+def check_entry(entry: Entry, style: Style, info_by_name: dict[str, PatternInfo]) -> None:
+    """An entry that is covered has a pattern, axes and a transport that there are."""
     if not entry.is_covered:
-        assert not entry.pattern
-        assert entry.name not in style.benchmarks
+        assert not entry.pattern, entry
+        assert entry.name not in style.benchmarks, entry
         return
-    info = infos()[entry.pattern]
-    asked = dict(part.split("=") for part in entry.axes.split(",") if part)
-    check_axes(asked, [info.axes])
+    info = info_by_name[entry.pattern]
+    axes = dict(part.split("=") for part in entry.axes.split(",") if part)
+    check_axes(axes, [info.axes])
     # A point does not name what an axis has by itself, and its row would have no table.
-    assert asked.items().isdisjoint({(axis.name, axis.fallback) for axis in info.axes})
-    assert style.pattern(entry.name) == entry.pattern
-    assert entry.transport in transports()
+    assert axes.items().isdisjoint({(axis.name, axis.fallback) for axis in info.axes}), entry
+    assert style.pattern(entry.name) == entry.pattern, entry
+    assert entry.transport in transports(), entry
 
 
 def test_no_test_is_there_twice() -> None:

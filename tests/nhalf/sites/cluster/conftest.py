@@ -84,14 +84,22 @@ class Journal:
 
     path: Path
 
-    def events(self, kind: str) -> list[dict[str, Any]]:
-        """The events of a kind; a line that is still being written is passed over."""
+    def all_events(self) -> list[dict[str, Any]]:
+        """What was written so far; a line that is still being written is passed over."""
         if not self.path.exists():
             return []
-        lines = self.path.read_bytes().split(b"\n")[:-1]
-        return [event for line in lines if (event := json.loads(line))["event"] == kind]
+        return [json.loads(line) for line in self.path.read_bytes().split(b"\n")[:-1]]
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """The events of a kind."""
+        return [event for event in self.all_events() if event["event"] == kind]
 
     def points(self) -> list[tuple[Any, ...]]:
         """Every point by what identifies it."""
         keys = ("subject", "launch", "pattern", "ranks", "placement", "axes", "bytes")
         return [tuple(event[key] for key in keys) for event in self.events("point")]
+
+    def points_of_launch(self) -> int:
+        """The number of points since the latest launch began."""
+        latest_first = [event["event"] for event in reversed(self.all_events())]
+        return latest_first[: latest_first.index("launch")].count("point")

@@ -10,68 +10,48 @@ import altair as alt
 import polars as pl
 import pytest
 
-from nhalf.base.plugins import load
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import series_names
-from nhalf.present.panels import Panel, Table
-from nhalf.statistics.summary import summarise
-from nhalf.store.values import value
+from tests.nhalf.present.panels.drawing import PANELS, drawn, rows_of, table_of
 
-Measurements = Callable[..., pl.LazyFrame]
-PANELS = load("nhalf.present.panels", Panel)
+Make = Callable[..., pl.LazyFrame]
 OURS = ("collectives", "collectives-by-ranks", "barriers", "collective-variants",
         "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
 
 
-def report(*frames: pl.LazyFrame) -> Facts:
-    measurements = pl.concat(frames)
-    return Facts(measurements)
-
-
-def rows_of(name: str, data: Facts) -> list[dict[str, Any]]:
-    """The data of a chart, which altair puts under one name."""
-    drawn = PANELS[name]().render(data)
-    assert isinstance(drawn, alt.TopLevelMixin)
-    [found] = drawn.to_dict()["datasets"].values()
-    rows: list[dict[str, Any]] = found
-    return rows
-
-
-def table_of(name: str, data: Facts) -> Table:
-    drawn = PANELS[name]().render(data)
-    assert isinstance(drawn, Table)
-    return drawn
+def together(*frames: pl.LazyFrame) -> Facts:
+    return Facts(pl.concat(frames))
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_nothing_is_shown_without_collectives(name: str, make_measurements: Measurements) -> None:
-    assert PANELS[name]().render(report(make_measurements())) is None
+def test_nothing_is_shown_without_collectives(name: str, make_measurements: Make) -> None:
+    assert PANELS[name]().render(together(make_measurements())) is None
 
 
-def exact(make: Measurements, **columns: Any) -> pl.LazyFrame:
+def exact(make: Make, **columns: Any) -> pl.LazyFrame:
     return make(noise=0.0, launch_noise=0.0, launches=3, sizes=(4, 5000), **columns)
 
 
 def test_time_over_size_is_that_of_the_standard_condition(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     frame = exact(make_measurements, patterns=("bcast",))
     cold = exact(make_measurements, patterns=("bcast",), axes="buffers=cold")
-    rows = rows_of("collectives", report(frame, cold))
+    rows = rows_of(drawn("collectives", together(frame, cold)))
     assert [(row["bytes"], row["time"]) for row in rows] == [(4, "1 µs"), (5000, "2 µs")]
 
 
-def test_ranks_are_on_the_axis_where_there_are_several(make_measurements: Measurements) -> None:
+def test_ranks_are_on_the_axis_where_there_are_several(make_measurements: Make) -> None:
     two = exact(make_measurements, patterns=("bcast",))
     four = exact(make_measurements, patterns=("bcast",), ranks=4, slower={"mpich": 3.0})
-    assert PANELS["collectives-by-ranks"]().render(report(two)) is None
-    rows = rows_of("collectives-by-ranks", report(two, four))
+    assert PANELS["collectives-by-ranks"]().render(together(two)) is None
+    rows = rows_of(drawn("collectives-by-ranks", together(two, four)))
     large = {row["ranks"]: row["time"] for row in rows if row["bytes"] == 5000}
     assert large == {2: "2 µs", 4: "6 µs"}
 
 
 def test_lines_over_ranks_keep_runs_and_placements_apart(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     frames = [
         exact(make_measurements, patterns=("bcast",), ranks=ranks, run=run, placement=placement)
@@ -79,16 +59,16 @@ def test_lines_over_ranks_keep_runs_and_placements_apart(
         for run, placement in (("night", "cores"), ("night", "free"), ("day", "cores"))
     ]
     alone = exact(make_measurements, patterns=("bcast",), ranks=8, run="noon", placement="cores")
-    rows = rows_of("collectives-by-ranks", report(*frames, alone))
+    rows = rows_of(drawn("collectives-by-ranks", together(*frames, alone)))
     lines = {"mpich, cores, night", "mpich, free, night", "mpich, cores, day"}
-    drawn = [(row["series"], row["bytes"], row["ranks"]) for row in rows]
-    assert sorted(drawn) == sorted(
+    lines_drawn = [(row["series"], row["bytes"], row["ranks"]) for row in rows]
+    assert sorted(lines_drawn) == sorted(
         (line, size, ranks) for line in lines for size in (4, 5000) for ranks in (2, 4)
     )
 
 
 def test_lines_over_ranks_are_of_some_sizes_of_each_operation(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     sizes = {"bcast": range(1, 11), "reduce": range(4, 12, 4)}
     frames = [
@@ -96,18 +76,22 @@ def test_lines_over_ranks_are_of_some_sizes_of_each_operation(
         for pattern in sizes
         for ranks in (2, 4)
     ]
-    rows = rows_of("collectives-by-ranks", report(*frames))
-    drawn = [(row["pattern"], row["bytes"]) for row in rows if row["ranks"] == 4]
-    assert drawn == [*(("bcast", size) for size in (1, 4, 7, 10)), ("reduce", 4), ("reduce", 8)]
+    rows = rows_of(drawn("collectives-by-ranks", together(*frames)))
+    lines_drawn = [(row["pattern"], row["bytes"]) for row in rows if row["ranks"] == 4]
+    assert lines_drawn == [
+        *(("bcast", size) for size in (1, 4, 7, 10)),
+        ("reduce", 4),
+        ("reduce", 8),
+    ]
 
 
-def test_conditions_are_multiples_of_the_standard(make_measurements: Measurements) -> None:
+def test_conditions_are_multiples_of_the_standard(make_measurements: Make) -> None:
     usual = exact(make_measurements, patterns=("allreduce",))
     others = [
         exact(make_measurements, patterns=("allreduce",), axes=axes, slower={"mpich": factor})
         for axes, factor in (("buffers=cold", 2.0), ("start=barrier", 0.5), ("place=in", 1.0))
     ]
-    rows = rows_of("collective-variants", report(usual, *others))
+    rows = rows_of(drawn("collective-variants", together(usual, *others)))
     ratios = {row["kind"]: row["ratio"] for row in rows}
     assert ratios == {
         "buffers not in cache": 2.0,
@@ -116,7 +100,7 @@ def test_conditions_are_multiples_of_the_standard(make_measurements: Measurement
     }
 
 
-def test_how_far_a_barrier_misleads(make_measurements: Measurements) -> None:
+def test_how_far_a_barrier_misleads(make_measurements: Make) -> None:
     usual = exact(
         make_measurements,
         patterns=("reduce",),
@@ -129,26 +113,26 @@ def test_how_far_a_barrier_misleads(make_measurements: Measurements) -> None:
         slower={"mpich": 0.25},
         values=[{"name": "true_s", "value": 1.5e-6}],
     )
-    table = table_of("started-together", report(usual, barrier))
+    table = table_of("started-together", together(usual, barrier))
     assert len(table.rows) == 2
     assert table.rows[-1][2:] == ["4 B", "1 µs", "250 ns", "0.25×", "1.5 µs", "30 ns"] or (
         table.rows[0][2:] == ["4 B", "1 µs", "250 ns", "0.25×", "1.5 µs", "30 ns"]
     )
 
 
-def test_a_barrier_says_who_leaves_first_and_last(make_measurements: Measurements) -> None:
+def test_a_barrier_says_who_leaves_first_and_last(make_measurements: Make) -> None:
     frame = make_measurements(
         patterns=("barrier",), sizes=(0,), noise=0.0, launch_noise=0.0,
         rank_s=[0.4e-6, 1e-6],
     )  # fmt: skip
-    [row] = table_of("barriers", report(frame)).rows
+    [row] = table_of("barriers", together(frame)).rows
     assert row[:4] == ["mpich", "barrier", "2", "1 µs"]
     assert row[5:7] == ["400 ns", "1 µs"]
 
 
-def test_each_rank_has_its_share_of_the_time(make_measurements: Measurements) -> None:
+def test_each_rank_has_its_share_of_the_time(make_measurements: Make) -> None:
     frame = exact(make_measurements, patterns=("bcast",), rank_s=[0.25e-6, 1e-6])
-    rows = rows_of("ranks", report(frame))
+    rows = rows_of(drawn("ranks", together(frame)))
     assert {(row["rank"], row["share"]) for row in rows if row["bytes"] == 4} == {
         (0, 0.25),
         (1, 0.999),
@@ -156,11 +140,11 @@ def test_each_rank_has_its_share_of_the_time(make_measurements: Measurements) ->
 
 
 def test_colours_of_ranks_are_those_of_the_largest_pattern(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     two = exact(make_measurements, patterns=("bcast",), rank_s=[1e-6] * 2)
     nine = exact(make_measurements, patterns=("allreduce",), rank_s=[1e-6] * 9, ranks=9)
-    chart = PANELS["ranks"]().render(report(two, nine))
+    chart = PANELS["ranks"]().render(together(two, nine))
     assert isinstance(chart, alt.TopLevelMixin)
     color = chart.to_dict()["spec"]["layer"][0]["encoding"]["color"]
     # Labels of the legend beyond the domain would be drawn beyond the chart.
@@ -169,22 +153,17 @@ def test_colours_of_ranks_are_those_of_the_largest_pattern(
 
 
 def test_overlap_comes_from_the_values_of_points_with_work(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     pure = exact(make_measurements, patterns=("ibcast",))
     values = [{"name": "overlap", "value": 0.4}, {"name": "pure_s", "value": 5e-7}]
     work = exact(make_measurements, patterns=("ibcast",), axes="work=1", values=values)
-    rows = rows_of("overlap", report(pure, work))
+    rows = rows_of(drawn("overlap", together(pure, work)))
     assert [(row["overlap"], row["pure"]) for row in rows] == [(0.4, "500 ns")] * 2
 
 
-def test_a_value_that_a_point_lacks_is_null(make_measurements: Measurements) -> None:
-    summary = summarise(make_measurements(sizes=(8,), values=[{"name": "b", "value": 2.0}]))
-    assert summary.select(value("b"), value("a")).row(0) == (2.0, None)
-
-
 def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
-    make_measurements: Measurements,
+    make_measurements: Make,
 ) -> None:
     names = {"native": 1.0, "chain": 3.0, "binary": 2.0}
     frames = [
@@ -194,26 +173,26 @@ def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
         for name, factor in names.items()
     ]
     alone = exact(make_measurements, patterns=("gather",), algorithm="native")
-    data = report(*frames, alone)
-    rows = rows_of("algorithms", data)
+    data = together(*frames, alone)
+    rows = rows_of(drawn("algorithms", data))
     assert {row["pattern"] for row in rows} == {"bcast", "scan"}
     assert {row["series"] for row in rows} == {"mpich"}
     large = {
         row["kind"]: row["time"] for row in rows if (row["pattern"], row["bytes"]) == ("scan", 5000)
     }
     assert large == {"the library's own": "2 µs", "chain": "6 µs", "binary": "4 µs"}
-    own = rows_of("collectives", data)
+    own = rows_of(drawn("collectives", data))
     assert {(row["series"], row["time"]) for row in own} == {("mpich", "1 µs"), ("mpich", "2 µs")}
-    assert PANELS["algorithms"]().render(report(frames[0], alone)) is None
+    assert PANELS["algorithms"]().render(together(frames[0], alone)) is None
     assert series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
 
 
-def test_barriers_are_named_by_their_algorithm(make_measurements: Measurements) -> None:
+def test_barriers_are_named_by_their_algorithm(make_measurements: Make) -> None:
     frames = [
         exact(make_measurements, patterns=(pattern,), algorithm=name, slower={"mpich": factor})
         for pattern, name, factor in (
             ("barrier", "native", 1.0), ("barrier", "central", 2.0), ("ibarrier", "native", 3.0)
         )
     ]  # fmt: skip
-    kinds = [row[1] for row in table_of("barriers", report(*frames)).rows]
+    kinds = [row[1] for row in table_of("barriers", together(*frames)).rows]
     assert sorted(set(kinds)) == ["barrier", "central", "non-blocking"]
