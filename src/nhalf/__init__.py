@@ -116,12 +116,16 @@ def history(*paths: str | PathLike[str], pattern: str = "", mpi: str = "") -> Hi
     """Each curve of many runs over time, its changes, and what changed in the environment then.
 
     `paths` are runs, or folders of runs; `pattern` and `mpi` (a library in any version) narrow it.
-    Ratios are relative to the first run, times in seconds since 1970. Raises InputError if fewer
-    than two runs have a curve in common.
+    Ratios are relative to the first run, times in seconds since 1970. Warns of runs in a folder
+    that cannot be read. Raises InputError if fewer than two runs have a curve in common.
     """
+    import warnings
     from pathlib import Path
 
     from nhalf.decide.history.history import history as history_of
     from nhalf.store.collection import collected
 
-    return history_of(collected(Path(path) for path in paths), pattern, mpi)
+    collection = collected(Path(path) for path in paths)
+    for reason in collection.unreadable.values():
+        warnings.warn(f"skipped: {reason}", stacklevel=2)
+    return history_of(collection.runs, pattern, mpi)

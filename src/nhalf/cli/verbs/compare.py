@@ -88,24 +88,43 @@ def _two(request: Request) -> int:
 
 
 def _several(request: Request) -> int:
-    """Compare several runs with the first; they share the probability of a false alarm."""
+    """Compare several runs with the first; they share the probability of a false alarm.
+
+    One that cannot be compared is skipped and named; the exit code is 2 if no other is slower.
+    """
+    from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    comparisons = [_compared(request, b, len(request.b)) for b in request.b]
+    _medians(request.a)  # without the baseline there is nothing to compare
+    compared: dict[str, tuple[Comparison, list[str]]] = {}
+    skipped: dict[str, str] = {}
+    for b in request.b:
+        try:
+            compared[b] = _compared(request, b, len(request.b))
+        except InputError as error:
+            skipped[b] = str(error)
+    if not compared:
+        raise InputError("no run can be compared", "; ".join(dict.fromkeys(skipped.values())))
+    print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
     if request.json:
         rows = [
             {"run": b, **comparison.as_json(), "notes": notes}
-            for b, (comparison, notes) in zip(request.b, comparisons, strict=True)
+            for b, (comparison, notes) in compared.items()
         ]
-        emit_json({"baseline": request.a, "comparisons": rows})
+        lacking = [{"run": b, "reason": reason} for b, reason in skipped.items()]
+        emit_json({"baseline": request.a, "comparisons": rows, "skipped": lacking})
     else:
-        for note in dict.fromkeys(note for _, notes in comparisons for note in notes):
+        for note in dict.fromkeys(note for _, notes in compared.values() for note in notes):
             stdout_console().print(note, markup=False)
         show_several(
-            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in comparisons]
+            stdout_console(),
+            [request.a, *compared],
+            [comparison for comparison, _ in compared.values()],
         )
-    return 1 if any(comparison.regressed for comparison, _ in comparisons) else 0
+    if any(comparison.regressed for comparison, _ in compared.values()):
+        return 1
+    return InputError.exit_code if skipped else 0
 
 
 def _compared(request: Request, b: str, comparison_count: int = 1) -> tuple[Comparison, list[str]]:

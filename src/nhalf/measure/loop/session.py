@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -155,8 +155,13 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure the points of the plan that the journal lacks, then write the Parquet file.
 
-    Raises MissingError if no subject gave a single point.
+    Raises MissingError if no subject gave a single point: the run is removed if it is new.
     """
+    with prepared.run.measuring():
+        return _measured(prepared, progress)
+
+
+def _measured(prepared: Prepared, progress: Progress) -> Outcome:
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
         limit = time_limit(prepared.began_s)
@@ -165,9 +170,8 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
-        failure_lines = [f"{name}: {reason}" for name, reason in failed.items()]
         reasons = (
-            failure_lines
+            _by_reason(failed)
             or measuring.troubles_in_words()
             or ["the time was up before the first point"]
         )
@@ -178,6 +182,14 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     keep_end(outcome)
     run.finish()
     return outcome
+
+
+def _by_reason(failed: Mapping[str, str]) -> list[str]:
+    """Return each reason once, after the names of what failed for it."""
+    names: dict[str, list[str]] = {}
+    for name, reason in failed.items():
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(names[reason])}: {reason}" for reason in names]
 
 
 def default_folder() -> Path:

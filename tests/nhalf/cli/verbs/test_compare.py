@@ -221,6 +221,24 @@ def test_several_runs_are_compared_with_the_first(
     assert f"is faster than {c}" in out
 
 
+def test_a_run_that_cannot_be_read_is_skipped_among_several(
+    keep: Keep, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b, c = keep("a"), keep("b", seed=2), keep("c", seed=3, slower={"mpich": 1.2})
+    failed = str(Run.create(tmp_path / "failed", {}).path)
+    assert command(Request(a=a, b=(failed, b), json=True)) == 2
+    ended = capsys.readouterr()
+    answer = json.loads(ended.out)
+    assert [row["run"] for row in answer["comparisons"]] == [b]
+    assert [row["run"] for row in answer["skipped"]] == [failed]
+    assert "holds no finished point" in answer["skipped"][0]["reason"]
+    assert ended.err.startswith(f"nhalf: skipped: {failed}: ")
+    assert command(Request(a=a, b=(failed, b, c))) == 1
+    for baseline, *others in ((failed, a, b), (a, failed, failed)):
+        with pytest.raises(InputError, match="holds no finished point"):
+            command(Request(a=baseline, b=tuple(others)))
+
+
 def test_machines_are_compared_two_at_a_time() -> None:
     with pytest.raises(InputError, match="two at a time"):
         command(Request(a="sp2-mpl", b=("sp2-pvme", "sp1-mpl")))
