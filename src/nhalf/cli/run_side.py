@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, library_named
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
@@ -53,10 +53,13 @@ def print_skipped(reasons: Iterable[str]) -> None:
 
 
 def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
-    """The run of RUN or RUN:LIBRARY, and the library, which `mpi` may name instead.
+    """The run of RUN or RUN:LIBRARY, and the full name of the library, also if `mpi` names it.
 
-    Raises InputError for a path that is no run, for damaged measurements, and if the library is
-    named in both ways.
+    The library is looked up in its own run, by its name or a beginning of it ('openmpi-5'); a
+    transport that has no library counts as one.
+
+    Raises InputError for a path that is no run, for damaged measurements, for a library that the
+    run does not have, and if one is named in both ways.
     """
     from nhalf.store.run import MEASUREMENTS, Run
 
@@ -68,4 +71,16 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     run = Run.open(Path(path))
     if (run.path / MEASUREMENTS).exists():  # a journal is checked while it is read
         run.check()
-    return run, library
+    return run, _library_of(run, library)
+
+
+def _library_of(run: Run, name: str) -> str:
+    """The full name of a library of a run; '' for ''."""
+    if not name:
+        return ""
+    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
+    names = {mpi or transport for mpi, transport in rows}
+    try:
+        return library_named(name, names)
+    except InputError as error:
+        raise InputError(f"{error.message} of {run.name}", error.remedy) from None

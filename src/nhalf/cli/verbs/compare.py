@@ -215,7 +215,10 @@ def _sides(
         return medians_a, medians_b, [_only_two(medians_a)]
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
-    pair = _library(medians_a, first or second), _library(medians_b, second or first)
+    pair = (
+        _library(medians_a, first, a) if first else _counterpart(medians_a, second, a),
+        _library(medians_b, second, b or a) if second else _counterpart(medians_b, first, b or a),
+    )
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
     return medians_a, medians_b, [pair]
@@ -283,6 +286,22 @@ def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _library(medians: pl.DataFrame, name: str) -> str:
-    """The library of a run by its name, or by a beginning that only one has."""
-    return library_named(name, _names(medians))
+def _library(medians: pl.DataFrame, name: str, side: str) -> str:
+    """The library of a side by its name or a beginning of it."""
+    try:
+        return library_named(name, _names(medians))
+    except InputError as error:
+        raise InputError(f"{error.message} of {side}", error.remedy) from None
+
+
+def _counterpart(medians: pl.DataFrame, library: str, side: str) -> str:
+    """The library of a side that is compared with one of the other side: of the same vendor."""
+    names = _names(medians)
+    vendor = library.partition("-")[0]
+    try:
+        return library if library in names else library_named(vendor, names)
+    except InputError:
+        raise InputError(
+            f"{side} has no {vendor} to compare with {library}",
+            f"name a library of it, as in {side}:{next(filter(None, names), 'LIBRARY')}",
+        ) from None

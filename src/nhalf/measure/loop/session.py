@@ -24,7 +24,7 @@ from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
-from nhalf.measure.probe.libraries import libraries_of
+from nhalf.measure.probe.libraries import choices_in_words, libraries_of
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
@@ -38,7 +38,8 @@ from nhalf.store.run import Run
 class Prepared:
     """A run that can be measured: its plan, subjects and site, and what cannot be measured.
 
-    `began_s` is when its time budget began, on the monotonic clock.
+    `began_s` is when its time budget began, on the monotonic clock; `notes` are lines about the
+    plan, for the end of the run.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class Prepared:
     failed: dict[str, str]
     site: Site = HERE
     began_s: float = field(default_factory=time.monotonic)
+    notes: Sequence[str] = ()
 
 
 def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = None) -> Prepared:
@@ -58,7 +60,9 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     """
     began_s = time.monotonic()
     check_is_here(site.launcher)
+    requested = plan
     plan, subjects, failed = checked(plan)
+    notes = choices_in_words(requested) if any(subject.library for subject in subjects) else []
     plain = [subject for subject in subjects if not subject.setting]
     libraries = list(dict.fromkeys(subject.library.name for subject in plain if subject.library))
     # Without one of them, resuming must not look for all of them.
@@ -82,7 +86,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     with run.journal() as journal:
         for curve in points:
             journal.append({"event": LIKE, **curve})
-    return Prepared(run, plan, subjects, failed, site, began_s)
+    return Prepared(run, plan, subjects, failed, site, began_s, notes)
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
@@ -177,7 +181,12 @@ def _measured(prepared: Prepared, progress: Progress) -> Outcome:
         )
         raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
-    notes = [*absent(plan, subjects), *agenda.left_out(), *measuring.troubles_in_words()]
+    notes = [
+        *prepared.notes,
+        *absent(plan, subjects),
+        *measuring.omissions_in_words(),
+        *measuring.troubles_in_words(),
+    ]
     outcome = Outcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)
     keep_end(outcome)
     run.finish()
