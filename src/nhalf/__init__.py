@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from os import PathLike
     from typing import Unpack
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nhalf.decide.history.history import History
     from nhalf.decide.predict import Prediction
     from nhalf.facts.facts import Facts
-    from nhalf.jobs.keywords import Options
+    from nhalf.jobs.keywords import Numbers, Options
     from nhalf.machines.machine import Machine
 
 __all__ = ["__version__", "figures", "history", "machine", "open", "predict", "run"]
@@ -34,8 +34,8 @@ def run(
     """Measure, as `nhalf run` does, and return all that is known then.
 
     `pattern` names one pattern or several (ping-pong where nobody says); `options` are those of
-    the command by the names of `nhalf.jobs.keywords.Options`, as `ranks=[2, 4]`, `sizes="0:1M"`
-    (bytes), `mpi="openmpi"`, `launches=5`, `out="runs/today"`. A study is `run(study="quick")`.
+    the command by the names of `nhalf.jobs.keywords.Options`, as `ranks=[2, 4]`, `bytes="0:1M"`,
+    `mpi="openmpi"`, `launches=5`, `out="runs/today"`. A study is `run(study="quick")`.
     Unless `quiet`, a bar shows how far it is. Every finished point is kept in the run directory
     `out`, without one in a new folder below `runs`. Raises InputError for what cannot be read, and
     MissingError where nothing can be measured.
@@ -59,25 +59,42 @@ def machine(name: str | PathLike[str]) -> Machine:
 
 def predict(
     what: str,
-    machine: Machine,
+    machine: Machine | str | PathLike[str],
     *,
-    ranks: Sequence[int],
-    sizes: Sequence[int],
+    ranks: Numbers = "2",
+    bytes: Numbers = "",
+    sizes: Numbers = "",
     mpi: str = "",
     extrapolate: bool = False,
 ) -> Prediction:
     """What a pattern ('bcast'), or one of its algorithms ('bcast/binomial'), takes on a machine.
 
+    `machine` may be a name ('sp2-mpl'), the path of a machine file or of a run, or RUN:LIBRARY;
+    `ranks` and `bytes` are numbers, or texts as on the command line ('2:32', '0:4M'); `sizes` is a
+    former name of `bytes`.
     `time_s` has the seconds of every algorithm (`ways`), number of ranks and size in bytes;
     `best()` names the fastest of each cell. `mpi` names the library where the machine has several;
     beyond the ranks and sizes that were measured only with `extrapolate`. Raises InputError if
     no cell can be predicted.
     """
+    from nhalf.base.errors import InputError
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.options import PREDICTED_CORES
+    from nhalf.cli.verbs.predict import SIZES
     from nhalf.decide.predict import predict as predict_on
+    from nhalf.jobs.keywords import bytes_of, ranks_of
     from nhalf.machines.algorithms import algorithms
+    from nhalf.machines.machine import Machine
 
-    known = algorithms()
-    return predict_on(what, machine, ranks, sizes, known, mpi=mpi, extrapolate=extrapolate)
+    if bytes != "" and sizes != "":
+        raise InputError("bytes and sizes are the same", "leave sizes out")
+    if not isinstance(machine, Machine):
+        machine, library = machine_and_library(machine)
+        mpi = mpi or library
+    counts = ranks_of(ranks, PREDICTED_CORES)
+    size_bytes = bytes_of(sizes if bytes == "" and sizes != "" else bytes or SIZES)
+    cells = counts, size_bytes
+    return predict_on(what, machine, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
 
 
 def open(*paths: str | PathLike[str]) -> Facts:
@@ -96,15 +113,20 @@ def open(*paths: str | PathLike[str]) -> Facts:
     return Facts.of([Run.open(Path(path)) for path in paths])
 
 
-def figures(facts: Facts) -> dict[str, alt.TopLevelMixin]:
+def figures(facts: Facts | str | PathLike[str]) -> dict[str, alt.TopLevelMixin]:
     """The charts of the report by the names of their panels, as Altair objects.
 
-    Those that the data has something for, in the order of the report.
+    `facts` may be the path of a run. Charts for which there is no data are absent; the others come
+    in the order of the report.
     """
     import altair as alt
 
     from nhalf.base.plugins import load
+    from nhalf.facts.facts import Facts
     from nhalf.present.panels import Panel
+
+    if not isinstance(facts, Facts):
+        facts = open(facts)
 
     panels = load("nhalf.present.panels", Panel)
     ordered = sorted(panels.items(), key=lambda item: (item[1].order, item[0]))
@@ -116,12 +138,16 @@ def history(*paths: str | PathLike[str], pattern: str = "", mpi: str = "") -> Hi
     """Each curve of many runs over time, its changes, and what changed in the environment then.
 
     `paths` are runs, or folders of runs; `pattern` and `mpi` (a library in any version) narrow it.
-    Ratios are relative to the first run, times in seconds since 1970. Raises InputError if fewer
-    than two runs have a curve in common.
+    Ratios are relative to the first run, times in seconds since 1970. Warns of runs in a folder
+    that cannot be read. Raises InputError if fewer than two runs have a curve in common.
     """
+    import warnings
     from pathlib import Path
 
     from nhalf.decide.history.history import history as history_of
     from nhalf.store.collection import collected
 
-    return history_of(collected(Path(path) for path in paths), pattern, mpi)
+    collection = collected(Path(path) for path in paths)
+    for reason in collection.unreadable.values():
+        warnings.warn(f"skipped: {reason}", stacklevel=2)
+    return history_of(collection.runs, pattern, mpi)

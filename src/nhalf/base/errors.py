@@ -59,7 +59,7 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM arrived, for example from the batch system."""
 
 
-def library_named(name: str, libraries: Iterable[str]) -> str:
+def library_named(name: str, libraries: Iterable[str], kind: str = "library") -> str:
     """The library with this name, or the newest whose name starts with it ('openmpi', 'openmpi-5').
 
     Libraries with a setting (`openmpi-5.0.11+NAME`) need the full name. Raises InputError if none
@@ -71,8 +71,14 @@ def library_named(name: str, libraries: Iterable[str]) -> str:
     beginning = re.compile(f"{re.escape(name)}[-.]")
     matches = [library for library in names if beginning.match(library) and "+" not in library]
     if not name or not matches:
-        raise unknown("library", name, filter(None, names))
-    return max(matches, key=lambda library: [int(part) for part in re.findall(r"\d+", library)])
+        raise unknown(kind, name, filter(None, names))
+    return max(matches, key=_version)
+
+
+def _version(library: str) -> list[int]:
+    """The numbers of a library's version, without those of a suffix as in `mpich-5.0.2-path-2`."""
+    version = re.search(r"-(\d[^-]*)", library)
+    return [int(part) for part in re.findall(r"\d+", version[1])] if version else []
 
 
 def unknown(kind: str, name: str, known_names: Iterable[str], listed_by: str = "") -> InputError:

@@ -3,29 +3,35 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 
-def machine_and_library(text: str) -> tuple[Machine, str]:
+def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
     """The machine of MACHINE, FILE or RUN, or of one of these with :LIBRARY, and the library.
 
     Models are fitted to a run. Raises InputError for what is none of them.
     """
+    if not isinstance(place, str | PathLike):
+        raise InputError(f"{place!r} is no machine", "give a name, a path or a Machine")
+    text = str(place)
     name, library = text, ""
     if not _is_there(text) and ":" in text:
         name, library = text.rsplit(":", 1)
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
+    from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
 
-    return Facts.of([Run.open(Path(name))]).machine, library
+    run, library = run_and_library(name, library)
+    return Facts.of([run]).machine, library
 
 
 def calibrated_machine(text: str) -> Machine:

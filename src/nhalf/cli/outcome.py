@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 
 def measured(prepared: Prepared, progress: Progress) -> Outcome:
-    """Measure; an interruption reports how to resume."""
+    """Measure; an interruption reports how to resume, if there is something to resume."""
     from nhalf.measure.loop.session import measure
+    from nhalf.store.run import DESCRIPTION
 
     print_launcher_warning(prepared.site.launcher)
     try:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
         how = "asked to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
+        if not (prepared.run.path / DESCRIPTION).exists():
+            raise Interrupted(f"{how} before the first point, so nothing is kept") from None
         raise Interrupted(
             f"{how}; every finished point is kept",
             f"go on with: {prepared.run.resuming}",

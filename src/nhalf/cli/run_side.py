@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, library_named
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
@@ -25,16 +26,61 @@ def facts_of(places: Iterable[str | Path]) -> Facts:
     return Facts.of([run for run, _ in sides], [library for _, library in sides])
 
 
-def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
-    """The run of RUN or RUN:LIBRARY, and the library, which `mpi` may name instead.
+def readable(places: Sequence[Path]) -> tuple[list[Path], dict[str, str]]:
+    """Split several runs: those that can be read, and why the others cannot.
 
-    Raises InputError for a path that is no run, and if the library is named in both ways.
+    Raises InputError if none can be read; a run that is named alone is not looked at.
     """
-    from nhalf.store.run import Run
+    if len(places) < 2:
+        return list(places), {}
+    runs: list[Path] = []
+    unreadable: dict[str, str] = {}
+    for place in places:
+        try:
+            run_and_library(place)[0].check()
+            runs.append(place)
+        except InputError as error:
+            unreadable[str(place)] = str(error)
+    if not runs:
+        raise InputError("no run can be read", "; ".join(dict.fromkeys(unreadable.values())))
+    return runs, unreadable
+
+
+def print_skipped(reasons: Iterable[str]) -> None:
+    """Print a warning for everything that is left out of several runs because it cannot be read."""
+    for reason in reasons:
+        sys.stderr.write(f"nhalf: skipped: {reason}\n")
+
+
+def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
+    """The run of RUN or RUN:LIBRARY, and the full name of the library, also if `mpi` names it.
+
+    The library is looked up in its own run, by its name or a beginning of it ('openmpi-5'); a
+    transport that has no library counts as one.
+
+    Raises InputError for a path that is no run, for damaged measurements, for a library that the
+    run does not have, and if one is named in both ways.
+    """
+    from nhalf.store.run import MEASUREMENTS, Run
 
     path, _, library = str(place).rpartition(":")
     if not path or Path(place).exists():
-        return Run.open(Path(place)), mpi
-    if mpi:
+        path, library = str(place), mpi
+    elif mpi:
         raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
-    return Run.open(Path(path)), library
+    run = Run.open(Path(path))
+    if (run.path / MEASUREMENTS).exists():  # a journal is checked while it is read
+        run.check()
+    return run, _library_of(run, library)
+
+
+def _library_of(run: Run, name: str) -> str:
+    """The full name of a library of a run; '' for ''."""
+    if not name:
+        return ""
+    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
+    names = {mpi or transport for mpi, transport in rows}
+    try:
+        return library_named(name, names)
+    except InputError as error:
+        raise InputError(f"{error.message} of {run.name}", error.remedy) from None

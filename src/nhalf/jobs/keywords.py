@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
 
-from nhalf.base.errors import unknown
-from nhalf.base.request import parameters
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import Parameter, parameters
 from nhalf.facts.facts import Facts
 from nhalf.jobs.request import NOT_OF_THE_JOB, RunRequest
 from nhalf.measure.loop.progress import Progress
@@ -25,12 +26,13 @@ Numbers = str | int | Iterable[int]
 class Options(TypedDict, total=False):
     """The keywords of a run, with the names of the options of `nhalf run`.
 
-    `sizes` are bytes (`--bytes`), `budget` a duration such as '60s', `precision` the relative
+    `sizes` is a former name of `bytes`, `budget` a duration such as '60s', `precision` the relative
     half-width at which an interval suffices, `out` the run directory to create.
     """
 
     study: str
     ranks: Numbers
+    bytes: Numbers
     sizes: Numbers
     mpi: Words
     transport: Words
@@ -64,17 +66,58 @@ def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:
-    """Return the request for these options; raises InputError for an unknown one."""
-    parameters_by_name = {parameter.name: parameter for parameter in parameters(RunRequest)}
-    names = [*Options.__annotations__, "pattern"]
-    for name in values:
-        if name not in names:
-            raise unknown("option", name, names)
-    fields = {
-        name: _typed_value(value, parameters_by_name[name].kind, parameters_by_name[name].many)
-        for name, value in values.items()
-    }
+    """Return the request for these options, by the names of the command line or of its fields.
+
+    Raises InputError for an unknown option, one that is given by both names, and a value that it
+    does not take.
+    """
+    parameters_by_word: dict[str, Parameter] = {}
+    for parameter in parameters(RunRequest):
+        spelled = parameter.spelling.lstrip("-").replace("-", "_")
+        parameters_by_word |= {spelled: parameter, parameter.name: parameter}
+    words = [*Options.__annotations__, "pattern"]
+    fields: dict[str, Any] = {}
+    for word, value in values.items():
+        if word not in words:
+            raise unknown("option", word, words)
+        parameter = parameters_by_word[word]
+        if parameter.name in fields:
+            raise InputError(f"{parameter.spelling} is given by two names", "leave one of them out")
+        try:
+            fields[parameter.name] = _typed_value(value, parameter.kind, parameter.many)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{word}={value!r} is no value of {parameter.spelling}", "see nhalf run --help"
+            ) from error
     return RunRequest(**fields, given=frozenset(fields) - NOT_OF_THE_JOB)
+
+
+def ranks_of(numbers: Numbers, cores: int) -> list[int]:
+    """Return numbers of ranks, given as numbers or as on the command line, where `cores` stands."""
+    from nhalf.measure.plan.axes import parse_ranks
+
+    return parse_ranks(numbers, cores) if isinstance(numbers, str) else _whole(numbers)
+
+
+def bytes_of(numbers: Numbers) -> list[int]:
+    """Return sizes in bytes, given as numbers or as on the command line."""
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    return list(parse_sizes(numbers).size_bytes) if isinstance(numbers, str) else _whole(numbers)
+
+
+def _whole(numbers: int | Iterable[int]) -> list[int]:
+    """Raises InputError for what are no whole numbers from 0 on."""
+    try:
+        values = [operator.index(number) for number in numbers]  # type: ignore[union-attr]
+    except TypeError:
+        try:
+            values = [operator.index(numbers)]  # type: ignore[arg-type]
+        except TypeError:
+            raise InputError(f"{numbers!r} are no whole numbers", "write [2, 8] or '2,8'") from None
+    if not values or min(values) < 0:
+        raise InputError(f"{values} are no whole numbers from 0 on", "write [2, 8] or '2,8'")
+    return values
 
 
 def _typed_value(value: Any, kind: type, many: bool) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.base.errors import MissingError, unknown
+from nhalf.base.errors import MissingError, library_named
 from nhalf.mpi import Library
 from nhalf.mpi.identify import Identity, identify
 from nhalf.mpi.own_prefixes import own_prefixes
@@ -50,19 +50,27 @@ def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
 
 
 def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
-    """One library by its name, or the newest whose name starts so ('mpich').
+    """One library by its name, or the newest whose name starts so ('mpich', 'openmpi-5').
 
     Raises InputError for an unknown name, MissingError if there is no library.
     """
     by_name = {library.name: library for library in libraries(prefixes)}
     if not by_name:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    return by_name[library_named(name, by_name, "MPI library")]
+
+
+def other_versions(name: str, prefixes: Sequence[Path] = ()) -> list[Library]:
+    """The libraries that a beginning of a name ('openmpi') leaves to `find`, in another version."""
+    by_name = {library.name: library for library in libraries(prefixes)}
     if name in by_name:
-        return by_name[name]
-    matches = [library for key, library in by_name.items() if key.startswith(f"{name}-")]
-    if matches:
-        return max(matches, key=_age)
-    raise unknown("MPI library", name, by_name)
+        return []
+    chosen = find(name, prefixes)
+    return [
+        library
+        for key, library in by_name.items()
+        if key.startswith((f"{name}-", f"{name}.")) and library.version != chosen.version
+    ]
 
 
 def newest(libraries: Sequence[Library]) -> list[Library]:

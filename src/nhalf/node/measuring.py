@@ -56,7 +56,7 @@ def begin(out: Path | None) -> Run:
 def measure(run: Run, progress: Progress) -> Outcome:
     """Measure all launches into a run; raises LaunchError or MissingError if that fails."""
     subject = node_subject()
-    with run.journal() as journal, progress:
+    with run.measuring(), run.journal() as journal, progress:
         records = Records(journal, State(), progress)
         records.planned(LAUNCHES * POINTS)
         readings: list[Reading] = []

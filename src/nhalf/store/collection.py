@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError
@@ -13,25 +15,60 @@ USUAL = Path("runs")
 """The default folder of runs."""
 
 
-def collected(places: Iterable[Path]) -> list[Run]:
+@dataclass(frozen=True)
+class Collection:
+    """Runs that are read as one; `unreadable` says for each folder that is left out why."""
+
+    runs: list[Run]
+    unreadable: dict[Path, str]
+
+
+def collected(places: Iterable[Path]) -> Collection:
     """The runs at `places`, each a run or a folder of runs, in that order; each run once.
 
-    Raises InputError if there is none, or if a place is neither.
+    A run that a folder holds and that cannot be read is left out. Raises InputError for a place
+    that is no readable run itself, and if there is no run to read.
     """
     runs_by_path: dict[Path, Run] = {}
+    unreadable: dict[Path, str] = {}
     for place in places:
-        for path in _run_folders(place):
-            run = Run.open(path)
+        if _is_run(place):
+            run = Run.open(place)
+            run.check()
             runs_by_path.setdefault(run.path, run)
-    return list(runs_by_path.values())
+            continue
+        for path in _run_folders(place, unreadable):
+            try:
+                run = Run.open(path)
+                if run.path not in runs_by_path:
+                    run.check()
+                    runs_by_path[run.path] = run
+            except InputError as error:
+                unreadable[path] = str(error)
+    if unreadable and not runs_by_path:
+        raise InputError("no run can be read", "; ".join(dict.fromkeys(unreadable.values())))
+    return Collection(list(runs_by_path.values()), unreadable)
 
 
-def _run_folders(place: Path) -> list[Path]:
-    """A run itself, or the runs below a folder, however deep, by name."""
-    if not place.is_dir() or (place / DESCRIPTION).is_file():
-        return [place]
-    inside = sorted(file.parent for file in place.rglob(DESCRIPTION))
-    if not inside:
+def _is_run(place: Path) -> bool:
+    """Whether a place is a run, or nothing that could hold runs."""
+    return not place.is_dir() or (place / DESCRIPTION).is_file()
+
+
+def _run_folders(place: Path, unreadable: dict[Path, str]) -> list[Path]:
+    """The runs below a folder, however deep, by name; notes folders that cannot be listed.
+
+    Raises InputError if there is neither.
+    """
+
+    def note(error: OSError) -> None:
+        path = Path(error.filename)
+        unreadable[path] = f"{path} cannot be listed: {error.strerror}"
+
+    inside = sorted(
+        Path(folder) for folder, _, files in os.walk(place, onerror=note) if DESCRIPTION in files
+    )
+    if not inside and not unreadable:
         raise InputError(f"{place} holds no run", "name run directories, or a folder of them")
     return inside
 

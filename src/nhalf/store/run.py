@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.base.files import replacing
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.points import COLUMNS, points
@@ -23,6 +23,8 @@ from nhalf.store.schema import READ_VERSIONS, VERSION
 DESCRIPTION = "run.json"
 JOURNAL = "journal.jsonl"
 MEASUREMENTS = "measurements.parquet"
+MACHINE = "machine.toml"
+"""The simulated machine with every change, or the machine that was fitted to a run."""
 
 _VERSION_KEY = "nhalf.schema"
 _JOURNAL_KEY = "nhalf.journal_bytes"
@@ -45,7 +47,8 @@ class _Event(msgspec.Struct):
 class Run:
     """One run on the disk. All but `path` comes from run.json.
 
-    `simulation` describes how a machine was simulated; empty for measured runs.
+    `simulation` describes how a machine was simulated; empty for measured runs. `new_folders` are
+    those that `create` made, innermost first; None for a run that was opened.
     """
 
     path: Path
@@ -53,6 +56,7 @@ class Run:
     plan: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     simulation: dict[str, Any] = field(default_factory=dict)
+    new_folders: tuple[Path, ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -78,20 +82,37 @@ class Run:
                 f"{path} holds a run already",
                 "choose another --out, or continue it with --resume",
             )
-        is_new = not path.exists()
+        path = path.absolute()
+        folders = tuple(folder for folder in (path, *path.parents) if not folder.exists())
         try:
             path.mkdir(parents=True, exist_ok=True)
             with replacing(path / DESCRIPTION) as part:
                 part.write_bytes(msgspec.json.format(_encode(description), indent=2))
         except OSError as error:
-            if is_new:
-                with contextlib.suppress(OSError):
-                    path.rmdir()
+            _remove(folders)
             raise MissingError(
                 f"the run cannot be kept in {path}: {error.strerror}",
                 "choose another folder with --out",
             ) from error
-        return cls.open(path)
+        return replace(cls.open(path), new_folders=folders)
+
+    @contextlib.contextmanager
+    def measuring(self) -> Iterator[None]:
+        """Enclose the measuring of a run; one that fails before its first point leaves nothing.
+
+        Neither files nor folders that `create` made remain; an opened run stays as it is, and so
+        does one that can go on in another job.
+        """
+        try:
+            yield
+        except Interrupted:
+            raise
+        except BaseException:
+            if self.new_folders is not None and not self.has_points():
+                for name in (DESCRIPTION, JOURNAL, MEASUREMENTS, MACHINE):
+                    (self.path / name).unlink(missing_ok=True)
+                _remove(self.new_folders)
+            raise
 
     @classmethod
     def open(cls, path: Path) -> Run:
@@ -110,6 +131,8 @@ class Run:
             description = msgspec.convert(content, _Description)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{file} is damaged: {error}", "measure again") from error
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {error.strerror}") from error
         return cls(
             folder.resolve(),
             description.environment,
@@ -149,6 +172,10 @@ class Run:
         """Everything in the journal, one event at a time."""
         return events(self.path / JOURNAL)
 
+    def has_points(self) -> bool:
+        """Whether the journal holds a finished point."""
+        return any(True for _ in events_named("point", self.path / JOURNAL, _Event))
+
     def ends(self) -> int:
         """How often the run was completed: more than once if it was resumed afterwards."""
         return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
@@ -166,8 +193,17 @@ class Run:
             return stored.select(run_name, *COLUMNS)
         frame = points(self.path / JOURNAL)
         if frame.height == 0:
-            raise InputError(f"{self.path} holds no finished point", "go on with --resume")
+            raise InputError(f"{self.path} holds no finished point", f"go on with: {self.resuming}")
         return frame.lazy().select(run_name, *COLUMNS)
+
+    def check(self) -> None:
+        """Read all measurements once; raises InputError if there are none, or they are damaged."""
+        try:
+            self.measurements().select(pl.all().null_count()).collect(engine="streaming")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise _damaged(self.path / MEASUREMENTS) from error
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
     def finish(self) -> None:
         """Write the measurements of the journal as Parquet, atomically.
@@ -196,9 +232,7 @@ class Run:
             metadata = pl.read_parquet_metadata(parquet)
             columns = pl.read_parquet_schema(parquet)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise InputError(
-                f"{parquet} is damaged", "remove it: the journal holds the same"
-            ) from error
+            raise _damaged(parquet) from error
         version = _check_version(parquet, metadata.get(_VERSION_KEY))
         for name, kind in COLUMNS.items():
             if version == 1 and name in ADDED:
@@ -210,6 +244,17 @@ class Run:
             return True
         journal_bytes = metadata.get(_JOURNAL_KEY, "")
         return journal_bytes.isdecimal() and journal.stat().st_size <= int(journal_bytes)
+
+
+def _remove(folders: Iterable[Path]) -> None:
+    """Remove empty folders, innermost first; those that hold something stay."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+def _damaged(parquet: Path) -> InputError:
+    return InputError(f"{parquet} is damaged", "remove it: the journal holds the same")
 
 
 def _empty(name: str) -> pl.Expr:

@@ -7,7 +7,14 @@ import pytest
 
 from nhalf.base.errors import InputError, library_named, unknown
 
-NAMES = ("mpich-5.0.2", "openmpi-4.1.6", "openmpi-5.0.11", "intel-2021", "intel-2021+eager")
+NAMES = (
+    "mpich-5.0.2",
+    "openmpi-4.1.6",
+    "openmpi-5.0.11",
+    "intel-2021",
+    "intel-2021+eager",
+    "openmpi-5.0.10-path-99",
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +26,8 @@ NAMES = ("mpich-5.0.2", "openmpi-4.1.6", "openmpi-5.0.11", "intel-2021", "intel-
         ("openmpi-4.1.6", "openmpi-4.1.6"),
         ("openmpi", "openmpi-5.0.11"),
         ("openmpi-4", "openmpi-4.1.6"),
+        ("openmpi-5", "openmpi-5.0.11"),
+        ("openmpi-5.0", "openmpi-5.0.11"),
     ],
 )
 def test_a_short_name_is_the_newest_library_of_that_name(name: str, library: str) -> None:

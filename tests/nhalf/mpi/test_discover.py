@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
-from nhalf.mpi.discover import as_json, discover, find, libraries, newest
+from nhalf.mpi.discover import as_json, discover, find, libraries, newest, other_versions
 from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
@@ -205,7 +205,11 @@ def test_find_takes_the_newest_of_a_beginning(empty_machine: Path, script: Scrip
     assert find("openmpi", prefixes).name == "openmpi-5.0.11"
     assert find("mpich-4.0.2", prefixes).version == "4.0.2"
     assert find("mpich", prefixes).version == "5.0.2"
-    for name in ("mpich-5", "open", "mpihc-5.0.2", ""):
+    assert find("mpich-4", prefixes).version == "4.0.2"
+    assert [library.name for library in other_versions("mpich", prefixes)] == ["mpich-4.0.2"]
+    for name in ("mpich-4", "mpich-5.0.2", "openmpi"):
+        assert other_versions(name, prefixes) == []
+    for name in ("mpich-6", "open", "mpihc-5.0.2", ""):
         with pytest.raises(InputError, match="unknown MPI library"):
             find(name, prefixes)
     with pytest.raises(InputError, match=r"did you mean mpich-5\.0\.2"):

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.store import run as module
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
@@ -36,6 +36,39 @@ def record(run: Run, events: Sequence[dict[str, Any]]) -> None:
 def points(run: Run) -> list[tuple[int, int]]:
     frame = run.measurements().select("bytes", "launch").collect()
     return sorted(frame.iter_rows())
+
+
+class TestMeasuring:
+    def end(self, run: Run, error: BaseException) -> None:
+        with pytest.raises(type(error)), run.measuring():
+            raise error
+
+    @pytest.mark.parametrize("error", [MissingError("no answer"), KeyboardInterrupt()])
+    def test_a_run_without_a_point_leaves_nothing(
+        self, tmp_path: Path, error: BaseException
+    ) -> None:
+        run = Run.create(tmp_path / "runs/a/b", DESCRIPTION)
+        record(run, [{"event": "launch"}])
+        self.end(run, error)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_was_in_the_folder_before_stays(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").touch()
+        self.end(Run.create(tmp_path, DESCRIPTION), MissingError("no answer"))
+        assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+    def test_a_finished_point_is_kept(self, run: Run, point_event: Event) -> None:
+        record(run, [point_event()])
+        self.end(run, MissingError("no answer"))
+        assert run.has_points()
+
+    def test_a_run_that_is_resumed_stays(self, run: Run) -> None:
+        self.end(Run.open(run.path), MissingError("no answer"))
+        assert (run.path / "run.json").exists()
+
+    def test_a_run_that_goes_on_in_another_job_stays(self, run: Run) -> None:
+        self.end(run, Interrupted("the time of the job is nearly up"))
+        assert (run.path / "run.json").exists()
 
 
 class TestOpening:
@@ -176,7 +209,7 @@ class TestMeasurements:
     def test_without_a_finished_point(self, run: Run, content: bytes | None) -> None:
         if content is not None:
             (run.path / "journal.jsonl").write_bytes(content)
-        with pytest.raises(InputError, match="holds no finished point; go on with --resume"):
+        with pytest.raises(InputError, match="no finished point; go on with: nhalf run --resume"):
             run.measurements()
 
     @pytest.mark.parametrize(

@@ -88,24 +88,43 @@ def _two(request: Request) -> int:
 
 
 def _several(request: Request) -> int:
-    """Compare several runs with the first; they share the probability of a false alarm."""
+    """Compare several runs with the first; they share the probability of a false alarm.
+
+    One that cannot be compared is skipped and named; the exit code is 2 if no other is slower.
+    """
+    from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    comparisons = [_compared(request, b, len(request.b)) for b in request.b]
+    _medians(request.a)  # without the baseline there is nothing to compare
+    compared: dict[str, tuple[Comparison, list[str]]] = {}
+    skipped: dict[str, str] = {}
+    for b in request.b:
+        try:
+            compared[b] = _compared(request, b, len(request.b))
+        except InputError as error:
+            skipped[b] = str(error)
+    if not compared:
+        raise InputError("no run can be compared", "; ".join(dict.fromkeys(skipped.values())))
+    print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
     if request.json:
         rows = [
             {"run": b, **comparison.as_json(), "notes": notes}
-            for b, (comparison, notes) in zip(request.b, comparisons, strict=True)
+            for b, (comparison, notes) in compared.items()
         ]
-        emit_json({"baseline": request.a, "comparisons": rows})
+        lacking = [{"run": b, "reason": reason} for b, reason in skipped.items()]
+        emit_json({"baseline": request.a, "comparisons": rows, "skipped": lacking})
     else:
-        for note in dict.fromkeys(note for _, notes in comparisons for note in notes):
+        for note in dict.fromkeys(note for _, notes in compared.values() for note in notes):
             stdout_console().print(note, markup=False)
         show_several(
-            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in comparisons]
+            stdout_console(),
+            [request.a, *compared],
+            [comparison for comparison, _ in compared.values()],
         )
-    return 1 if any(comparison.regressed for comparison, _ in comparisons) else 0
+    if any(comparison.regressed for comparison, _ in compared.values()):
+        return 1
+    return InputError.exit_code if skipped else 0
 
 
 def _compared(request: Request, b: str, comparison_count: int = 1) -> tuple[Comparison, list[str]]:
@@ -196,7 +215,10 @@ def _sides(
         return medians_a, medians_b, [_only_two(medians_a)]
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
-    pair = _library(medians_a, first or second), _library(medians_b, second or first)
+    pair = (
+        _library(medians_a, first, a) if first else _counterpart(medians_a, second, a),
+        _library(medians_b, second, b or a) if second else _counterpart(medians_b, first, b or a),
+    )
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
     return medians_a, medians_b, [pair]
@@ -262,6 +284,22 @@ def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _library(medians: pl.DataFrame, name: str) -> str:
-    """The library of a run by its name, or by a beginning that only one has."""
-    return library_named(name, _names(medians))
+def _library(medians: pl.DataFrame, name: str, side: str) -> str:
+    """The library of a side by its name or a beginning of it."""
+    try:
+        return library_named(name, _names(medians))
+    except InputError as error:
+        raise InputError(f"{error.message} of {side}", error.remedy) from None
+
+
+def _counterpart(medians: pl.DataFrame, library: str, side: str) -> str:
+    """The library of a side that is compared with one of the other side: of the same vendor."""
+    names = _names(medians)
+    vendor = library.partition("-")[0]
+    try:
+        return library if library in names else library_named(vendor, names)
+    except InputError:
+        raise InputError(
+            f"{side} has no {vendor} to compare with {library}",
+            f"name a library of it, as in {side}:{next(filter(None, names), 'LIBRARY')}",
+        ) from None

@@ -48,6 +48,7 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.machine_table import as_tables, model_json
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
+    from nhalf.store.run import MACHINE
 
     run, mpi = run_and_library(request.run)
     facts = Facts.of([run]).restricted(mpi=mpi)
@@ -55,7 +56,7 @@ def command(request: Request) -> None:
     if request.node is not None:
         machine = _with_node(machine, request.node)
     missing = not_modelled(facts.summary, machine.patterns)
-    path = (request.out or run.path / "machine.toml").absolute()
+    path = (request.out or run.path / MACHINE).absolute()
     write(machine, path)
     if request.json:
         models = [model_json(model) for model in machine.models]

@@ -63,9 +63,12 @@ def command(request: Request) -> None:
 
 
 def _found(request: Request) -> History:
+    from nhalf.cli.run_side import print_skipped
     from nhalf.decide.history.history import history
     from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.store.collection import USUAL, collected
 
     sizes = parse_sizes(request.size).size_bytes if request.size else ()
-    return history(collected(request.runs or (USUAL,)), request.pattern, request.mpi, tuple(sizes))
+    collection = collected(request.runs or (USUAL,))
+    print_skipped(collection.unreadable.values())
+    return history(collection.runs, request.pattern, request.mpi, tuple(sizes))

@@ -20,6 +20,8 @@ OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithm
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
 TRAFFIC = "traffic"
+SIZES = "1:64K"
+"""Message sizes unless others are named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, heading="What to predic
     mpi: Annotated[str, Option("Library, if the machine has several.")] = ""
     ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
-        "1:64K"
+        SIZES
     )
     extrapolate: Annotated[
         bool,

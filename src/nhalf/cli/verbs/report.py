@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +42,7 @@ class Request(JsonOption, heading=OUTPUT):
     ] = ""
 
 
-def command(request: Request) -> None:
+def command(request: Request) -> int:
     """Write the report: verdict, findings and charts in one self-contained file.
 
     nhalf report runs/today
@@ -53,6 +53,7 @@ def command(request: Request) -> None:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
+    from nhalf.cli.run_side import print_skipped, readable
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
@@ -64,15 +65,22 @@ def command(request: Request) -> None:
         raise InputError(f"{traced[0]} is a trace", "report traces one at a time")
     if traced and request.overlay:
         raise InputError(f"{traced[0]} is a trace", "leave out --overlay")
+    unreadable: dict[str, str] = {}
+    if not traced:
+        runs, unreadable = readable(request.runs)
+        request = replace(request, runs=tuple(runs))
+        print_skipped(unreadable.values())
     subject = Program.open(traced[0]) if traced else _facts(request)
     report_path = _write(subject, request)
     if request.json:
         rows = [finding_json(finding) for finding in findings(subject)]
-        emit_json({"report": str(report_path), "findings": rows})
+        skipped = [{"run": run, "reason": reason} for run, reason in unreadable.items()]
+        emit_json({"report": str(report_path), "findings": rows, "skipped": skipped})
     else:
         stdout_console().print(
             f"report: {report_path}", soft_wrap=True, markup=False, highlight=False
         )
+    return InputError.exit_code if unreadable else 0
 
 
 def _facts(request: Request) -> Facts:

@@ -30,6 +30,7 @@ def command(request: Request) -> None:
     nhalf sql 'show tables'
     nhalf sql 'select run, started, host from runs' runs --format markdown
     """
+    from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
@@ -37,7 +38,9 @@ def command(request: Request) -> None:
 
     if not request.runs and not USUAL.is_dir():
         raise InputError("no run to ask", "name runs or a folder of runs after the query")
-    answer = ask(request.query, collected(request.runs or (USUAL,)))
+    collection = collected(request.runs or (USUAL,))
+    print_skipped(collection.unreadable.values())
+    answer = ask(request.query, collection.runs)
     if request.json:
         emit_json({"columns": answer.columns, "rows": answer.rows()})
     else:

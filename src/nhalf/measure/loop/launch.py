@@ -87,7 +87,7 @@ class Launching:
             if not todo:
                 return
             with self.stopping.launch(start, launch), attempt:
-                doing = f"starting launch {launch + 1}"
+                doing = f"starting launch {launch + 1} of {self.agenda.launches()}"
                 many = self._at_once(subject, todo)
                 with self.starting.processes(start, doing, launch, many) as processes:
                     advice = self.starting.introduce(processes.launch, start, launch)

@@ -77,6 +77,10 @@ class Measuring:
             for start in self._order.starts():
                 self._launching.launch(start, launch)
 
+    def omissions_in_words(self) -> list[str]:
+        """Describe what was left out for want of time, and how to go on."""
+        return self._stopping.in_words()
+
     def troubles_in_words(self) -> list[str]:
         """Describe the launches that ended early, a line for each of the most frequent reasons."""
         return self._retries.in_words()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
-from nhalf.measure.probe.libraries import libraries_of
+from nhalf.measure.probe.libraries import choices_in_words, libraries_of
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
@@ -38,7 +38,8 @@ from nhalf.store.run import Run
 class Prepared:
     """A run that can be measured: its plan, subjects and site, and what cannot be measured.
 
-    `began_s` is when its time budget began, on the monotonic clock.
+    `began_s` is when its time budget began, on the monotonic clock; `notes` are lines about the
+    plan, for the end of the run.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class Prepared:
     failed: dict[str, str]
     site: Site = HERE
     began_s: float = field(default_factory=time.monotonic)
+    notes: Sequence[str] = ()
 
 
 def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = None) -> Prepared:
@@ -58,7 +60,9 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     """
     began_s = time.monotonic()
     check_is_here(site.launcher)
+    requested = plan
     plan, subjects, failed = checked(plan)
+    notes = choices_in_words(requested) if any(subject.library for subject in subjects) else []
     plain = [subject for subject in subjects if not subject.setting]
     libraries = list(dict.fromkeys(subject.library.name for subject in plain if subject.library))
     # Without one of them, resuming must not look for all of them.
@@ -82,7 +86,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     with run.journal() as journal:
         for curve in points:
             journal.append({"event": LIKE, **curve})
-    return Prepared(run, plan, subjects, failed, site, began_s)
+    return Prepared(run, plan, subjects, failed, site, began_s, notes)
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
@@ -155,8 +159,13 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure the points of the plan that the journal lacks, then write the Parquet file.
 
-    Raises MissingError if no subject gave a single point.
+    Raises MissingError if no subject gave a single point: the run is removed if it is new.
     """
+    with prepared.run.measuring():
+        return _measured(prepared, progress)
+
+
+def _measured(prepared: Prepared, progress: Progress) -> Outcome:
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
         limit = time_limit(prepared.began_s)
@@ -165,19 +174,31 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
-        failure_lines = [f"{name}: {reason}" for name, reason in failed.items()]
         reasons = (
-            failure_lines
+            _by_reason(failed)
             or measuring.troubles_in_words()
             or ["the time was up before the first point"]
         )
         raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
-    notes = [*absent(plan, subjects), *agenda.left_out(), *measuring.troubles_in_words()]
+    notes = [
+        *prepared.notes,
+        *absent(plan, subjects),
+        *measuring.omissions_in_words(),
+        *measuring.troubles_in_words(),
+    ]
     outcome = Outcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)
     keep_end(outcome)
     run.finish()
     return outcome
+
+
+def _by_reason(failed: Mapping[str, str]) -> list[str]:
+    """Return each reason once, after the names of what failed for it."""
+    names: dict[str, list[str]] = {}
+    for name, reason in failed.items():
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(names[reason])}: {reason}" for reason in names]
 
 
 def default_folder() -> Path:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from nhalf.base.units import format_time
 from nhalf.measure.loop.time_limit import TimeLimit
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.budget import (
@@ -49,17 +50,15 @@ class Stopping:
             before_s = time.monotonic() - limit.began_s if limit.began_s is not None else 0.0
             budget_s = max(LEAST_SHARE * plan.budget_s, plan.budget_s - before_s)
         self._budget = Budget(budget_s, weights, cores, self._is_given)
+        self._budget_s = plan.budget_s or budget_s
         self._points_s = 0.0
         self._looked_at = 0.0
 
     def keep_to_budget(self) -> None:
-        """Count the remaining points; leave some out where a given budget does not suffice."""
+        """Count the remaining points; leave some out where the budget does not suffice."""
         self._agenda.changed()
         self._looked_at = self._budget.share_spent()
-        if self._is_given:
-            thin(self._agenda, self._budget)
-        else:
-            self._budget.count(self._agenda.remaining_points())
+        thin(self._agenda, self._budget)
 
     def check_job(self) -> None:
         """Check the job's time limit. Raises TimeUp if it is near."""
@@ -79,9 +78,26 @@ class Stopping:
 
     def widened(self) -> bool:
         """Take points that were left out back in if the budget has time; whether there were any."""
-        return (
-            self._is_given and self._budget.fits(LAUNCHES_MIN) and widen(self._agenda, self._budget)
-        )
+        return self._budget.fits(LAUNCHES_MIN) and widen(self._agenda, self._budget)
+
+    def in_words(self) -> list[str]:
+        """Describe what was left out to end in time, and how to go on; nothing if all was done."""
+        left_out, unfinished = self._agenda.left_out(), self._agenda.unfinished()
+        limit = f"time limit ({format_time(self._budget_s)})"
+        if not self._is_given:
+            limit = f"default time ({format_time(self._budget_s)})"
+        if unfinished:
+            reason = "points failed"
+            if not self._budget.fits(LAUNCHES_MIN):
+                reason = f"{limit} reached"
+            if self._limit.is_near():
+                reason = "the time of the job is nearly up"
+            left_out.append(f"Stopped after {unfinished[0]} of {unfinished[1]} launches: {reason}")
+        elif left_out:
+            left_out.append(f"Left out for the {limit}")
+        if left_out:
+            left_out[-1] += f"; continue: {self._resuming}"
+        return left_out
 
     def fitting(self, points: Sequence[Point]) -> list[Point]:
         """Return as many of the points, in order, as one more launch of all starts has time for."""
@@ -119,12 +135,7 @@ class Stopping:
             position % POINTS_BETWEEN_LOOKS == 0
             or self._budget.share_spent() > self._looked_at + SHARE_BETWEEN_LOOKS
         )
-        if (
-            is_time_to_look
-            and launch < LAUNCHES_MIN
-            and self._is_given
-            and self._budget.short_s() > 0
-        ):
+        if is_time_to_look and launch < self._budget.launches_kept and self._budget.short_s() > 0:
             self.keep_to_budget()
         return True
 

@@ -36,23 +36,27 @@ class Family:
 class Thinning:
     """How a block is thinned: its launches, and the strides through its sizes and axes.
 
-    A block without launches is left out.
+    `inserted` is the stride through the sizes that were inserted between those of the plan, 0 for
+    none of them. A block without launches is left out.
     """
 
     launches: int
     sizes: int = 1
     axes: int = 1
+    inserted: int = 1
 
     def in_words(self, launches: int) -> str:
         """Describe what is left out of a block with this many launches; '' if nothing is."""
         if self.launches == 0:
             return "left out, because all of its points do not fit into the time"
         omissions = {
-            f"{self.launches} launch{'es' * (self.launches > 1)} instead of {launches}": (
-                self.launches < launches
+            f"{self.launches} of {launches} launches": self.launches < launches,
+            "no sizes between those of the plan": self.sizes == 1 and self.inserted == 0,
+            f"every {_ordinal(self.inserted)} size between those of the plan": (
+                self.sizes == 1 and self.inserted > 1
             ),
-            f"one in {self.sizes} sizes": self.sizes > 1,
-            f"one in {self.axes} values of axes": self.axes > 1,
+            f"every {_ordinal(self.sizes)} size": self.sizes > 1,
+            f"every {_ordinal(self.axes)} value of axes": self.axes > 1,
         }
         return ", ".join(text for text, is_so in omissions.items() if is_so)
 
@@ -149,21 +153,23 @@ class Agenda:
         self._points.clear()
 
     def left_out(self) -> list[str]:
-        """Describe what was thinned, a line for blocks thinned alike, and what is unfinished."""
+        """Describe what was thinned, a line for blocks thinned alike."""
         patterns_by_text: dict[str, dict[str, None]] = {}
         for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
             text = thinning.in_words(self.plan.launches_of(block))
             if text:
                 patterns_by_text.setdefault(text, {}).update(dict.fromkeys(block.patterns))
-        lines = [f"{few(list(patterns), 3)}: {text}" for text, patterns in patterns_by_text.items()]
-        # Missing launches beyond the plan are no loss, and a resumed run does not know of them.
-        unfinished_launches = {launch for _, launch, _ in self.remaining_points()} - set(
-            self.further
-        )
-        if unfinished_launches:
-            planned = max(thinning.launches for thinning in self.thinned)
-            lines.append(f"the time was up in launch {min(unfinished_launches) + 1} of {planned}")
-        return lines
+        return [f"{few(list(patterns), 3)}: {text}" for text, patterns in patterns_by_text.items()]
+
+    def unfinished(self) -> tuple[int, int] | None:
+        """Return how many launches are complete, and how many are planned; None if all are.
+
+        Missing launches beyond the plan are no loss, and a resumed run does not know of them.
+        """
+        missing = {launch for _, launch, _ in self.remaining_points()} - set(self.further)
+        if not missing:
+            return None
+        return min(missing), max(self.plan.launches_of(block) for block in self.plan.blocks)
 
     def unmeasured(self) -> dict[str, tuple[int, int]]:
         """Return (points without any launch, requested points) by pattern."""
@@ -178,6 +184,17 @@ class Agenda:
         return {
             pattern: (len(points - measured), len(points)) for pattern, points in requested.items()
         }
+
+    def inserted(self, family: Family) -> list[int]:
+        """Return the sizes of a family that were inserted between those of the plan."""
+        return sorted({*(self.state.sizes_of(family.curve) or ())} - {*family.sizes})
+
+    def _with_inserted(self, family: Family, stride: int) -> Sequence[int]:
+        """Return the sizes of a family, with inserted ones at a stride."""
+        refined = self.state.sizes_of(family.curve)
+        if stride == 1 or not refined:
+            return refined or family.sizes
+        return sorted({*family.sizes, *(self.inserted(family)[::stride] if stride else ())})
 
     def _families_of(self, subject: Subject) -> Iterator[Family]:
         """Yield the families that the plan requests of a subject and that it can measure."""
@@ -224,13 +241,17 @@ class Agenda:
         curve = family.curve
         sizes: Sequence[int] = strided(family.sizes, thinning.sizes)
         if thinning.sizes == 1:
-            sizes = self.state.sizes_of(curve) or sizes
+            sizes = self._with_inserted(family, thinning.inserted)
         for axes in strided(family.axes, thinning.axes):
             if self.state.like:
                 key = (curve.pattern, curve.ranks, curve.placement, axes)
                 sizes = strided(self.state.like.get(key, ()), thinning.sizes)
             for size in sizes:
                 yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
+
+
+def _ordinal(number: int) -> str:
+    return {2: "second", 4: "fourth", 8: "eighth"}.get(number, f"{number}th")
 
 
 def strided(values: Sequence[Value], stride: int) -> list[Value]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ LAUNCH_COST_S = 1.0
 """Time to start and end the processes, until it has been measured."""
 CURVE_BUDGET_S = 14.0
 """Time for a curve (a pattern on a library) without a budget, unless it is long."""
+LAUNCH_BUDGET_S = 2.8
+"""Time for a curve in each of many launches without a budget."""
 POINT_BUDGET_S = 0.02
 """Time for a point of a long curve in each launch without a budget."""
 AXES_POINT_BUDGET_S = 0.05
@@ -28,8 +31,12 @@ KERNEL_BUDGET_S = 24 * 3600.0
 """Time for an application's kernel without a budget: its runs cannot be shortened."""
 LAUNCHES_MIN = 2
 """Points are left out until this many launches fit: fewer give no interval over launches."""
+EVERY_LAUNCH = sys.maxsize
 OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
-"""Allowed overtime: the larger of the two; only the share where a budget was given."""
+"""Overtime without a budget before points are left out: the larger of the two.
+
+With a budget, only the share.
+"""
 _POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
 _COSTS_BELIEVED = 2
@@ -55,7 +62,7 @@ def curve_budget(launches: int, sizes: int, has_axes: bool) -> float:
     """Return the seconds for a curve of this many coarse sizes without a budget."""
     if has_axes:
         return launches * sizes * AXES_POINT_BUDGET_S
-    return max(CURVE_BUDGET_S, launches * sizes * POINT_BUDGET_S)
+    return max(CURVE_BUDGET_S, launches * LAUNCH_BUDGET_S, launches * sizes * POINT_BUDGET_S)
 
 
 class Budget:
@@ -72,12 +79,14 @@ class Budget:
         budget_s: float,
         weights: Sequence[float] = (1.0,),
         cores: int = 0,
-        is_given: bool = False,
+        is_given: bool = True,
     ) -> None:
         """Begin a budget; with more ranks than `cores` (0: unknown) points cost more.
 
-        `weights` are those of the blocks. A given budget is a limit, any other only a guideline.
+        `weights` are those of the blocks. A given budget is a limit, for which launches after the
+        first two are given up; any other is a guideline, and every launch is made.
         """
+        self.launches_kept = LAUNCHES_MIN if is_given else EVERY_LAUNCH
         self._budget_s = budget_s
         self._is_given = is_given
         self._ends_s = time.monotonic() + budget_s
@@ -105,7 +114,7 @@ class Budget:
             group = Group(block, start.ranks)
             self._left[group] += points
             blocks[block] += points
-            if launch < LAUNCHES_MIN:
+            if launch < self.launches_kept:
                 self._needed[group] += points
         self._most = blocks if anew else self._most | blocks
 
@@ -136,7 +145,7 @@ class Budget:
         self.learn(group, visits * spent_s, visits * slice_s)
         self._owed_s += (visits - 1) * spent_s
         self._left[group] = max(0, self._left[group] - 1)
-        if launch < LAUNCHES_MIN:
+        if launch < self.launches_kept:
             self._needed[group] = max(0, self._needed[group] - 1)
 
     def revisited(self, spent_s: float) -> None:
@@ -175,11 +184,12 @@ class Budget:
         return self._launch_cost_s
 
     def short_s(self) -> float:
-        """Return the seconds that the first two launches lack for least slices; 0 if they fit."""
-        starts = sum(1 for _, launch in self._launches if launch < LAUNCHES_MIN)
+        """Return the seconds that the kept launches lack for least slices; 0 if they fit."""
+        starts = sum(1 for _, launch in self._launches if launch < self.launches_kept)
         starts_s = starts * self._launch_cost_s
         need_s = sum(points * self.least_s(group) for group, points in self._needed.items())
-        return max(0.0, need_s + starts_s - self.ahead_s())
+        over_s = 0.0 if self._is_given else self._overtime_s()
+        return max(0.0, need_s + starts_s - self.ahead_s() - over_s)
 
     def slice_s(self, group: Group) -> float:
         """Return the seconds of sampling for the next point of a group, at least SLICE_MIN_S."""
@@ -189,21 +199,21 @@ class Budget:
     def spent(self, launch: int) -> bool:
         """Whether the time for launch number `launch`, counted from 0, is spent.
 
-        With a given budget the first launch has some overtime; without one the first is always
-        made, and the second has the overtime.
+        With a given budget the first launch has some overtime; without one every launch is made.
         """
-        over_s = -self.ahead_s()
-        if self._is_given:
-            return over_s > (OVERTIME_SHARE * self._budget_s if launch == 0 else 0.0)
-        if launch < LAUNCHES_MIN:
-            return launch > 0 and over_s > max(OVERTIME_LEAST_S, OVERTIME_SHARE * self._budget_s)
-        return over_s > 0
+        if not self._is_given:
+            return False
+        return -self.ahead_s() > (self._overtime_s() if launch == 0 else 0.0)
 
     def fits(self, launch: int) -> bool:
         """Whether the processes of launch number `launch` can be started and still measure."""
         if self._is_given and launch > 0:
             return self.ahead_s() > self._launch_cost_s
         return not self.spent(launch)
+
+    def _overtime_s(self) -> float:
+        share_s = OVERTIME_SHARE * self._budget_s
+        return share_s if self._is_given else max(OVERTIME_LEAST_S, share_s)
 
     def _shares_s(self) -> dict[Group, float]:
         """Return the time of each group: its minimum, and its part of the remaining time."""

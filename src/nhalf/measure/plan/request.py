@@ -134,12 +134,15 @@ class Effort(Started, heading=EFFORT):
 
     launches: Annotated[
         int,
-        Option(
-            "Launches of each library; with --budget the minimum, more as time allows.", least=1
-        ),
+        Option("Launches of each library; with --budget fewer or more, as time allows.", least=1),
     ] = 5
     budget: Annotated[
-        str, Option("Time for the whole run, e.g. 60s; spare time becomes launches.")
+        str,
+        Option(
+            "Time for the whole run, e.g. 60s; spare time becomes launches. Default: that of the "
+            "study, or about 14 s for each pattern on each library (applications: no limit), in "
+            "which all launches are made, of fewer sizes if need be."
+        ),
     ] = ""
     precision: Annotated[
         float,

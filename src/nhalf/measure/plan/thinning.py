@@ -12,17 +12,21 @@ from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 SIZES_LEAST = 3
 """Fewest sizes after thinning: both ends and one between."""
 
+INSERTED_STRIDE_MAX = 4
+"""Beyond this stride no inserted sizes are measured."""
+
 WHOLE_LEAST = 8
 """Fewest combinations of axes of a whole block that is not left out."""
 
 
 def thin(agenda: Agenda, budget: Budget) -> None:
-    """Leave points out until the first two launches fit into the time that is left.
+    """Leave points out until the launches that the budget keeps fit into the time that is left.
 
-    Launches beyond two go first, then sizes, then values of axes, then the second launch, each time
-    from the block that takes most for its weight. A whole block keeps its points, but only one
-    launch; then it loses values of axes down to WHOLE_LEAST, and sizes, from which its result can
-    still be estimated, and is finally left out.
+    Launches beyond two go first, then sizes, those inserted before those of the plan, then values
+    of axes, then the second launch, each time from the block that takes most for its weight. A
+    whole block keeps its points, but only one launch; then it loses values of axes down to
+    WHOLE_LEAST, and sizes, from which its result can still be estimated, and is finally left out.
+    Where the budget keeps every launch, only sizes and values of axes go, and whole blocks stay.
     """
     budget.count(agenda.remaining_points())
     while budget.short_s() > 0 and _thin_once(agenda, budget):
@@ -30,7 +34,7 @@ def thin(agenda: Agenda, budget: Budget) -> None:
 
 
 def widen(agenda: Agenda, budget: Budget) -> bool:
-    """Take points back in if two launches of them fit; return whether there were any.
+    """Take points back in if the kept launches of them fit; return whether there were any.
 
     Sizes and values of axes come first, then launches.
     """
@@ -54,6 +58,8 @@ def _with_more_points(agenda: Agenda, number: int) -> Thinning:
         return replace(thinning, launches=1)
     if thinning.sizes > 1:
         return replace(thinning, sizes=thinning.sizes // 2)
+    if thinning.inserted != 1:
+        return replace(thinning, inserted=thinning.inserted // 2 or INSERTED_STRIDE_MAX)
     return replace(thinning, axes=max(1, thinning.axes // 2))
 
 
@@ -70,8 +76,9 @@ def _count(agenda: Agenda, budget: Budget) -> None:
 
 def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     """Thin one block by one step; return whether that was possible."""
+    keeps_all = budget.launches_kept > LAUNCHES_MIN
     many = [thinning for thinning in agenda.thinned if thinning.launches > LAUNCHES_MIN]
-    if many:
+    if many and not keeps_all:
         for thinning in many:
             thinning.launches = LAUNCHES_MIN
         return True
@@ -80,7 +87,7 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     sizes = {block for block in needs if block not in whole and _more_sizes(agenda, block)}
     axes = {block for block in needs if block not in whole and _more_axes(agenda, block)}
     second = {block for block in needs if agenda.thinned[block].launches == LAUNCHES_MIN}
-    candidates = whole | (sizes or axes) or second
+    candidates = sizes or axes if keeps_all else whole | (sizes or axes) or second
     if not candidates:
         return False
     largest = max(candidates, key=lambda block: needs[block])
@@ -88,12 +95,23 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     if largest in whole:
         _thin_whole(agenda, largest)
     elif largest in sizes:
-        thinning.sizes *= 2
+        _thin_sizes(agenda, largest)
     elif largest in axes:
         thinning.axes *= 2
     else:
         thinning.launches = 1
     return True
+
+
+def _thin_sizes(agenda: Agenda, block: int) -> None:
+    """Leave out inserted sizes, step by step, then sizes of the plan."""
+    thinning = agenda.thinned[block]
+    if not _has_inserted(agenda, block):
+        thinning.sizes *= 2
+    elif thinning.inserted == INSERTED_STRIDE_MAX:
+        thinning.inserted = 0
+    else:
+        thinning.inserted *= 2
 
 
 def _thin_whole(agenda: Agenda, block: int) -> None:
@@ -111,10 +129,10 @@ def _thin_whole(agenda: Agenda, block: int) -> None:
 
 
 def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:
-    """Return the least time of each block in the first two launches, relative to its weight."""
+    """Return the least time of each block in the kept launches, relative to its weight."""
     needs: dict[int, float] = {}
     for (start, launch, number), points in agenda.remaining_points().items():
-        if launch < LAUNCHES_MIN:
+        if launch < budget.launches_kept:
             need_s = points * budget.least_s(Group(number, start.ranks))
             needs[number] = needs.get(number, 0.0) + need_s / agenda.plan.blocks[number].weight
     return needs
@@ -122,7 +140,19 @@ def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:
 
 def _more_sizes(agenda: Agenda, block: int) -> bool:
     stride = agenda.thinned[block].sizes
-    return any(len(strided(f.sizes, stride)) > SIZES_LEAST for f in _of_block(agenda, block))
+    return _has_inserted(agenda, block) or any(
+        len(strided(f.sizes, stride)) > SIZES_LEAST for f in _of_block(agenda, block)
+    )
+
+
+def _has_inserted(agenda: Agenda, block: int) -> bool:
+    """Whether a block still has sizes between those of its plan."""
+    thinning = agenda.thinned[block]
+    return (
+        thinning.sizes == 1
+        and thinning.inserted > 0
+        and any(agenda.inserted(family) for family in _of_block(agenda, block))
+    )
 
 
 def _more_axes(agenda: Agenda, block: int) -> bool:

@@ -24,12 +24,10 @@ from nhalf.measure.simulate.subject import (
     smpi_subject,
 )
 from nhalf.sites.environment import simulated_environment
-from nhalf.store.run import Run
+from nhalf.store.run import MACHINE, Run
 
 TIMEOUT_S = 600.0
 """How long one point may take: an exchange among a thousand ranks is a million messages."""
-MACHINE = "machine.toml"
-"""File in the run directory: the simulated machine, with every change."""
 
 
 class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

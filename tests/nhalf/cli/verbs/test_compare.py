@@ -221,6 +221,44 @@ def test_several_runs_are_compared_with_the_first(
     assert f"is faster than {c}" in out
 
 
+def test_a_run_that_cannot_be_read_is_skipped_among_several(
+    keep: Keep, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b, c = keep("a"), keep("b", seed=2), keep("c", seed=3, slower={"mpich": 1.2})
+    failed = str(Run.create(tmp_path / "failed", {}).path)
+    assert command(Request(a=a, b=(failed, b), json=True)) == 2
+    ended = capsys.readouterr()
+    answer = json.loads(ended.out)
+    assert [row["run"] for row in answer["comparisons"]] == [b]
+    assert [row["run"] for row in answer["skipped"]] == [failed]
+    assert "holds no finished point" in answer["skipped"][0]["reason"]
+    assert ended.err.startswith(f"nhalf: skipped: {failed}: ")
+    assert command(Request(a=a, b=(failed, b, c))) == 1
+    for baseline, *others in ((failed, a, b), (a, failed, failed)):
+        with pytest.raises(InputError, match="holds no finished point"):
+            command(Request(a=baseline, b=tuple(others)))
+
+
 def test_machines_are_compared_two_at_a_time() -> None:
     with pytest.raises(InputError, match="two at a time"):
         command(Request(a="sp2-mpl", b=("sp2-pvme", "sp1-mpl")))
+
+
+@pytest.mark.parametrize("short", ["openmpi-5.0.11", "openmpi-5", "openmpi"])
+def test_a_library_is_looked_up_in_its_own_run(
+    keep: Keep, capsys: pytest.CaptureFixture[str], short: str
+) -> None:
+    a = keep("a", libraries=["openmpi-4.1.2", "mpich-5.0.2"])
+    b = keep("b", libraries=["openmpi-5.0.11", "openmpi-4.1.4"], seed=2)
+    for sides in ((a, f"{b}:{short}"), (f"{b}:{short}", a), (f"{a}:openmpi", f"{b}:{short}")):
+        code(*sides, json=True)
+        pair = {name for curve in printed(capsys)["patterns"] for name in curve["mpi"].split(",")}
+        assert pair == {"openmpi-4.1.2", "openmpi-5.0.11"}
+
+
+def test_a_run_without_a_library_of_that_vendor_is_named(keep: Keep) -> None:
+    a, b = keep("a", libraries=["mpich-5.0.2"]), keep("b", libraries=["openmpi-5.0.11"])
+    with pytest.raises(InputError, match="a has no openmpi to compare with openmpi-5"):
+        code(a, f"{b}:openmpi")
+    with pytest.raises(InputError, match="unknown library 'intel' of a"):
+        code(f"{a}:intel", b)

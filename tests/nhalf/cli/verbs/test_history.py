@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import nhalf
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -104,6 +105,23 @@ def test_one_size_has_times(call: Call, nights: Path) -> None:
 def test_without_names_the_runs_here_are_taken(call: Call, nights: Path, tmp_path: Path) -> None:
     (tmp_path / "runs").symlink_to(nights / "runs")
     assert len(asked(call)["runs"]) == NIGHTS
+
+
+def test_a_night_that_failed_does_not_hide_the_others(
+    call: Call, nights: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    for night in nights.glob("runs/*"):
+        (tmp_path / "runs" / night.name).mkdir()
+        for file in night.iterdir():
+            (tmp_path / "runs" / night.name / file.name).symlink_to(file)
+    Run.create(tmp_path / "runs/failed", {})
+    ended = call("history", "runs", "--json")
+    assert len(json.loads(ended.out)["runs"]) == NIGHTS
+    assert ended.err.count("\n") == 1
+    assert "skipped: " in ended.err
+    with pytest.warns(UserWarning, match="runs/failed holds no finished point"):
+        assert len(nhalf.history(tmp_path / "runs").started_s) == NIGHTS
 
 
 def test_the_page_has_the_change_and_every_value(call: Call, nights: Path, tmp_path: Path) -> None:

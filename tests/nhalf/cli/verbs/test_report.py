@@ -47,6 +47,21 @@ def test_json_is_one_object_with_the_findings(
     assert "Library A needs" in smallest["text"]
 
 
+def test_a_run_that_cannot_be_read_is_skipped_among_several(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = Run.create(tmp_path / "failed", {}).path
+    assert command(Request(runs=(failed, run), json=True)) == 2
+    ended = capsys.readouterr()
+    answer = json.loads(ended.out)
+    assert answer["report"] == str(run / "report.html")
+    assert [row["run"] for row in answer["skipped"]] == [str(failed)]
+    assert ended.err.startswith("nhalf: skipped: ")
+    for runs in ((failed,), (failed, failed)):
+        with pytest.raises(InputError, match="holds no finished point"):
+            command(Request(runs=runs))
+
+
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_pictures_go_into_a_folder(
     run: Path, kind: str, capsys: pytest.CaptureFixture[str]

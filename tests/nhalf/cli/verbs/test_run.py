@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nhalf.measure.plan.budget import CURVE_BUDGET_S
 from tests.nhalf.cli.model_machine import (
     EXACT,
     GAP,
@@ -235,6 +236,11 @@ class TestStudies:
         assert all(set(one) == {"name", "title", "what"} for one in found)
         listed = call("run", "--list").out
         assert all(one["name"] in listed and one["title"] in listed for one in found)
+
+
+def test_help_says_how_long_a_run_without_a_budget_takes(call: Call) -> None:
+    text = " ".join(call("run", "--help").out.split())
+    assert f"about {CURVE_BUDGET_S:g} s for each pattern on each library" in text
 
 
 def test_patterns_are_listed_with_what_they_measure(call: Call) -> None:

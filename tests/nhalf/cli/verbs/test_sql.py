@@ -62,6 +62,19 @@ def test_values_without_a_number_are_null(call: Call, runs: list[Path]) -> None:
     assert json.loads(ended.out)["rows"] == [[None, None]]
 
 
+def test_a_folder_with_a_run_that_failed_is_asked_all_the_same(
+    call: Call, runs: list[Path]
+) -> None:
+    Run.create(runs[0].parent / "failed", {})
+    ended = call("sql", "select distinct run from points order by run", "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["rows"] == [["first"], ["second"]]
+    assert ended.err.startswith("nhalf: skipped: ")
+    assert "runs/failed holds no finished point; go on with: nhalf run --resume" in ended.err
+    assert ended.err.count("\n") == 1
+    call("sql", "show tables", runs[0].parent / "failed").is_error(2, "holds no finished point")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -88,6 +88,7 @@ def test_one_that_does_not_start_is_one_clear_line(
     assert err.startswith("nhalf: error: nothing could be measured: ")
     assert said in err
     assert err.count("\n") == 1
+    assert not (tmp_path / "r").exists()
 
 
 COPIES = """

@@ -107,7 +107,38 @@ def test_a_run_ends_within_its_budget_and_does_not_waste_it(
     assert 0.85 * budget_s < took_s < 1.2 * budget_s
     assert len({subject for subject, _, _ in measured(events)}) == subjects
     left_out = len(measured(events)) < subjects * 5 * 24
-    assert bool(measuring.agenda.left_out()) or not left_out, "what is left out is said"
+    assert bool(measuring.omissions_in_words()) or not left_out, "what is left out is said"
+
+
+@pytest.mark.parametrize("subjects", [1, 5])
+@pytest.mark.parametrize("point_s", [0.003, 0.1, 0.4])
+def test_without_a_budget_every_launch_is_made_of_fewer_sizes_where_time_is_short(
+    go: Callable[..., Any], point_s: float, subjects: int
+) -> None:
+    took_s, events, measuring = go(Machine(0.8, point_s, 0.2), 0.0, "0:4M", subjects)
+    assert took_s < 1.5 * (14.0 * subjects + 20.0)
+    launches: dict[tuple[str, int], set[int]] = {}
+    for subject, number, size in measured(events):
+        launches.setdefault((subject, size), set()).add(number)
+    complete = [key for key, numbers in launches.items() if len(numbers) == 5]
+    assert {size for _, size in complete} >= {0, 2**22}
+    assert len({subject for subject, _ in complete}) == subjects
+    assert measuring.agenda.unfinished() is None
+    omissions = measuring.omissions_in_words()
+    if point_s == 0.003:
+        assert len(complete) == subjects * 24
+        assert omissions == []
+    if point_s == 0.4:
+        assert omissions[0].startswith("pingpong: every ")
+        assert omissions[1].startswith(f"Left out for the default time ({14 * subjects} s); ")
+        assert "; continue: nhalf run --resume " in omissions[1]
+
+
+def test_a_time_limit_is_said_with_the_command_that_goes_on(go: Callable[..., Any]) -> None:
+    _, _, measuring = go(Machine(3.0, 0.5, 0.2), 15.0, "0:4M", 4)
+    assert measuring.omissions_in_words()[-1].startswith(
+        "Stopped after 0 of 5 launches: time limit (15 s) reached; continue: nhalf run --resume "
+    )
 
 
 def test_spare_time_becomes_launches_where_the_precision_is_missed(go: Callable[..., Any]) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from nhalf.measure.plan import budget as budget_module
-from nhalf.measure.plan.agenda import Agenda, strided
+from nhalf.measure.plan.agenda import Agenda, Thinning, strided
 from nhalf.measure.plan.budget import SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
 from nhalf.measure.plan.state import Curve, State
@@ -155,7 +155,7 @@ def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> No
     state.done |= {("s0", launch, point) for launch in range(2)}
     agenda.further[2] = frozenset({point})
     assert agenda.remaining_points().total() == 1
-    assert agenda.left_out() == []
+    assert agenda.unfinished() is None
 
 
 class TestThinning:
@@ -177,7 +177,8 @@ class TestThinning:
     def test_nothing_is_left_out_where_all_fits(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE)
         thin(agenda, Budget(60.0, [1, 1]))
-        assert agenda.left_out() == ["the time was up in launch 1 of 5"], "nothing is measured yet"
+        assert agenda.left_out() == []
+        assert agenda.unfinished() == (0, 5), "nothing is measured yet"
         assert agenda.remaining_points().total() == 5 * (24 + 32)
 
     def test_launches_go_first(self, make: Make) -> None:
@@ -186,7 +187,7 @@ class TestThinning:
         thin(agenda, Budget(4.3))
         assert agenda.thinned[0].launches == 2
         assert agenda.thinned[0].sizes > 1
-        assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one in ")
+        assert agenda.left_out()[0].startswith("pingpong: 2 of 5 launches, every ")
         assert agenda.remaining_points().total() < 2 * 300
 
     def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:
@@ -244,6 +245,42 @@ class TestThinning:
                 "pairs: left out, because all of its points do not fit into the time"
             )
 
+    def test_sizes_that_were_inserted_go_before_those_of_the_plan(self, make: Make) -> None:
+        """Two launches of 24 sizes and of those between: 2 s to start them, 4 ms for a point."""
+        state = State()
+        coarse = [point.size_bytes for point in all_points(make(self.LARGE))]
+        between = [size + 1 for size in coarse if size > 8]
+        curve = Curve("s0", "pingpong", 2, "cores", "0:4M")
+        state.sizes[curve] = sorted([*coarse, *between])
+        agenda = make(self.LARGE, state=state, launches=2)
+        counts, texts = [], []
+        for points in (24 + len(between), 36, 30, 24, 23):
+            agenda.thinned = [Thinning(2)]
+            thin(agenda, Budget(2.0 + 2 * 0.0040001 * points))
+            counts.append(self.points_of(agenda, 0))
+            texts += agenda.left_out()
+        assert counts == [24 + len(between), 24 + 10, 24 + 5, 24, 13]
+        assert texts == [
+            "pingpong: every second size between those of the plan",
+            "pingpong: every fourth size between those of the plan",
+            "pingpong: no sizes between those of the plan",
+            "pingpong: every second size",
+        ]
+        while widen(agenda, Budget(60.0)):
+            pass
+        assert agenda.thinned == [Thinning(2)]
+
+    def test_without_a_limit_sizes_go_and_every_launch_stays(self, make: Make) -> None:
+        agenda = make(self.LARGE, subjects=2)
+        thin(agenda, Budget(1e-6, is_given=False))
+        assert agenda.left_out() == [], "some overtime is allowed"
+        whole = Block(["pairs"], [64], "8", axes={"pairs": "1:32"}, whole=True)
+        agenda = make(Block(["pingpong"], [2], "0:1999:1"), whole, subjects=2)
+        thin(agenda, Budget(30.0, [1, 1], is_given=False))
+        assert [thinning.launches for thinning in agenda.thinned] == [5, 5]
+        assert agenda.thinned[0].sizes == 4
+        assert self.points_of(agenda, 1) == 2 * 32
+
     def test_what_is_left_out_counts_as_unmeasured(self, make: Make) -> None:
         agenda = make(self.WIDE)
         thin(agenda, Budget(0.1))
@@ -268,4 +305,4 @@ class TestThinning:
         while widen(agenda, Budget(60.0)):
             pass
         assert self.points_of(agenda, 0) == points
-        assert agenda.left_out() == ["the time was up in launch 1 of 5"]
+        assert agenda.left_out() == []

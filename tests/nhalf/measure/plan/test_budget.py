@@ -13,6 +13,7 @@ from nhalf.measure.plan.budget import (
     AXES_POINT_BUDGET_S,
     CROWDED_COST_S,
     CURVE_BUDGET_S,
+    LAUNCH_BUDGET_S,
     LAUNCH_COST_S,
     LAUNCHES_MIN,
     POINT_BUDGET_S,
@@ -63,9 +64,10 @@ def slice_of(budget_s: float, launches: int, points: int) -> float:
 
 
 def test_without_a_budget_a_curve_has_its_time() -> None:
-    """24 sizes in 5 launches: 14 s a curve; a fine grid gets what its points need."""
+    """24 sizes in 5 launches have 14 s; fine grids and many launches get what they need."""
     assert curve_budget(5, 24, has_axes=False) == CURVE_BUDGET_S
-    assert curve_budget(5, 2001, has_axes=False) == 2001 * 5 * POINT_BUDGET_S
+    assert curve_budget(5, 2001, has_axes=False) == 5 * 2001 * POINT_BUDGET_S
+    assert curve_budget(30, 24, has_axes=False) == 30 * LAUNCH_BUDGET_S
     assert curve_budget(5, 24, has_axes=True) == 24 * 5 * AXES_POINT_BUDGET_S
 
 
@@ -159,25 +161,35 @@ def test_what_is_missing_is_told_and_learned(clock: Clock) -> None:
     assert budget.short_s() == 0.0
 
 
-def test_what_is_spent_ends_the_run_but_for_the_first_launches(clock: Clock) -> None:
+def test_what_is_spent_ends_the_run_but_for_the_first_launch(clock: Clock) -> None:
     budget = Budget(10.0)
     budget.count(to_come(5, {0: 3}))
     assert not budget.spent(LAUNCHES_MIN)
     clock.now_s += 10.1
-    assert [budget.spent(launch) for launch in range(4)] == [n >= LAUNCHES_MIN for n in range(4)]
+    assert [budget.spent(launch) for launch in range(4)] == [False, True, True, True]
     assert budget.slice_s(GROUP) == SLICE_MIN_S
+    clock.now_s += 1.0
+    assert budget.spent(0)
+
+
+def test_without_a_limit_every_launch_is_made(clock: Clock) -> None:
+    budget = Budget(10.0, is_given=False)
+    budget.count(to_come(5, {0: 3}))
+    clock.now_s += 1e6
+    assert not any(budget.spent(launch) for launch in range(5))
+    assert all(budget.fits(launch) for launch in range(5))
 
 
 @pytest.mark.parametrize(("budget_s", "overtime_s"), [(10.0, 20.0), (300.0, 30.0)])
-def test_the_second_launch_has_some_overtime(
+def test_without_a_limit_all_launches_have_to_fit_with_some_overtime(
     clock: Clock, budget_s: float, overtime_s: float
 ) -> None:
-    budget = Budget(budget_s)
-    clock.now_s += budget_s + overtime_s - 0.1
-    assert not budget.spent(1)
-    clock.now_s += 0.2
-    assert budget.spent(1)
-    assert not budget.spent(0)
+    budget = Budget(budget_s, is_given=False)
+    points = round((budget_s + overtime_s - 5 * LAUNCH_COST_S) / 5 / (SLICE_MIN_S + POINT_COST_S))
+    budget.count(to_come(5, {0: points - 1}))
+    assert budget.short_s() == 0.0
+    budget.count(to_come(5, {0: points + 1}))
+    assert 0.0 < budget.short_s() < 1.0
 
 
 def test_more_launches_than_planned_do_no_harm(clock: Clock) -> None:
