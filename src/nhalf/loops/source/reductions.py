@@ -66,6 +66,6 @@ def _growing(node: Node) -> tuple[Node, ...]:
     return node.arguments[:1] if node.kind == "subtract" else node.arguments
 
 
-def _holds(node: Node, wanted: Node) -> bool:
-    """Whether a value depends on another one."""
-    return node is wanted or any(_holds(argument, wanted) for argument in node.arguments)
+def _holds(node: Node, argument: Node) -> bool:
+    """Whether a value is, or depends on, another one."""
+    return node is argument or any(_holds(term, argument) for term in node.arguments)

@@ -104,8 +104,8 @@ def order_note(bound: Bound, in_order: Bound) -> str:
     rate = f", {in_order.flops_per_s / 1e6:.0f} MFLOPS" if in_order.counts.flops else ""
     return (
         f"{bound.counts.function}:{bound.counts.line}: {bound.cycles:.2f} cycles need partial "
-        f"results that do not wait for each other: {REGROUPING}, or written so. In the order of the "
-        f"source: t_dep {in_order.dependence_cycles:.2f}, {in_order.cycles:.2f} cycles{rate}."
+        f"results that do not wait for each other: {REGROUPING}, or written so. In the order of "
+        f"the source: t_dep {in_order.dependence_cycles:.2f}, {in_order.cycles:.2f} cycles{rate}."
     )
 
 
