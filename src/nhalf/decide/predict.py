@@ -53,13 +53,15 @@ class Prediction:
     crossovers: tuple[Crossover, ...]
     missing: tuple[str, ...]
     extrapolated: NDArray[np.bool_]
+    caveat: str = ""
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on missing and extrapolated times."""
+        """Sentences on missing and extrapolated times, and on machines without such messages."""
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
-        return [*self.missing, *([words] if count else [])]
+        caveats = [self.caveat] if self.caveat else []
+        return [*caveats, *self.missing, *([words] if count else [])]
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; ties go to the first."""
@@ -121,7 +123,20 @@ def predict(
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
     ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate)
-    return predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    return replace(prediction, caveat=message_caveat(machine, prediction))
+
+
+def message_caveat(machine: Machine, prediction: Prediction) -> str:
+    """State that times are composed of messages where the machine's own are not; '' if they are."""
+    if not machine.collectives or not any(
+        way.source.startswith("composed") for way in prediction.ways
+    ):
+        return ""
+    return (
+        f"composed of messages, as a portable library does it; those of {machine.name} are not, "
+        f"and may be many times faster: {machine.collectives}"
+    )
 
 
 def predicted(

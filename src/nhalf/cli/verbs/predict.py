@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -206,7 +207,7 @@ def _share(text: str) -> float:
 def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
     from nhalf.decide.explore import simulated_choice
-    from nhalf.decide.predict import corrected
+    from nhalf.decide.predict import corrected, message_caveat
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 
@@ -219,7 +220,8 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     choice = simulated_choice(
         operation, machine, grid, operations[operation], share, progress, request.mpi
     )
-    return corrected(request.subject, machine.name, choice)
+    prediction = corrected(request.subject, machine.name, choice)
+    return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))
 
 
 def _grid(request: Request, operation: str) -> Grid:

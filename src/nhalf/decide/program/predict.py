@@ -31,6 +31,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
+from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.message import Messages
 from nhalf.mpi.decision_table import Rule
@@ -38,8 +39,6 @@ from nhalf.mpi.decision_table import Rule
 UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
-FACTOR_MAX = 3.0
-"""An interval that reaches further than this from its middle is no prediction."""
 REPLAY_DOUBT, COMPUTING_DOUBT = "replay", "computing"
 COUNTS_DOUBT, LAUNCHES_DOUBT = "counts", "launches"
 

@@ -12,7 +12,6 @@ from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
     COUNTS,
     COUNTS_DOUBT,
-    FACTOR_MAX,
     LAUNCHES_DOUBT,
     REPLAY_DOUBT,
     SIMGRID,
@@ -20,6 +19,7 @@ from nhalf.decide.program.predict import (
     ProgramPrediction,
 )
 from nhalf.machines.computing import AS_MEASURED
+from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.wording import WIDEST, count, percent
 
 if TYPE_CHECKING:
