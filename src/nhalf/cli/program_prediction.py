@@ -34,6 +34,8 @@ class TraceRequest:
     algorithms: Path | None
     changes: Sequence[str]
     explicit: Collection[str]
+    record: bool = False
+    ledger: Path | None = None
 
 
 OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
@@ -87,6 +89,8 @@ def _predicted(
     request: TraceRequest, name: str, programs: Sequence[Program], traced_on: Messages | None
 ) -> ProgramPrediction:
     from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.recording import record
+    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
     from nhalf.decide.program.launches import predict_launches
     from nhalf.decide.program.predict import Target
     from nhalf.machines.change import change
@@ -101,7 +105,10 @@ def _predicted(
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
-    return predict_launches(programs, target, traced_on)
+    prediction = calibrated_program(predict_launches(programs, target, traced_on), request.ledger)
+    if request.record:
+        record(request.ledger, [line_of_program(prediction, programs[0], target)])
+    return prediction
 
 
 def _library_of(program: Program, machine: Machine) -> str:

@@ -183,7 +183,7 @@ class ConcurrentMessages:
         return self._none + 2
 
     def _waiting_s(self, pairs: Pairs, start_s: Floats) -> Floats:
-        """The time that a message waits for messages_before on the same adapter."""
+        """The time that a message waits for others on the same adapter."""
         between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
         ends = Counter(self.node(rank) for pair in between_nodes for rank in pair)
         messages_before = max(ends.values(), default=1) - 1

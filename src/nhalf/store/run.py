@@ -35,6 +35,7 @@ class _Description(msgspec.Struct):
     plan: dict[str, Any] = {}
     titles: dict[str, str] = {}
     simulation: dict[str, Any] = {}
+    created: str = ""
 
 
 class _Event(msgspec.Struct):
@@ -45,7 +46,8 @@ class _Event(msgspec.Struct):
 class Run:
     """One run on the disk. All but `path` comes from run.json.
 
-    `simulation` describes how a machine was simulated; empty for measured runs.
+    `simulation` describes how a machine was simulated; empty for measured runs. `created` is when
+    the run began, an ISO 8601 time; '' in old runs.
     """
 
     path: Path
@@ -53,6 +55,7 @@ class Run:
     plan: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     simulation: dict[str, Any] = field(default_factory=dict)
+    created: str = ""
 
     @property
     def name(self) -> str:
@@ -116,6 +119,7 @@ class Run:
             description.plan,
             description.titles,
             description.simulation,
+            description.created,
         )
 
     def extended(self, plan: dict[str, Any], remarks: dict[str, Any]) -> Run:

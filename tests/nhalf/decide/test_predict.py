@@ -215,6 +215,6 @@ def test_machines_whose_collectives_are_no_messages_are_marked() -> None:
     for name, is_marked in (("x1-ssp", True), ("altix-bx2", True), ("poweredge-ib", False)):
         found = predict("reduce", machine(name), [32], [8], operations)
         assert any("composed of messages" in note for note in found.notes) == is_marked
-        assert bool(machine(name).collectives) == is_marked
+        assert bool(machine(name).collectives_by) == is_marked
         pair = predict("pingpong", machine(name), [2], [8], operations)
         assert not any("composed of messages" in note for note in pair.notes)

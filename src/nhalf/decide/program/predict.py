@@ -69,7 +69,8 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
-    `doubt_ratio` has the factors by which each cause widens the interval.
+    `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
+    the ledger changed.
     """
 
     program: str
@@ -87,6 +88,7 @@ class ProgramPrediction:
     launches: int = 1
     computing: Basis = AS_MEASURED
     doubt_ratio: dict[str, float] = field(default_factory=dict)
+    calibration: str = ""
 
     @property
     def factor(self) -> float:

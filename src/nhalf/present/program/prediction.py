@@ -132,6 +132,8 @@ def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
 
 
 def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
+    if prediction.calibration:
+        yield f"  {prediction.calibration}"
     is_elsewhere = prediction.machine != prediction.traced_on
     if prediction.computing == AS_MEASURED and is_elsewhere:
         yield (
