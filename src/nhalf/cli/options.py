@@ -71,6 +71,16 @@ class ChangeOptions(Request, heading="What if"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LedgerOptions(Request, heading="Ledger of predictions"):
+    """The option of verbs that record predictions or compare them with measurements."""
+
+    ledger: Annotated[
+        Path | None,
+        Option("This ledger instead of ledger.jsonl in the user's data folder.", metavar="FILE"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceOptions(Request, heading="Of a traced program"):
     """Options of the verb that predicts traced programs."""
 

@@ -13,9 +13,11 @@ from nhalf.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from nhalf.decide.program.predict import ProgramPrediction
     from nhalf.facts.program.program import Program
     from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.machine import Machine
+    from nhalf.machines.message import Messages
 
 
 @dataclass(frozen=True)
@@ -32,21 +34,22 @@ class TraceRequest:
     algorithms: Path | None
     changes: Sequence[str]
     explicit: Collection[str]
+    record: bool = False
+    ledger: Path | None = None
 
 
 OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 
 
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
-    """Print the predicted run time with its error; raises InputError for options of patterns."""
+    """Print the predicted run time with its error, on several machines as a table.
+
+    Raises InputError for options of patterns.
+    """
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.decide.program.launches import predict_launches
-    from nhalf.decide.program.predict import Target
     from nhalf.facts.program.program import Program
-    from nhalf.machines.change import change
     from nhalf.machines.message import Messages
-    from nhalf.mpi.decision_table import read_table
-    from nhalf.present.program.prediction import prediction_lines
+    from nhalf.present.program.prediction import prediction_lines, show_predictions
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     misplaced = sorted(OF_PATTERNS.intersection(request.explicit))
@@ -54,28 +57,58 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         raise InputError(f"{request.paths[0]} is a trace and has no {misplaced[0]}", "leave it out")
     if request.simgrid and request.algorithms is not None:
         raise InputError("--simgrid has algorithms of its own", "leave out one of both")
-    machine, library = machine_and_library(request.machine)
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
-    )
-    target = Target(
-        Messages(change(machine, request.changes), request.mpi or library),
-        request.placement,
-        _computing(request, machine, traced_on),
-        request.simgrid,
-        tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
     programs = [Program.open(Path(path)) for path in request.paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
         traced_messages = Messages(traced_on, traced_library)
-    prediction = predict_launches(programs, target, traced_messages)
-    if as_json:
-        emit_json(prediction.as_json())
+    predictions = [
+        _predicted(request, name, programs, traced_messages) for name in _machines(request.machine)
+    ]
+    if len(predictions) > 1:
+        if as_json:
+            emit_json({"programs": [prediction.as_json() for prediction in predictions]})
+        else:
+            show_predictions(stdout_console(), predictions)
+    elif as_json:
+        emit_json(predictions[0].as_json())
     else:
-        for line in prediction_lines(prediction):
+        for line in prediction_lines(predictions[0]):
             stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _machines(text: str) -> list[str]:
+    """The machines of a list; a path may have commas itself."""
+    return [text] if Path(text).exists() else list(dict.fromkeys(filter(None, text.split(","))))
+
+
+def _predicted(
+    request: TraceRequest, name: str, programs: Sequence[Program], traced_on: Messages | None
+) -> ProgramPrediction:
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.recording import record
+    from nhalf.decide.ledger.recording import calibrated_program, line_of_program
+    from nhalf.decide.program.launches import predict_launches
+    from nhalf.decide.program.predict import Target
+    from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
+    from nhalf.mpi.decision_table import read_table
+
+    machine, library = machine_and_library(name)
+    target = Target(
+        Messages(change(machine, request.changes), request.mpi or library),
+        request.placement,
+        _computing(request, machine, traced_on.machine if traced_on else None),
+        request.simgrid,
+        tuple(read_table(request.algorithms)) if request.algorithms else (),
+    )
+    prediction = calibrated_program(predict_launches(programs, target, traced_on), request.ledger)
+    if request.record:
+        record(request.ledger, [line_of_program(prediction, programs[0], target)])
+    return prediction
 
 
 def _library_of(program: Program, machine: Machine) -> str:
@@ -101,13 +134,14 @@ def _computing(
     request: TraceRequest, machine: Machine, traced_on: Machine | None
 ) -> ComputingRatio:
     """The factor as typed, else the ratio of both machines' cores if both are known, else 1."""
+    from nhalf.decide.program.predict import AS_IT_WAS
     from nhalf.machines.computing import ComputingRatio, computing_ratio
 
-    ratio = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
-    if ratio is None or "computing_factor" in request.explicit:
+    if "computing_factor" in request.explicit:
         factor = _factor(request.computing_factor)
         return ComputingRatio(factor, {"as given": factor})
-    return ratio
+    ratio = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
+    return ratio or AS_IT_WAS
 
 
 def _factor(text: str) -> float:

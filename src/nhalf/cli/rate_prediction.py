@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.cli.options import PREDICTED_CORES
 from nhalf.machines.layout import Layout
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 
 MEAN_SIZE = "10K"
 """Mean message size of the study that defined the traffic (Qian 2004)."""
@@ -28,6 +30,8 @@ class RateRequest:
     placement: str
     changes: Sequence[str]
     explicit: Set[str]
+    record: bool = False
+    ledger: Path | None = None
 
     def target(self) -> tuple[Machine, str]:
         """The machine with the requested changes, and the library."""
@@ -40,7 +44,9 @@ class RateRequest:
 
 def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     """Predict b_eff for each number of ranks; raises InputError for options it does not have."""
+    from nhalf.cli.recording import record
     from nhalf.decide.b_eff import predict_b_eff
+    from nhalf.decide.ledger.recording import calibrated_b_effs, lines_of_b_eff
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.present.terminal.b_eff_prediction import show
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -53,6 +59,13 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
         predict_b_eff(machine, ranks, library)
         for ranks in parse_ranks(request.ranks, PREDICTED_CORES)
     ]
+    predictions = calibrated_b_effs(predictions, request.ledger)
+    if request.record:
+        name = Messages(machine, library).library
+        record(
+            request.ledger,
+            (line for prediction in predictions for line in lines_of_b_eff(prediction, name)),
+        )
     if as_json:
         emit_json({"predictions": [prediction.as_json() for prediction in predictions]})
     else:
@@ -67,7 +80,7 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.traffic_prediction import show
 
-    misplaced = sorted(request.explicit & NOT_OF_RATES)
+    misplaced = sorted(request.explicit & (NOT_OF_RATES | {"record"}))
     if misplaced:
         raise InputError(f"traffic has rates and no {misplaced[0]}", "leave it out")
     machine, library = request.target()

@@ -40,8 +40,9 @@ class Crossover:
 class Prediction:
     """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN if none is known.
 
-    `missing` says why ways lack a time in a cell; `extrapolated` (ways, ranks, sizes) marks times
-    beyond the measured or published range.
+    `ends_by_ratio` are the factors from the ways' times to the ends of their intervals, None where
+    no error is known, and `calibration` says what widened them. `missing` says why ways lack a time
+    in a cell; `extrapolated` (ways, ranks, sizes) marks times beyond the known range.
     """
 
     pattern: str
@@ -53,13 +54,22 @@ class Prediction:
     crossovers: tuple[Crossover, ...]
     missing: tuple[str, ...]
     extrapolated: NDArray[np.bool_]
+    caveat: str = ""
+    ends_by_ratio: tuple[float | None, ...] = ()
+    calibration: tuple[str, ...] = ()
+
+    def interval_s(self, way: int, time_s: float) -> tuple[float, float] | None:
+        """The interval of a time of a way, by its number; None if nothing is known of its error."""
+        ratio = self.ends_by_ratio[way] if self.ends_by_ratio else None
+        return None if ratio is None else (time_s / ratio, time_s * ratio)
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on missing and extrapolated times."""
+        """Sentences on missing and extrapolated times, and on machines without such messages."""
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
-        return [*self.missing, *([words] if count else [])]
+        caveats = [self.caveat] if self.caveat else []
+        return [*caveats, *self.calibration, *self.missing, *([words] if count else [])]
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; ties go to the first."""
@@ -80,6 +90,7 @@ class Prediction:
                     "ranks": self.ranks[i],
                     "bytes": self.size_bytes[j],
                     "time_s": float(self.time_s[k, i, j]),
+                    "interval_s": self.interval_s(k, float(self.time_s[k, i, j])),
                     "extrapolated": bool(self.extrapolated[k, i, j]),
                 }
                 for i, j in cells
@@ -121,7 +132,18 @@ def predict(
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
     ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate)
-    return predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+    return replace(prediction, caveat=message_caveat(machine, prediction))
+
+
+def message_caveat(machine: Machine, prediction: Prediction) -> str:
+    """State that times are composed of messages where the machine's own are not; '' if they are."""
+    if not machine.collectives_by or not any(way.is_composed for way in prediction.ways):
+        return ""
+    return (
+        f"composed of messages, as a portable library does it; those of {machine.name} are not, "
+        f"and may be many times faster: {machine.collectives_by}"
+    )
 
 
 def predicted(
@@ -144,7 +166,10 @@ def predicted(
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
     beyond = [[[not way.knows(p, n) for n in sizes] for p in ranks] for way in ways]
     cells = tuple(ranks), tuple(sizes), tuple(ways), time_s
-    prediction = Prediction(pattern, machine, *cells, (), tuple(reasons), np.array(beyond))
+    ratios = tuple(None if way.error is None else 1 + way.error for way in ways)
+    prediction = Prediction(
+        *(pattern, machine, *cells, (), tuple(reasons), np.array(beyond)), ends_by_ratio=ratios
+    )
     return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 
 

@@ -25,6 +25,8 @@ from nhalf.machines.spread import over_nodes
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
+COMPOSED = "composed"
+"""How the source of a composed time begins."""
 
 UNSIZED = ("barrier",)
 """Operations without a size: their size is 0 bytes."""
@@ -37,13 +39,20 @@ Seconds = Callable[[int, int], float]
 class Way:
     """One way to perform a pattern, with the source of its time in a sentence.
 
-    `knows` says whether the time for a number of ranks and a size is not an extrapolation.
+    `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
+    is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
     """
 
     algorithm: str
     time_s: Seconds
     source: str
     knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
+    error: float | None = None
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether the time is composed of messages, and not that of a model of the pattern."""
+        return self.source.startswith(COMPOSED)
 
 
 @dataclass(frozen=True)
@@ -201,7 +210,9 @@ def _modelled(
 
     published = [model.source for model in models] + [curve.source for curve in curves]
     sources = dict.fromkeys(filter(None, published))
-    return Way(name, time_s, "; ".join(sources) or "fitted", knows)
+    errors = [model.heldout_p95 for model in models] + [curve.heldout_p95 for curve in curves]
+    error = max((error for error in errors if error is not None), default=None)
+    return Way(name, time_s, "; ".join(sources) or "fitted", knows, error)
 
 
 def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
@@ -241,7 +252,7 @@ def _composed(
 
         return time_s
 
-    how = "composed: "
+    how = f"{COMPOSED}: "
     if composer is not None:
         how += f"each message followed, up to {RANKS_MAX} ranks; about "
     return [

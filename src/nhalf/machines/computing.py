@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -22,21 +22,36 @@ class Computing(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+Basis = Literal["as measured", "as given", "by the cores"]
+AS_MEASURED: Basis = "as measured"
+CLOCK = "clock"
+WORK_PER_CYCLE = 3.0
+"""Where only clocks are known: how many times more work a cycle may hold on either core."""
+
+
 class ComputingRatio(NamedTuple):
-    """The ratio of computing times: the geometric mean, and that of each rate."""
+    """The ratio of computing times: the geometric mean, and that of each rate.
+
+    `basis` is where they are from: "as measured" if computing is not scaled at all.
+    """
 
     mean_ratio: float
     each_ratio: dict[str, float]
+    basis: Basis = "as given"
 
     @property
     def low(self) -> float:
         """The ratio for a program limited only by the target's relatively best rate."""
-        return min(self.each_ratio.values())
+        return min(self.each_ratio.values()) / self._doubt
 
     @property
     def high(self) -> float:
         """The ratio for a program limited only by the target's relatively worst rate."""
-        return max(self.each_ratio.values())
+        return max(self.each_ratio.values()) * self._doubt
+
+    @property
+    def _doubt(self) -> float:
+        return WORK_PER_CYCLE if set(self.each_ratio) == {CLOCK} else 1.0
 
 
 def computing_ratio(baseline: Computing | None, target: Computing | None) -> ComputingRatio | None:
@@ -44,7 +59,7 @@ def computing_ratio(baseline: Computing | None, target: Computing | None) -> Com
 
     The limiting rate of a program is unknown, so that all rates have equal weight.
     """
-    names = {"clock": "clock_hz", "arithmetic": "flops_per_s", "memory": "memory_Bps"}
+    names = {CLOCK: "clock_hz", "arithmetic": "flops_per_s", "memory": "memory_Bps"}
     ratios = {}
     for name, field in names.items():
         ours, theirs = getattr(baseline, field, None), getattr(target, field, None)
@@ -52,4 +67,6 @@ def computing_ratio(baseline: Computing | None, target: Computing | None) -> Com
             ratios[name] = ours / theirs
     if not ratios:
         return None
-    return ComputingRatio(math.exp(sum(map(math.log, ratios.values())) / len(ratios)), ratios)
+    return ComputingRatio(
+        math.exp(sum(map(math.log, ratios.values())) / len(ratios)), ratios, "by the cores"
+    )

@@ -11,6 +11,8 @@ from nhalf.base.arrays import Floats
 from nhalf.machines.shared import Amount, ends
 
 COVERAGE = 0.95
+FACTOR_MAX = 3.0
+"""An interval that reaches further than this from its middle is no prediction."""
 LEAST = 1e-3
 """Ends of an interval that differ by less count as equal."""
 
@@ -53,6 +55,17 @@ class PredictedRate:
     def is_wide(self) -> bool:
         """Whether unknown values change the rate noticeably."""
         return self.high > self.low * (1 + LEAST)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval is narrow enough for a headline."""
+        return self.high <= FACTOR_MAX * self.middle_Bps <= FACTOR_MAX**2 * self.low
+
+    def widened(self, ratio: float) -> PredictedRate:
+        """The rate with an interval of at least this factor each way."""
+        middle_Bps = self.middle_Bps
+        low, high = min(self.low, middle_Bps / ratio), max(self.high, middle_Bps * ratio)
+        return PredictedRate(middle_Bps, low, high)
 
     @classmethod
     def of(cls, values: Floats) -> PredictedRate:

@@ -297,6 +297,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     about the machine for a reader; `unknown` names useful values that were not published,
     `assumptions` values of this file that the source does not contain, `ranges` the ranges of
     such values; `shared` are the resources that messages share; `computing` the rates of a core.
+    `collectives_by` says what operations of many ranks are made of, where that is no messages.
     """
 
     name: str
@@ -306,6 +307,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     unknown: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    collectives_by: str = ""
     node: Node | None = None
     computing: Computing | None = None
     network: Network | None = None

@@ -36,6 +36,10 @@ COPIED = (1.02, 1.92)
 """How much longer a byte takes in such a message before that size, where it is copied on its way,
 than in the longest: from 1.02 (sp2-ip) to 1.92 (spp1000-pvm) on machines whose curves were
 published in ranges of sizes (Abandah 1995)."""
+QUEUED = (0.05, 0.46)
+"""How long a message between nodes keeps its node's way to others busy, over its latency, where no
+study says it: from next to nothing to the 2.29 of 5 us of a published table (Qian 2004, Sun Fire;
+on Myrinet 2.3 of 6.2 us). Short messages of a full node wait for each other."""
 COLD = (2 / 3, 1.0)
 """What buffers that no cache holds leave of a rate within a node whose fall was not published: a
 third less on the Altix, a quarter on the Opteron cluster at 4 MB (Adamidis et al. 2005)."""
@@ -55,11 +59,18 @@ class _Load:
 class ConcurrentMessages:
     """Messages of a machine's ranks, the nodes filled one after the other.
 
-    Times have the shape (draws, sizes), of sizes of the same shape. `cold` buffers are in no cache.
+    Times have the shape (draws, sizes), of sizes of the same shape. `cold` buffers are in no cache;
+    with `queues` messages wait for others of their node on its way to the network.
     """
 
     def __init__(
-        self, messages: Messages, draws: Draws, per_node: int, *, cold: bool = False
+        self,
+        messages: Messages,
+        draws: Draws,
+        per_node: int,
+        *,
+        cold: bool = False,
+        queues: bool = False,
     ) -> None:
         machine = messages.machine
         self.machine, self.per_node, self.count = machine, per_node, draws.count
@@ -85,6 +96,7 @@ class ConcurrentMessages:
             (unpublished, _amounts(unpublished, draws)) for unpublished in machine.shared
         ]
         self._none = np.zeros(draws.count)
+        self._queued = draws.of(QUEUED) if queues else self._none
         self.blocking = draws.of(BLOCKING)
         self._cold = draws.of(COLD) if cold else unity
         peak_Bps, last_Bps = _peak_and_last_Bps(within)
@@ -125,7 +137,7 @@ class ConcurrentMessages:
             both_s = (out_s + in_s) / self.ratio()[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
         trips = self._trips_of(used, size_bytes)
-        waiting_s = self._waiting_s(pairs)[:, None]
+        waiting_s = self._waiting_s(pairs, start_s)[:, None]
         total_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
         return total_s
 
@@ -170,14 +182,16 @@ class ConcurrentMessages:
                 return amounts["both_ways_ratio"]
         return self._none + 2
 
-    def _waiting_s(self, pairs: Pairs) -> Floats:
+    def _waiting_s(self, pairs: Pairs, start_s: Floats) -> Floats:
         """The time that a message waits for others on the same adapter."""
+        between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
+        ends = Counter(self.node(rank) for pair in between_nodes for rank in pair)
+        messages_before = max(ends.values(), default=1) - 1
         for _, amounts in self.shared:
             if "per_message_s" in amounts:
-                between_nodes = [pair for pair in pairs if self.crosses_nodes(pair)]
-                ends = Counter(self.node(rank) for pair in between_nodes for rank in pair)
-                return (max(ends.values(), default=1) - 1) * amounts["per_message_s"]
-        return self._none
+                return messages_before * amounts["per_message_s"]
+        waiting_s: Floats = messages_before * self._queued * start_s
+        return waiting_s
 
     def crosses_nodes(self, pair: tuple[int, int]) -> bool:
         """Whether a message passes between nodes."""
@@ -232,6 +246,12 @@ class ConcurrentMessages:
         if self.link_Bps is None:
             return _Load(self._none)
         return _Load(most / (self.link_Bps * (self.blocking if most > 1 else 1.0)))
+
+
+def rate_falls(within: FittedModel) -> bool:
+    """Whether the curve shows that the largest messages, which no cache holds, are slower."""
+    peak_Bps, last_Bps = _peak_and_last_Bps(within)
+    return last_Bps < peak_Bps
 
 
 def _peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:

@@ -37,6 +37,7 @@ class _Description(msgspec.Struct):
     plan: dict[str, Any] = {}
     titles: dict[str, str] = {}
     simulation: dict[str, Any] = {}
+    created: str = ""
 
 
 class _Event(msgspec.Struct):
@@ -47,8 +48,9 @@ class _Event(msgspec.Struct):
 class Run:
     """One run on the disk. All but `path` comes from run.json.
 
-    `simulation` describes how a machine was simulated; empty for measured runs. `new_folders` are
-    those that `create` made, innermost first; None for a run that was opened.
+    `simulation` describes how a machine was simulated; empty for measured runs. `created` is when
+    the run began, an ISO 8601 time; '' in old runs. `new_folders` are those that `create` made,
+    innermost first; None for a run that was opened.
     """
 
     path: Path
@@ -56,6 +58,7 @@ class Run:
     plan: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     simulation: dict[str, Any] = field(default_factory=dict)
+    created: str = ""
     new_folders: tuple[Path, ...] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -139,6 +142,7 @@ class Run:
             description.plan,
             description.titles,
             description.simulation,
+            description.created,
         )
 
     def extended(self, plan: dict[str, Any], remarks: dict[str, Any]) -> Run:

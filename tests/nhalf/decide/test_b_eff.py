@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.b_eff import messages, patterns, predict_b_eff
+from nhalf.decide.b_eff import drawn_b_eff, error_ratio, messages, patterns, predict_b_eff
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
-from nhalf.machines.draws import Draws
+from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
 from nhalf.machines.message import Messages
 from nhalf.machines.shared import Shared
@@ -35,6 +38,56 @@ def test_the_published_value_is_in_a_narrow_interval(name: str, ranks: int) -> N
     assert found.low < published < found.high
     assert found.high / found.low <= 3
     assert 1 / 1.7 < found.middle_Bps / published < 1.7
+
+
+def test_an_interval_is_at_least_as_wide_as_the_errors_on_published_values() -> None:
+    """By hand: the root of the mean square of three machines, times Student's 3.18."""
+    errors = {
+        name: math.log(PUBLISHED[name, ranks] / found.figures["b_eff"].middle_Bps)
+        for name, ranks in PUBLISHED
+        for found in [drawn_b_eff(catalogue.machine(name), ranks)]
+    }
+    x1 = (errors["x1-ssp"] ** 2 + errors["x1-msp"] ** 2) / 2
+    squares = [x1, errors["altix-bx2"] ** 2, errors["opteron-myrinet"] ** 2]
+    assert error_ratio("b_eff") == pytest.approx(math.exp(3.18245 * math.sqrt(sum(squares) / 3)))
+    alone = math.exp(4.30265 * math.sqrt(sum(squares[1:]) / 2))
+    assert error_ratio("b_eff", without="x1-msp") == pytest.approx(alone)
+    # Values that are in no record were up to 1.5 times too high.
+    assert error_ratio("b_eff") > 1.5
+    found = predict_b_eff(catalogue.machine("poweredge-ib"), 64).figures["b_eff"]
+    ratio = error_ratio("b_eff") * (1 - 1e-9)
+    assert found.high / found.middle_Bps >= ratio <= found.middle_Bps / found.low
+
+
+def test_published_values_are_inside_the_interval_of_all_other_machines() -> None:
+    found = predict_b_eff(catalogue.machine("x1-ssp"), 8).coverage
+    assert found is not None
+    assert found.count == 16
+    assert found.inside >= 15
+
+
+def test_an_interval_beyond_a_factor_of_three_has_no_headline() -> None:
+    wide = PredictedRate(1.0, 0.3, 1.1)
+    assert not wide.is_certain
+    assert PredictedRate(1.0, 1 / 3, 3.0).is_certain
+    assert PredictedRate(1.0, 0.9, 1.2).widened(1.5) == PredictedRate(1.0, 1 / 1.5, 1.5)
+    prediction = drawn_b_eff(catalogue.machine("x1-ssp"), 8)
+    figures = {**prediction.figures, "b_eff": wide}
+    first, *others = replace(prediction, figures=figures).as_json()["rows"]
+    assert first["rate_Bps"] is None
+    assert first["rate_Bps_interval"] == [0.3, 1.1]
+    assert all(row["rate_Bps"] for row in others)
+
+
+def test_messages_of_a_full_node_wait_for_each_other() -> None:
+    of = Messages(machine())
+    size = np.full((1, 1), 1.0)
+    times_s = [
+        ConcurrentMessages(of, Draws(1), 2, queues=queues).time_s([(0, 2), (1, 3)], size)[0, 0]
+        for queues in (False, True)
+    ]
+    # The second message of a node waits for the middle of 5 and 46 % of a latency.
+    assert times_s[1] - times_s[0] == pytest.approx(math.sqrt(0.05 * 0.46) * 1e-6)
 
 
 @pytest.mark.parametrize("name", catalogue.names())

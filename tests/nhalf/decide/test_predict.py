@@ -208,3 +208,13 @@ def test_fans_of_a_machine_without_published_ones_are_those_of_loggp() -> None:
     apart_us = max(overhead_us, overhead_us + 100 / 23.5)
     expected = [pingpong_us(100) * US, (8 * apart_us + pingpong_us(100)) * US]
     assert found.time_s[0, :, 0] == pytest.approx(expected)
+
+
+def test_machines_whose_collectives_are_no_messages_are_marked() -> None:
+    operations = algorithms()
+    for name, is_marked in (("x1-ssp", True), ("altix-bx2", True), ("poweredge-ib", False)):
+        found = predict("reduce", machine(name), [32], [8], operations)
+        assert any("composed of messages" in note for note in found.notes) == is_marked
+        assert bool(machine(name).collectives_by) == is_marked
+        pair = predict("pingpong", machine(name), [2], [8], operations)
+        assert not any("composed of messages" in note for note in pair.notes)

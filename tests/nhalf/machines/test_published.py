@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every figure that was published of a machine of record is in its file.
+"""Every figure that was published of a machine of record is in its file, and means the same there.
 
-published.toml has the figures; where the notes that they are from lie beside this repository, they
-are read as well, number by number.
+published_points.py has the points by what they mean, test_records.py the curves and formulas;
+published.toml has all numbers of a study, so that none is forgotten. Where the notes that they
+are from lie beside this repository, they are read as well, number by number.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 import pytest
 
 from nhalf.machines import catalogue
+from nhalf.machines.machine import PublishedPoint
+from tests.nhalf.machines.published_points import MBPS, RATIO, US, Figure, all_points
 from tests.nhalf.machines.recorded import NAMES
 
 PUBLISHED: dict[str, dict[str, Any]] = tomllib.loads(
@@ -82,6 +85,31 @@ def test_a_figure_that_is_in_no_record_is_noticed() -> None:
     assert is_recorded("altix-bx2", "MBps", 1762)
     assert not is_recorded("altix-bx2", "MBps", 1763)
     assert not is_recorded("altix-bx2", "us", 1762)
+
+
+def figures_of(machine: str, point: PublishedPoint) -> Iterator[Figure]:
+    for unit, value, scale in (
+        (US, point.time_s, 1e-6),
+        (MBPS, point.rate_Bps, 1e6),
+        (RATIO, point.ratio, 1),
+    ):
+        if value is not None:
+            where = (point.ranks, point.size_bytes, point.placement, point.axes)
+            yield (machine, point.pattern, *where, unit), value / scale
+
+
+def in_order(figures: Iterable[Figure]) -> list[tuple[str, float]]:
+    return sorted((str(meaning), float(f"{value:.6g}")) for meaning, value in figures)
+
+
+def test_every_point_means_what_was_published() -> None:
+    recorded = [
+        figure
+        for name in NAMES
+        for point in catalogue.machine(name).points
+        for figure in figures_of(name, point)
+    ]
+    assert in_order(recorded) == in_order(all_points())
 
 
 HEADINGS = {

@@ -86,6 +86,20 @@ def test_what_links_nodes_and_layers_can_do() -> None:
     assert sunfire.rendezvous_bytes == 256 * 1024
 
 
+def test_what_cores_do() -> None:
+    """Clocks in MHz, and of POWER2 four floating-point operations a cycle."""
+    clocks = {
+        **{"sp1-mpl": 62.5, **dict.fromkeys(("sp2-mpl", "sp2-ip", "sp2-pvme"), 66.7)},
+        **{"myrinet-gm": 2000, "altix-bx2": 1600, "opteron-myrinet": 2000},
+        **{"poweredge-ib": 3600, "sci-torus": 1000},
+    }
+    found = {name: core for name in NAMES if (core := catalogue.machine(name).computing)}
+    assert {name: (core.clock_hz or 0) / 1e6 for name, core in found.items()} == clocks
+    flops = {name: core.flops_per_s for name, core in found.items() if core.flops_per_s}
+    assert flops == pytest.approx(dict.fromkeys(("sp2-mpl", "sp2-ip", "sp2-pvme"), 4 * 66.7e6))
+    assert all(core.source and core.memory_Bps is None for core in found.values())
+
+
 BARRIERS = {
     ("sunfire-link", SAME): {2: 1.21, 4: 1.80, 8: 1.80, 16: 3.10},
     ("sunfire-link", OTHER): {4: 1156.05, 8: 1355.17, 16: 966.50, 32: 971.45, 64: 1785.60},

@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, PREDICTED_CORES, ChangeOptions, TableOptions, TraceOptions
+from nhalf.cli.options import (
+    OUTPUT,
+    PREDICTED_CORES,
+    ChangeOptions,
+    LedgerOptions,
+    TableOptions,
+    TraceOptions,
+)
 
 if TYPE_CHECKING:
     from nhalf.decide.choice import Grid
@@ -25,7 +33,7 @@ SIZES = "1:64K"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(TraceOptions, ChangeOptions, TableOptions, heading="What to predict"):
+class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading="What to predict"):
     """What to predict, for which machine."""
 
     subject: Annotated[
@@ -70,6 +78,13 @@ class Request(TraceOptions, ChangeOptions, TableOptions, heading="What to predic
         Path | None,
         Option("Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT),
     ] = None
+    record: Annotated[
+        bool,
+        Option(
+            "Also record the predictions in the ledger, to be compared with later runs.",
+            heading=OUTPUT,
+        ),
+    ] = False
     formula: Annotated[
         str,
         Option(
@@ -107,7 +122,7 @@ def command(request: Request) -> None:
         return
     if request.given & OF_TRACES:
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
-    prediction = _predicted(request)
+    prediction = _calibrated(request, _predicted(request))
     if request.out is not None:
         _write_table(prediction, request.out)
     if request.report is not None:
@@ -119,6 +134,25 @@ def command(request: Request) -> None:
         emit_json(prediction.as_json())
     else:
         show_prediction(prediction)
+
+
+def _calibrated(request: Request, prediction: Prediction) -> Prediction:
+    """Record a prediction if requested, and return it with intervals by the ledger."""
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.recording import record
+    from nhalf.decide.ledger.recording import calibrated_cells, lines_of_cells
+    from nhalf.machines.message import Messages
+
+    prediction = calibrated_cells(prediction, request.ledger)
+    if request.record and not request.set_:
+        machine, library = machine_and_library(request.machine)
+        messages = Messages(machine, request.mpi or library)
+        record(request.ledger, lines_of_cells(prediction, messages))
+    elif request.record:
+        raise InputError(
+            "--record is for machines as they are, which can be measured", "leave out --set"
+        )
+    return prediction
 
 
 def _predict_rates(request: Request) -> None:
@@ -133,6 +167,8 @@ def _predict_rates(request: Request) -> None:
         placement=request.placement,
         changes=request.set_,
         explicit=request.given,
+        record=request.record,
+        ledger=request.ledger,
     )
     predict = predict_b_effs if request.subject in EFFECTIVE_BANDWIDTH else predict_permutations
     predict(typed, as_json=request.json)
@@ -148,6 +184,8 @@ def _predict_trace(request: Request) -> None:
         mpi=request.mpi,
         changes=request.set_,
         explicit=request.given,
+        record=request.record,
+        ledger=request.ledger,
         **options,
     )
     predict_trace(typed, as_json=request.json)
@@ -208,7 +246,7 @@ def _share(text: str) -> float:
 def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
     from nhalf.decide.explore import simulated_choice
-    from nhalf.decide.predict import corrected
+    from nhalf.decide.predict import corrected, message_caveat
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 
@@ -221,7 +259,8 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     choice = simulated_choice(
         operation, machine, grid, operations[operation], share, progress, request.mpi
     )
-    return corrected(request.subject, machine.name, choice)
+    prediction = corrected(request.subject, machine.name, choice)
+    return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))
 
 
 def _grid(request: Request, operation: str) -> Grid:

@@ -13,13 +13,13 @@ from nhalf.cli.options import ChangeOptions, RunOptions
 from nhalf.measure.plan.request import WHAT, Patterns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nhalf.machines.machine import Machine
     from nhalf.measure.loop.session import Prepared
     from nhalf.measure.plan.plan import Block
     from nhalf.sites.site import Site
 
-B_EFF_LENGTHS = "b_eff:4M"
-"""Longest message of a process with 512 MiB, as machines of record had."""
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
 
@@ -124,17 +124,28 @@ def _messages(machine: Machine, request: Request) -> Prepared:
     site = site_of(machine, simulation.ranks, simulation.mpi)
     check_placements(machine, placements, site)
     blocks = _placed_blocks(request, site)
+    _check_no_b_eff(blocks, request)
     check_room(machine, blocks, site)
     return session.begin(machine, simulation, request.study, blocks, request.out)
 
 
+def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
+    """Raise InputError for b_eff, which a simulation with one value of each range misses."""
+    from nhalf.measure.plan.sizes import B_EFF
+
+    if any("ring" in block.patterns and block.bytes.startswith(B_EFF) for block in blocks):
+        raise InputError(
+            "b_eff is not simulated: what messages share in a node and its network is known as "
+            "ranges, and buffers outside all caches are not in the simulation",
+            f"predict it, with its interval: nhalf predict beff --machine {request.machine} "
+            f"--ranks {request.ranks}",
+        )
+
+
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
-    import msgspec
-
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.plan.request import Measuring
-    from nhalf.measure.plan.sizes import B_EFF
 
     measuring_request = Measuring(
         study=request.study,
@@ -148,12 +159,7 @@ def _placed_blocks(request: Request, site: Site) -> list[Block]:
         mpi="simulated",
         given=request.given & OVERRIDE,
     )
-    blocks = plan_of(measuring_request, site).blocks
-    # The longest length is a share of a process's memory, which is not that of this machine.
-    return [
-        msgspec.structs.replace(block, bytes=B_EFF_LENGTHS) if block.bytes == B_EFF else block
-        for block in blocks
-    ]
+    return list(plan_of(measuring_request, site).blocks)
 
 
 def _multicast(machine: Machine, request: Request) -> Prepared:

@@ -18,6 +18,8 @@ class Spent:
     messages_s: float = 0.0
     collectives_s: float = 0.0
     waiting_s: float = 0.0
+    least_s: float = 0.0
+    """Without the order of calls: the end if messages overlap computing and nobody waits."""
 
 
 @dataclass

@@ -4,10 +4,13 @@
 A rank's computing is the run minus its time in MPI; its waiting stays unchanged, because it results
 from the other ranks' computing. A blocking receive costs the whole message, a nonblocking one and
 every send only the processor's work. So overlapping messages are counted one after the other, and
-the prediction tends to be too long.
+the prediction tends to be too long. How much they may overlap, and how much longer ranks may wait,
+are its lower and upper bound.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -36,6 +39,7 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
             rank_spent.collectives_s += row["count"] * each_s
         elif row["partner"] >= 0:
             rank_spent.messages_s += row["count"] * _message_s(row, costs)
+            rank_spent.least_s += row["count"] * _own_s(row, costs)
     for rank, rank_spent in spent.items():
         measured = times[rank]
         outside_s = max(0.0, program.elapsed_s - measured["time_s"])
@@ -47,6 +51,7 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
             + rank_spent.messages_s
             + rank_spent.collectives_s
         )
+        rank_spent.least_s += rank_spent.computing_s + rank_spent.collectives_s
     return list(spent.values())
 
 
@@ -65,6 +70,27 @@ def _message_s(row: Row, costs: Costs) -> float:
             return busy_s[1]
         return costs.message_s(partner, rank, size_bytes) - busy_s[0]
     return costs.busy_s(rank, partner, size_bytes)[0]
+
+
+def _own_s(row: Row, costs: Costs) -> float:
+    """The processor time of one message of a row for the row's rank, which nothing hides."""
+    rank, partner, size_bytes = row["rank"], row["partner"], row["size_bytes"]
+    if row["kind"] == "received":
+        return costs.busy_s(partner, rank, size_bytes)[1]
+    return costs.busy_s(rank, partner, size_bytes)[0]
+
+
+def longest_s(target: Sequence[Spent], origin: Sequence[Spent]) -> float:
+    """The end if the ranks wait for each other as much longer as their calls take longer.
+
+    Waiting is known from where the program was traced; how much of it is for messages is not.
+    """
+    calls_s, traced_s = (
+        sum(actor.messages_s + actor.collectives_s for actor in actors)
+        for actors in (target, origin)
+    )
+    longer = max(1.0, calls_s / traced_s) if traced_s > 0 else 1.0
+    return max(actor.end_s + (longer - 1) * actor.waiting_s for actor in target)
 
 
 def _members(program: Program) -> dict[int, tuple[int, ...]]:

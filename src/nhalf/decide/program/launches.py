@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.predict import ProgramPrediction, Target, predict_program
+from nhalf.decide.program.predict import (
+    LAUNCHES_DOUBT,
+    ProgramPrediction,
+    Target,
+    predict_program,
+)
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
 
@@ -38,7 +44,22 @@ def predict_launches(
         },
         forced=max(prediction.forced for prediction in predictions),
         launches=len(predictions),
+        doubt_ratio=_doubts(predictions),
     )
+
+
+def _doubts(predictions: Sequence[ProgramPrediction]) -> dict[str, float]:
+    """The largest factor of each cause, and how far the predictions of launches differ."""
+    times_s = [prediction.time_s for prediction in predictions]
+    factors = {
+        cause: max(prediction.doubt_ratio[cause] for prediction in predictions)
+        for cause in predictions[0].doubt_ratio
+    }
+    if len(predictions) == 1:
+        return factors
+    middle_s = median(times_s)
+    apart = max(max(times_s) / middle_s, middle_s / min(times_s)) if min(times_s) > 0 else math.inf
+    return {**factors, LAUNCHES_DOUBT: apart}
 
 
 def check_same(programs: Sequence[Program]) -> None:

@@ -9,10 +9,13 @@ replay alone.
 The measured time that the replay does not explain (noise, ranks that share a core, contention) is
 added to the prediction: another machine is not assumed to be free of it. If the replay takes too
 long, the prediction is too long by the same ratio and is divided by it.
+
+An interval beyond FACTOR_MAX is no prediction: its causes are kept, to say what would narrow it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,19 +25,22 @@ import numpy as np
 from nhalf.base.errors import InputError
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts
-from nhalf.decide.program.counted import counted
+from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
-from nhalf.machines.computing import ComputingRatio
+from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
+from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.message import Messages
 from nhalf.mpi.decision_table import Rule
 
 UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
-AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0})
+AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
+REPLAY_DOUBT, COMPUTING_DOUBT = "replay", "computing"
+COUNTS_DOUBT, LAUNCHES_DOUBT = "counts", "launches"
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,9 @@ class ProgramPrediction:
     SimGrid did so, COUNTS if only their numbers are known. `forced` counts sends for which buffers
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
-    traces.
+    traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
+    `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
+    the ledger changed.
     """
 
     program: str
@@ -78,6 +86,26 @@ class ProgramPrediction:
     forced: int = 0
     computing_ratio: dict[str, float] = field(default_factory=dict)
     launches: int = 1
+    computing: Basis = AS_MEASURED
+    doubt_ratio: dict[str, float] = field(default_factory=dict)
+    calibration: str = ""
+
+    @property
+    def factor(self) -> float:
+        """How many times longer or shorter the time may be; infinite if that is unknown."""
+        if not 0 < self.low_s <= self.time_s <= self.high_s:
+            return math.inf
+        return max(self.high_s / self.time_s, self.time_s / self.low_s)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval is narrow enough for a headline."""
+        return self.factor <= FACTOR_MAX
+
+    @property
+    def is_within_error(self) -> bool:
+        """Whether the traced time is inside the interval, so that no difference is shown."""
+        return self.low_s <= self.measured_s <= self.high_s
 
     @property
     def dominated_by(self) -> str:
@@ -85,8 +113,10 @@ class ProgramPrediction:
         return max(self.time_share, key=lambda name: self.time_share[name])
 
     def as_json(self) -> dict[str, Any]:
-        """The output of `nhalf predict TRACE --json`."""
-        return {**vars(self), "dominated_by": self.dominated_by}
+        """The output of `nhalf predict TRACE --json`; no time where the interval is too wide."""
+        time_s = self.time_s if self.is_certain else None
+        more = {"dominated_by": self.dominated_by, "within_error": self.is_within_error}
+        return {**vars(self), "time_s": time_s, **more}
 
 
 def predict_program(
@@ -117,20 +147,44 @@ def predict_program(
     if traced_on is not None or not target.simgrid:
         left_out_s = max(0.0, program.elapsed_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
+    method = SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE
+    low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
+    earliest_s, latest_s = (
+        time_s + _later_s(program, costs, target.computing, ratio, _end_s(spent))
+        for ratio in (target.computing.low, target.computing.high)
+    )
     return ProgramPrediction(
         program.name,
         target.messages.machine.name,
-        SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
+        method,
         program.elapsed_s,
         time_s,
-        (time_s + _later_s(program, costs, target.computing, target.computing.low)) / error_ratio,
-        (time_s + _later_s(program, costs, target.computing, target.computing.high)) * error_ratio,
+        earliest_s * low / error_ratio,
+        latest_s * high * error_ratio,
         error,
         traced_on.machine.name if traced_on else "",
         _shares(spent, left_out_s),
         forced,
         target.computing.each_ratio,
+        computing=target.computing.basis,
+        doubt_ratio={
+            REPLAY_DOUBT: error_ratio,
+            COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
+            COUNTS_DOUBT: _factor(low, 1.0, high),
+        },
     )
+
+
+def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tuple[float, float]:
+    """The shortest and the longest end over the usual one, since the order of calls is unknown."""
+    end_s = _end_s(spent)
+    if end_s <= 0:
+        return 1.0, 1.0
+    return max(actor.least_s for actor in spent) / end_s, longest_s(spent, origin_spent) / end_s
+
+
+def _factor(low: float, middle: float, high: float) -> float:
+    return max(high / middle, middle / low) if low > 0 and middle > 0 else math.inf
 
 
 def _simulated_s(program: Program, target: Target) -> float:
@@ -165,13 +219,13 @@ def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list
     return replay.run(), replay.forced
 
 
-def _later_s(program: Program, costs: Costs, computing: ComputingRatio, ratio: float) -> float:
-    """The additional run time, seconds, if computing takes `ratio` times as long."""
+def _later_s(
+    program: Program, costs: Costs, computing: ComputingRatio, ratio: float, usual_s: float
+) -> float:
+    """The time beyond `usual_s`, seconds, if computing takes `ratio` times as long."""
     if ratio == computing.mean_ratio:
         return 0.0
-    return _end_s(_spent(program, costs, ratio)[0]) - _end_s(
-        _spent(program, costs, computing.mean_ratio)[0]
-    )
+    return _end_s(_spent(program, costs, ratio)[0]) - usual_s
 
 
 def _end_s(spent: Sequence[Spent]) -> float:

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nhalf.loops.source.chain import Latencies, cycles_per_iteration
+from nhalf.loops.source.chain import Carried, Latencies, cycles_per_iteration
 from nhalf.loops.source.iteration import Iteration
+from nhalf.loops.source.reductions import reductions
 from nhalf.loops.source.streams import Stream, sources, streams
 from nhalf.loops.source.sums import sums
 from nhalf.machines.processor import Processor
@@ -23,7 +24,8 @@ class Counts:
     """Per iteration of one loop: operations by name, and the streams that it accesses.
 
     `chain_cycles` are the cycles that an iteration waits for the one before it, on a processor and
-    with or without fused multiply-adds.
+    with or without fused multiply-adds; `regrouped_chain_cycles` those where sums and products over
+    all iterations may be regrouped.
     """
 
     function: str
@@ -31,6 +33,7 @@ class Counts:
     operations: Counter[str]
     streams: tuple[Stream, ...]
     chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
+    regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     trips: int | None = None
 
     def of(self, name: str) -> int:
@@ -59,7 +62,8 @@ def count(iteration: Iteration) -> Counts:
     loop_streams = streams(iteration.accesses)
     values = iteration.values
     operations = list(values.counted())
-    sums_by_node = sums(operations, values.uses())
+    uses = values.uses()
+    sums_by_node = sums(operations, uses)
     counted: Counter[str] = Counter(
         node.kind for node in operations if node.kind not in {"add", "subtract"}
     )
@@ -69,11 +73,18 @@ def count(iteration: Iteration) -> Counts:
     counted["add"] += sum(group.additions for group in sums_by_node.values()) - fused
     carried = {id(begin): (end, 1) for begin, end in iteration.carried} | sources(loop_streams)
 
-    def chain(processor: Processor, fuses: bool) -> float:
-        return cycles_per_iteration(values, sums_by_node, carried, Latencies.of(processor, fuses))
+    begins = [node for node in values.nodes.values() if id(node) in carried]
+    reduced = reductions(carried, begins, loop_streams, uses)
+    waiting = {begin: end for begin, end in carried.items() if begin not in reduced}
+
+    def chain(links: Carried) -> Callable[[Processor, bool], float]:
+        return lambda processor, fuses: cycles_per_iteration(
+            values, sums_by_node, links, Latencies.of(processor, fuses)
+        )
 
     return Counts(
         *(iteration.function, iteration.line, +Counter(dict(counted)), tuple(loop_streams)),
-        chain_cycles=chain,
+        chain_cycles=chain(carried),
+        regrouped_chain_cycles=chain(waiting),
         trips=iteration.trips,
     )

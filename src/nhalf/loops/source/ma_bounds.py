@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.loops.source.counts import Counts
 from nhalf.loops.source.misses import misses, stride_elements
@@ -15,7 +15,11 @@ FLOATING_POINT = ("add", "multiply", "fused_multiply_add", "divide", "square_roo
 
 @dataclass(frozen=True)
 class Bound:
-    """Fewest cycles per iteration of each unit of a processor."""
+    """Fewest cycles per iteration of each unit of a processor.
+
+    Sums and products over all iterations are regrouped; `in_order` is the bound of a program that
+    keeps their order, None where that takes no longer.
+    """
 
     counts: Counts
     floating_point_cycles: float
@@ -24,6 +28,7 @@ class Bound:
     dependence_cycles: float
     fixed_point_cycles: float
     clock_hz: float
+    in_order: Bound | None = None
 
     @property
     def by_unit(self) -> dict[str, float]:
@@ -66,15 +71,25 @@ def bound(counts: Counts, processor: Processor, quad_word: bool | None = None) -
     faster way counts. `quad_word` is by default the processor's.
     """
     is_quad_word = processor.quad_word if quad_word is None else quad_word
-    fused = _bound(counts, processor, True, is_quad_word)
-    if processor.always_fuses:
-        return fused
-    unfused = _bound(counts, processor, False, is_quad_word)
-    return min(fused, unfused, key=lambda candidate: candidate.cycles)
+    regrouped, in_order = (
+        min(
+            (
+                _bound(counts, processor, is_fused, is_quad_word, keeps_order)
+                for is_fused in (True, *(() if processor.always_fuses else (False,)))
+            ),
+            key=lambda candidate: candidate.cycles,
+        )
+        for keeps_order in (False, True)
+    )
+    waits = in_order.dependence_cycles > regrouped.dependence_cycles
+    return replace(regrouped, in_order=in_order) if waits else regrouped
 
 
-def _bound(counts: Counts, processor: Processor, is_fused: bool, quad_word: bool) -> Bound:
+def _bound(
+    counts: Counts, processor: Processor, is_fused: bool, quad_word: bool, keeps_order: bool
+) -> Bound:
     amounts = _amounts(counts, processor, is_fused, quad_word)
+    chain_cycles = counts.chain_cycles if keeps_order else counts.regrouped_chain_cycles
     times = {
         kind: max(
             (_unit_cycles(unit.cycles, amounts) for unit in processor.units if unit.kind == kind),
@@ -94,7 +109,7 @@ def _bound(counts: Counts, processor: Processor, is_fused: bool, quad_word: bool
         floating_point_cycles=floating_point,
         memory_cycles=_with_misses(counts, processor, memory),
         issue_cycles=_instructions(processor, amounts) / processor.issue_per_cycle,
-        dependence_cycles=counts.chain_cycles(processor, is_fused),
+        dependence_cycles=chain_cycles(processor, is_fused),
         fixed_point_cycles=times["fixed_point"],
         clock_hz=processor.clock_hz,
     )

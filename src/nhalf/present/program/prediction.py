@@ -3,15 +3,55 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from nhalf.base.units import format_time
-from nhalf.decide.program.predict import COUNTS, SIMGRID, TIMELINE, ProgramPrediction
-from nhalf.present.wording import count, percent
+from nhalf.decide.program.predict import (
+    COMPUTING_DOUBT,
+    COUNTS,
+    COUNTS_DOUBT,
+    LAUNCHES_DOUBT,
+    REPLAY_DOUBT,
+    SIMGRID,
+    TIMELINE,
+    ProgramPrediction,
+)
+from nhalf.machines.computing import AS_MEASURED
+from nhalf.machines.draws import FACTOR_MAX
+from nhalf.present.wording import WIDEST, count, percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 HOW = {
-    COUNTS: "its calls by number",
-    TIMELINE: "its timeline replayed",
-    SIMGRID: "its timeline simulated by SimGrid",
+    COUNTS: "from how often each call was made, not in which order",
+    TIMELINE: "its calls replayed in their order",
+    SIMGRID: "its calls simulated in their order by SimGrid",
 }
+WHY = {
+    REPLAY_DOUBT: (
+        "the traced time differs from its own replay by a factor of {}: ranks shared cores, or "
+        "waited for what is not in the trace",
+        "trace on an idle machine with a core for each rank",
+    ),
+    COMPUTING_DOUBT: (
+        "computing there is known within a factor of {}",
+        "measure both cores (nhalf fit RUN --node NODE-RUN), or give --computing-factor",
+    ),
+    COUNTS_DOUBT: (
+        "counts do not tell when ranks wait for each other: a factor of {}",
+        "trace with --detail timeline",
+    ),
+    LAUNCHES_DOUBT: (
+        "launches of the program differ by a factor of {}",
+        "trace more launches, with a core for each rank",
+    ),
+}
+"""Causes of a wide interval, and what narrows it."""
+DOUBTED = 1.3
+"""A cause that widens the interval by less is not named."""
 
 
 def prediction_lines(prediction: ProgramPrediction) -> list[str]:
@@ -19,30 +59,101 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
     where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
     how = HOW[prediction.method]
-    traced = f"{format_time(prediction.measured_s)}{_launches(prediction)}"
-    lines = [
-        f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)} "
-        f"({format_time(prediction.low_s)} to {format_time(prediction.high_s)}); traced: {traced}",
+    return [
+        f"{prediction.program} on {prediction.machine}: {_headline(prediction)}; traced: "
+        f"{format_time(prediction.measured_s)}{_launches(prediction)}",
+        *([] if prediction.is_certain else _reasons(prediction)),
         f"  {parts}: {prediction.dominated_by} dominates",
         f"  error {prediction.error * 100:+.1f} % on {where} ({how})",
+        *_caveats(prediction),
     ]
-    if len(prediction.computing_ratio) > 1:
+
+
+def show_predictions(console: Console, predictions: Sequence[ProgramPrediction]) -> None:
+    """Print the predictions of one program on several machines: a line for each, and caveats."""
+    from rich.table import Table
+
+    first = predictions[0]
+    traced = f"{format_time(first.measured_s)}{_launches(first)}"
+    table = Table(
+        title=f"{first.program}, traced: {traced}", title_justify="left", box=None, pad_edge=False
+    )
+    for name in ("machine", "time", "interval", "traced time over it", "within its error", "by"):
+        table.add_column(name, justify="left" if name in ("machine", "by") else "right")
+    for prediction in predictions:
+        table.add_row(*_cells(prediction))
+    console.print(table)
+    notes: dict[str, None] = {}
+    for prediction in predictions:
+        for line in [] if prediction.is_certain else _reasons(prediction):
+            notes[f"{prediction.machine}: {line.strip()}"] = None
+        for line in _caveats(prediction):
+            notes[line.strip()] = None
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+
+
+def _cells(prediction: ProgramPrediction) -> list[str]:
+    certain = prediction.is_certain
+    within = "yes" if prediction.is_within_error else "no"
+    return [
+        prediction.machine,
+        format_time(prediction.time_s) if certain else "–",
+        _interval(prediction),
+        f"{prediction.measured_s / prediction.time_s:.2f}" if certain else "–",
+        within,
+        prediction.dominated_by,
+    ]
+
+
+def _headline(prediction: ProgramPrediction) -> str:
+    if prediction.is_certain:
+        return f"{format_time(prediction.time_s)} ({_interval(prediction)})"
+    if prediction.factor > WIDEST:
+        return "no prediction"
+    return f"no prediction, something in {_interval(prediction)}"
+
+
+def _interval(prediction: ProgramPrediction) -> str:
+    if prediction.factor > WIDEST:
+        return "unknown"
+    return f"{format_time(prediction.low_s)} to {format_time(prediction.high_s)}"
+
+
+def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
+    """Why an interval is too wide for a headline, the strongest cause first."""
+    yield f"  the interval reaches further than a factor of {FACTOR_MAX:g}:"
+    causes = sorted(prediction.doubt_ratio.items(), key=lambda cause: -cause[1])
+    for name, factor in causes:
+        if factor > DOUBTED:
+            why, remedy = WHY[name]
+            text = f"{factor:.2g}" if math.isfinite(factor) and factor < WIDEST else "unknown size"
+            yield f"  {why.format(text)}; {remedy}"
+
+
+def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
+    if prediction.calibration:
+        yield f"  {prediction.calibration}"
+    is_elsewhere = prediction.machine != prediction.traced_on
+    if prediction.computing == AS_MEASURED and is_elsewhere:
+        yield (
+            f"  computing as measured here, not scaled to {prediction.machine}: give "
+            "--computing-factor, or --traced-on a machine whose cores are known"
+        )
+    elif len(prediction.computing_ratio) > 1 or prediction.computing == "by the cores":
         ratios = ", ".join(
             f"{name} {ratio:.2f}" for name, ratio in prediction.computing_ratio.items()
         )
-        lines.append(f"  computing time there relative to here, by the cores: {ratios}")
+        yield f"  computing time there relative to here, by the cores: {ratios}"
     if prediction.launches == 1:
-        lines.append(
-            "  how much launches differ is not in the interval: trace the program again, name all"
-        )
+        yield ("  the interval omits launch-to-launch variation: trace again and pass all traces")
     if prediction.method == COUNTS:
-        lines.append("  more exact with nhalf trace --detail timeline")
+        yield "  more exact with nhalf trace --detail timeline"
     if prediction.forced:
-        lines.append(
+        yield (
             f"  {count(prediction.forced, 'send')} larger than the machine's rendezvous threshold "
             "would deadlock there: buffers are assumed"
         )
-    return lines
 
 
 def _launches(prediction: ProgramPrediction) -> str:

@@ -11,12 +11,13 @@ from rich.table import Table
 
 from nhalf.base.units import format_rate
 from nhalf.decide.b_eff import EffectiveBandwidth
+from nhalf.machines.draws import FACTOR_MAX
 
 WORDS = {
     "b_eff": "b_eff",
     "at-longest": "at L_max",
     "rings-at-longest": "rings at L_max",
-    "pingpong": "ping-pong at L_max",
+    "pingpong": "ping-pong of 1 MiB",
 }
 
 
@@ -26,7 +27,7 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
     table.add_column("ranks", justify="right")
     table.add_column("nodes", justify="right")
     table.add_column("of")
-    for name in ("predicted", "95 % of what is possible", "published"):
+    for name in ("predicted", "interval (95 %)", "published"):
         table.add_column(name, justify="right")
     for prediction in predictions:
         where = (str(prediction.ranks), str(prediction.nodes))
@@ -34,9 +35,16 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
             between = f"{format_rate(figure.low)} – {format_rate(figure.high)}"
             published_Bps = prediction.published_Bps.get(name)
             published = "" if published_Bps is None else format_rate(published_Bps)
-            table.add_row(*where, WORDS[name], format_rate(figure.middle_Bps), between, published)
+            predicted = format_rate(figure.middle_Bps) if figure.is_certain else "–"
+            table.add_row(*where, WORDS[name], predicted, between, published)
             where = ("", "")
     console.print(table)
+    if held := predictions[0].coverage:
+        words = f"{held.inside} of {held.count} published values are inside"
+        console.print(f"{words}, each predicted with all other machines but its own")
+    rates = [rate for prediction in predictions for rate in prediction.figures.values()]
+    if not all(rate.is_certain for rate in rates):
+        console.print(f"–: the interval reaches further than a factor of {FACTOR_MAX:g}")
     for line in _reasons(predictions):
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nhalf.loops.source.ma_bounds import Bound
+from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import Refused
 from nhalf.machines.processor import Processor
 from nhalf.present.terminal.ladders import ladder_json
@@ -66,6 +67,14 @@ def loop_json(bound: Bound) -> dict[str, Any]:
         "t_fp": bound.floating_point_cycles,
         "t_mem": bound.memory_cycles,
         "t_issue": bound.issue_cycles,
+        **_headline(bound),
+        "in_order": _headline(bound.in_order) if bound.in_order else None,
+    }
+
+
+def _headline(bound: Bound) -> dict[str, Any]:
+    """The chain of a loop and its bound."""
+    return {
         "t_dep": bound.dependence_cycles,
         "cycles": bound.cycles,
         "cpf": bound.cycles_per_flop,
@@ -75,7 +84,7 @@ def loop_json(bound: Bound) -> dict[str, Any]:
 
 
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
-    """Print a table, a line for each loop."""
+    """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
     from rich.table import Table
 
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
@@ -85,6 +94,19 @@ def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound])
     for bound in bounds:
         table.add_row(*_cells(bound))
     console.print(table)
+    for bound in bounds:
+        if bound.in_order:
+            console.print(order_note(bound, bound.in_order), markup=False, soft_wrap=True)
+
+
+def order_note(bound: Bound, in_order: Bound) -> str:
+    """State what a loop takes whose sum or product keeps the order of the source."""
+    rate = f", {in_order.flops_per_s / 1e6:.0f} MFLOPS" if in_order.counts.flops else ""
+    return (
+        f"{bound.counts.function}:{bound.counts.line}: {bound.cycles:.2f} cycles need partial "
+        f"results that do not wait for each other: {REGROUPING}, or written so. In the order of "
+        f"the source: t_dep {in_order.dependence_cycles:.2f}, {in_order.cycles:.2f} cycles{rate}."
+    )
 
 
 def _cells(bound: Bound) -> list[str]:

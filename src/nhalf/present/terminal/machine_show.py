@@ -78,6 +78,7 @@ def show_machine(console: Console, machine: Machine) -> None:
         _line(console, f"  {name}: {text}")
     for heading, lines in (
         ("Not published", machine.unknown),
+        ("Collective operations", (machine.collectives_by,) if machine.collectives_by else ()),
         ("Assumed, not published", machine.assumptions),
     ):
         if lines:

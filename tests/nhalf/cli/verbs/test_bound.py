@@ -18,7 +18,7 @@ from nhalf.node.described import path_of_here
 Call = Callable[..., Any]
 KEYS = [
     *("function", "line", "f_add", "f_mul", "f_fma", "f_div", "f_sqrt", "loads", "stores"),
-    *("t_fp", "t_mem", "t_issue", "t_dep", "cycles", "cpf", "mflops", "limit"),
+    *("t_fp", "t_mem", "t_issue", "t_dep", "cycles", "cpf", "mflops", "limit", "in_order"),
 ]
 SOURCE = """#include <stdio.h>
 #define N 1000
@@ -52,6 +52,7 @@ def test_each_loop_has_its_bound_and_each_refused_one_its_reason(call: Call, sou
         **{"function": "difference", "line": 5, "f_add": 1, "f_mul": 0, "f_fma": 0, "f_div": 0},
         **{"f_sqrt": 0, "loads": 1, "stores": 1, "t_fp": 0.5, "t_mem": 1.0, "t_issue": 0.75},
         **{"t_dep": 0.0, "cycles": 1.0, "cpf": 1.0, "mflops": pytest.approx(66.7), "limit": "mem"},
+        "in_order": None,
     }
     (refused,) = found["refused"]
     assert refused["line"] == 10
@@ -65,6 +66,25 @@ def test_the_table_has_a_line_for_each_loop(call: Call, source: Path) -> None:
     cells = "1 1 1 0.50 1.00 0.75 0.00 1.00 1.000 67 memory"
     assert " ".join(line.split()[1:]) == cells
     assert f"{source}:10: not read: printf is called" in ended.err
+
+
+def test_a_sum_has_two_bounds_and_says_what_the_smaller_one_needs(
+    call: Call, tmp_path: Path
+) -> None:
+    path = tmp_path / "sum.c"
+    path.write_text(
+        "double f(int n, double x[], double z[]) {\n  double q = 0;\n"
+        "  for (int k = 0; k < n; k++) q += z[k] * x[k];\n  return q;\n}\n"
+    )
+    (loop,) = json.loads(call("bound", str(path), "--json").out)["loops"]
+    assert (loop["t_dep"], loop["cycles"], loop["limit"]) == (0.0, 1.0, "fp")
+    in_order = loop["in_order"]
+    assert (in_order["t_dep"], in_order["cycles"], in_order["limit"]) == (2.0, 2.0, "dep")
+    assert (loop["cpf"], in_order["cpf"]) == (0.5, 1.0)
+    *_, note = call("bound", str(path)).out.strip().splitlines()
+    assert note.startswith("f:3: 1.00 cycles need partial results that do not wait for each other")
+    assert "-ffast-math" in note
+    assert note.endswith("In the order of the source: t_dep 2.00, 2.00 cycles, 67 MFLOPS.")
 
 
 @pytest.mark.parametrize(

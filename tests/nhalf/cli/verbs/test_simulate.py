@@ -153,9 +153,8 @@ class TestMessages:
         call("run", "--resume", run, "--hosts", "a").is_error(2, "--hosts is not for simulated")
 
     def test_studies_and_layouts(self, call: Call) -> None:
-        done = call("simulate", "beff", "--machine", "poweredge-6650", "--ranks", "3", "--json")
-        assert (done.code, done.err) == (0, "")
-        assert "b_eff" in json.loads(done.out)["results"]
+        words = ["simulate", "beff", "--machine", "poweredge-6650", "--ranks", "4"]
+        call(*words).is_error(2, "nhalf predict beff --machine poweredge-6650 --ranks 4")
         words = ["simulate", "--machine", "sp2-mpl", "--placement", "4x1", "--bytes", "8"]
         done = call(*words, "--pattern", "exchange", "--json")
         assert [one["ranks"] for one in json.loads(done.out)["points"]] == [4], done.err

@@ -32,7 +32,7 @@ def test_one_launch_is_its_own_prediction() -> None:
         predict_launches([made], ON, Messages(machine())),
     )
     assert found == alone
-    assert any("launches differ" in line for line in prediction_lines(found))
+    assert any("launch-to-launch" in line for line in prediction_lines(found))
 
 
 def test_launches_that_differ_widen_the_interval() -> None:
@@ -49,7 +49,7 @@ def test_launches_that_differ_widen_the_interval() -> None:
     )
     lines = prediction_lines(found)
     assert "median of 3 launches" in lines[0]
-    assert not any("launches differ" in line for line in lines)
+    assert not any("launch-to-launch" in line for line in lines)
 
 
 def test_another_program_is_no_launch() -> None:

@@ -13,7 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts, pattern_of
+from nhalf.decide.program.counted import longest_s
 from nhalf.decide.program.predict import Target, hosts_of, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
@@ -161,6 +163,81 @@ def test_counts_alone_give_a_time_and_its_error() -> None:
     assert found.time_s > made.elapsed_s * 0.5
     assert found.low_s <= found.time_s <= found.high_s
     assert sum(found.time_share.values()) == pytest.approx(1)
+    # A blocking receive may overlap all but its own half: 10 receives of 3.5 ms less 1.25 ms.
+    usual_s = 0.1 + 10 * (message_s(1000, 3.0) / 2 + message_s(1000, 3.0) / 2)
+    assert found.low_s < 0.95 * found.time_s
+    assert found.doubt_ratio["counts"] >= found.time_s / (usual_s + 1)
+    again = predict_program(timeline, Target(Messages(machine(3.0))), Messages(machine()))
+    assert found.low_s <= again.time_s <= found.high_s
+
+
+def test_waiting_in_counts_may_grow_as_much_as_the_calls() -> None:
+    here = [Spent(end_s=2.0, messages_s=0.2, collectives_s=0.3, waiting_s=0.5), Spent(end_s=1.0)]
+    there = [Spent(end_s=3.5, messages_s=0.5, collectives_s=1.5, waiting_s=0.5), Spent(end_s=1.0)]
+    assert longest_s(there, here) == pytest.approx(3.5 + 3 * 0.5)
+    assert longest_s(here, there) == 2.0  # faster calls may still wait as long
+    assert longest_s(there, [Spent(end_s=1.0)]) == 3.5
+
+
+def test_a_wide_interval_is_no_prediction_and_says_why(
+    tmp_path: Path, call: Callable[..., Ended]
+) -> None:
+    made = ping_pong(5, 1000, computing_s=0.01)
+    run = stored(made, tmp_path / "run")
+    cores = {"here": Computing(clock_hz=4e9), "there": Computing(clock_hz=1e9)}
+    for name, core in cores.items():
+        write(replace(machine(), computing=core), tmp_path / f"{name}.toml")
+    write(machine(100.0), tmp_path / "slow.toml")
+    here, there = tmp_path / "here.toml", tmp_path / "there.toml"
+    # Clocks alone: a cycle may do three times as much on either.
+    by_clock = json.loads(
+        call("predict", run, "--machine", there, "--traced-on", here, "--json").out
+    )
+    assert by_clock["computing"] == "by the cores"
+    assert by_clock["computing_ratio"] == {"clock": 4.0}
+    assert by_clock["low_s"] == pytest.approx(10 * (0.01 * 4 / 3 + message_s(1000)), rel=0.01)
+    assert by_clock["high_s"] == pytest.approx(10 * (0.01 * 12 + message_s(1000)), rel=0.01)
+    # Between 0.15 s and 1.2 s: less than a factor of 3 each way, thanks to the messages.
+    assert by_clock["time_s"] == pytest.approx(10 * (0.01 * 4 + message_s(1000)), rel=0.01)
+    told = call("predict", run, "--machine", here, "--traced-on", tmp_path / "slow.toml")
+    assert told.code == 0
+    first, why, cause, *_ = told.out.splitlines()
+    assert "no prediction, something in" in first
+    assert why.strip() == "the interval reaches further than a factor of 3:"
+    assert cause.strip().startswith("the traced time differs from its own replay by a factor of ")
+    assert "idle machine" in cause
+
+
+def test_several_machines_are_one_table(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    for name, slower in (("here", 1.0), ("there", 3.0), ("slow", 30.0)):
+        write(replace(machine(slower), name=name), tmp_path / f"{name}.toml")
+    names = [tmp_path / f"{name}.toml" for name in ("here", "there", "slow")]
+    words = ("predict", run, "--machine", ",".join(map(str, names)), "--traced-on", names[0])
+    programs = json.loads(call(*words, "--json").out)["programs"]
+    assert [program["machine"] for program in programs] == ["here", "there", "slow"]
+    for program, slower in zip(programs, (1.0, 3.0, 30.0), strict=True):
+        assert program["time_s"] == pytest.approx(10 * (0.01 + message_s(1000, slower)))
+    assert [program["within_error"] for program in programs] == [True, False, False]
+    out = call(*words).out
+    assert "within its error" in out
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert " yes " in lines["here"]
+    assert " no " in lines["slow"]
+    assert "computing as measured here, not scaled to slow" in out
+
+
+def test_computing_that_is_not_scaled_is_marked(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    for name in ("here", "there"):
+        write(replace(machine(), name=name), tmp_path / f"{name}.toml")
+    here, there = tmp_path / "here.toml", tmp_path / "there.toml"
+    mark = "computing as measured here, not scaled to there"
+    words = ("predict", run, "--machine", there, "--traced-on", here)
+    assert mark in call(*words).out
+    assert json.loads(call(*words, "--json").out)["computing"] == "as measured"
+    assert mark not in call(*words, "--computing-factor", "1").out
+    assert "not scaled" not in call("predict", run, "--machine", here, "--traced-on", here).out
 
 
 def test_a_trace_that_was_cut_comes_to_an_end() -> None:

@@ -114,7 +114,49 @@ def test_loads_and_stores(statement: str) -> None:
 
 @pytest.mark.parametrize("statement", CHAINS)
 def test_chains(statement: str) -> None:
-    assert on_power2(each(statement)).dependence_cycles == pytest.approx(CHAINS[statement])
+    bound = on_power2(each(statement))
+    assert (bound.in_order or bound).dependence_cycles == pytest.approx(CHAINS[statement])
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_reduction"),
+    [
+        ("s += y[k];", True),
+        ("s = y[k] + s;", True),
+        ("s -= y[k] * z[k];", True),
+        ("s += y[k]; s += z[k];", True),
+        ("s = (y[k] - z[k]) + (s - x[k]);", True),
+        ("s = s * y[k];", True),
+        ("x[m] += y[k];", True),
+        ("s += y[k]; t += y[k] * z[k];", True),
+        ("s = y[k] - s;", False),
+        ("s = s * y[k] + z[k];", False),
+        ("s = y[k] / s;", False),
+        ("s += s;", False),
+        ("s += y[k]; x[k] = s;", False),
+        ("x[k] = s; s += y[k];", False),
+        ("x[k] = x[k - 1] + y[k];", False),
+        ("x[k] = x[k - 2] * y[k];", False),
+        ("s = sqrt(s + y[k]);", False),
+    ],
+)
+def test_only_sums_of_which_nothing_but_the_last_value_is_used_are_regrouped(
+    statement: str, is_reduction: bool
+) -> None:
+    bound = on_power2(each(statement))
+    assert (bound.in_order is not None) == is_reduction
+    assert (bound.dependence_cycles == 0) == is_reduction
+    if bound.in_order:
+        assert bound.cycles <= bound.in_order.cycles
+
+
+def test_a_sum_beside_a_recurrence_leaves_the_recurrence() -> None:
+    bound = on_power2(each("x[k] = x[k - 1] * y[k] + z[k]; s += x[k] / y[k];"))
+    assert bound.dependence_cycles == 2.0
+    assert bound.in_order is None
+    bound = on_power2(each("x[k] = x[k - 1] + z[k]; s += y[k] * z[k];"))
+    assert bound.in_order is not None
+    assert (bound.dependence_cycles, bound.in_order.dependence_cycles) == (1.0, 2.0)
 
 
 LOOPS = [

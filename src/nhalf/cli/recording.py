@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording of predictions, which never makes a prediction fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nhalf.base.errors import MissingError
+
+if TYPE_CHECKING:
+    from nhalf.decide.ledger.lines import Predicted
+
+
+def record(ledger: Path | None, lines: Iterable[Predicted]) -> None:
+    """Append predictions to a ledger, or to the user's; a warning says why if that fails."""
+    from nhalf.decide.ledger.lines import append_lines, usual_path
+    from nhalf.present.terminal.output import console
+
+    try:
+        append_lines(ledger or usual_path(), list(lines))
+    except MissingError as error:
+        console().print(f"not recorded: {error}", markup=False, soft_wrap=True)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger in the terminal: how many predictions held, by kind, and which were furthest off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from nhalf.base.units import format_size
+from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
+from nhalf.decide.ledger.lines import Ledger, Scored
+from nhalf.present.terminal.output import FORM
+from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import count, percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WORST_SHOWN = 3
+NAMES = (
+    *("kind", "predictions", "measured", "inside", "coverage", "bias", "typical error"),
+    *("95 % within", "widens by"),
+)
+
+
+def show_ledger(console: Console, ledger: Ledger, rows: Sequence[KindCoverage]) -> None:
+    """Print a row per kind of predictions, and the measured cells furthest from theirs."""
+    show_table(list(NAMES), [_cells(row) for row in rows])
+    if FORM.get() != "table":
+        return
+    for line in _remarks(ledger, rows):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _cells(row: KindCoverage) -> list[str]:
+    inside = f"{row.inside} of {row.with_interval}" if row.with_interval else "–"
+    return [
+        row.kind,
+        str(row.predictions),
+        str(row.matched),
+        inside,
+        "–" if row.coverage is None else percent(row.coverage),
+        _signed(row.bias_ratio),
+        "–" if row.typical_ratio is None else f"{(row.typical_ratio - 1) * 100:.1f} %",
+        "–" if row.within_ratio is None else f"{row.within_ratio:.3g}x",
+        "–" if row.stretch_ratio is None else f"{row.stretch_ratio:.3g}x",
+    ]
+
+
+def _signed(ratio: float | None) -> str:
+    """How much more than predicted was measured, in the median."""
+    return "–" if ratio is None else f"{(ratio - 1) * 100:+.1f} %"
+
+
+def _remarks(ledger: Ledger, rows: Sequence[KindCoverage]) -> Iterator[str]:
+    few = [row.kind for row in rows if row.matched < CELLS_MIN]
+    if few:
+        yield f"below {CELLS_MIN} measured cells, intervals stay as they are: {', '.join(few)}"
+    worst = sorted(ledger.scores, key=lambda score: -score.error_ratio)[:WORST_SHOWN]
+    for score in worst:
+        yield f"furthest off: {_words(score)}"
+    if ledger.unread:
+        yield f"{count(ledger.unread, 'line')} of the ledger cannot be read"
+
+
+def _words(score: Scored) -> str:
+    cell = score.cell
+    way = f"{cell.pattern}/{cell.algorithm}" if cell.algorithm else cell.pattern
+    where = f"{cell.ranks} ranks, {format_size(cell.size_bytes)}, {cell.library or cell.machine}"
+    return f"{way}, {where}: {score.measured_ratio:.3g} times the prediction ({score.run})"
