@@ -95,9 +95,9 @@ def run_by(row: Mapping[str, Any]) -> str:
     return str(row["series"]) if usual else f"{row['series']}, {row['placement']}"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: '1 point', '12 points'."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: '1 point', '12 points', '2 launches'."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def count_text(number: float) -> str:
