@@ -66,7 +66,7 @@ def test_absurd_numbers_are_recognised() -> None:
     assert absurd("-6.5 % (-100.0 to +154931432.2)") == ["154931432.2"]
     assert absurd("±1000 % or more") == ["±1000"]
     assert absurd("n½ nan, rate inf") == ["nan", "inf"]
-    assert absurd("12 345 678 samples, 0.00000012 s, n1, data-13615705ca18, info") == []
+    assert absurd("12 345 678 samples, 0.00000012 s, n1, info") == []
 
 
 @pytest.mark.parametrize("seed", range(6))
