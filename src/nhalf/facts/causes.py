@@ -11,7 +11,7 @@ import msgspec
 
 from nhalf.facts.jumps import Jump
 from nhalf.machines.curve import PINGPONG
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment
+from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
 from nhalf.store.keys import RUN_CURVE, without
 
 BUFFERS_MAX = 4
@@ -53,6 +53,25 @@ def cache_between(
         if after_bytes > cache.size_bytes / BUFFERS_MAX and before_bytes < cache.size_bytes:
             return cache
     return None
+
+
+PACKETS_SLACK = 1.5
+"""Steps of packets explain a jump up to this multiple of their height: they have an interval."""
+
+
+def packets_explain(
+    steps: Steps | None, before_bytes: int, after_bytes: int, excess_s: float
+) -> bool:
+    """Whether the time rises between two sizes by what further packets cost."""
+    if steps is None:
+        return False
+    packets = _packets(steps, after_bytes) - _packets(steps, before_bytes)
+    return packets > 0 and excess_s <= PACKETS_SLACK * packets * steps.height_s
+
+
+def _packets(steps: Steps, size_bytes: int) -> int:
+    """The packets of a message after its first."""
+    return max(0, (size_bytes - steps.offset_bytes) // steps.period_bytes + 1)
 
 
 OTHER_BUFFERS = "pingpong-diffbuf"

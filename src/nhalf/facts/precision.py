@@ -13,7 +13,7 @@ from nhalf.base.errors import InputError
 from nhalf.facts.extent import of_messages
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, plain, series_names, with_series
+from nhalf.facts.series import plain, series_names, with_series
 from nhalf.statistics.advice import OTHER_STATE, PRECISION_TARGET, advice
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
@@ -126,21 +126,15 @@ POINT = ["series", "pattern", "bytes"]
 
 @fact
 def deviations(facts: Facts) -> pl.DataFrame:
-    """One row per launch and size of one pattern, the main one if it was measured.
+    """One row per launch, size and pattern between two ranks.
 
     Columns of a launch, `series` and `deviation`, the difference of its median from that of the
     point's median launch, relative to it. Points of one launch are left out.
     """
-    points = _one_pattern(with_series(plain(facts.launches, facts), facts))
+    points = with_series(plain(facts.launches, facts), facts)
     deviation = pl.col("median_s") / pl.col("median_s").median().over(POINT) - 1
-    return points.filter(pl.len().over(POINT) > 1).with_columns(deviation=deviation)
-
-
-def _one_pattern(points: pl.DataFrame) -> pl.DataFrame:
-    patterns = points["pattern"].unique().sort().to_list()
-    if MAIN_PATTERN in patterns:
-        return points.filter(pl.col("pattern") == MAIN_PATTERN)
-    return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
+    several = points.filter(pl.len().over(POINT) > 1).with_columns(deviation=deviation)
+    return several.filter(pl.col("deviation").is_finite())
 
 
 @fact

@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
-from nhalf.facts.causes import Cache, cache_near
+from nhalf.facts.causes import PROTOCOL, Cache, cache_near, packets_explain
 from nhalf.facts.contests import SETTING, contests
+from nhalf.facts.eager_limits import EagerLimit, eager_limits_of
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between, jump_ratios
 from nhalf.facts.series import plain_points, with_series
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment
+from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
+from nhalf.statistics.flags import APART
 from nhalf.store.keys import RUN_CURVE, without
 
 CONFIDENCE = 0.99
@@ -25,6 +27,10 @@ SAME_PLACE = 1.1
 """Sizes within this factor of each other count as the same."""
 AT_ONE_SIZE = 1.06
 """A jump between sizes this close is the library's: no cache effect is so sharp."""
+EAGER_LEAST = 256
+"""No library waits for the receiver of a smaller message, in bytes."""
+EAGER_STEPS_MAX = 2
+"""Which of more steps is the one to rendezvous is unknown, unless the library says so."""
 SUBJECT = without(RUN_CURVE, "pattern", "axes", "algorithm")
 
 
@@ -42,7 +48,8 @@ class Switch:
     """One significant change, in the pattern in which it is largest.
 
     `also` are the other patterns in which the same library changes there; `cache` is close enough
-    in size to be the cause.
+    in size to be the cause; `limits` are the eager limits that the library names, and `is_eager`
+    says that it is taken for that limit: rendezvous from there on.
     """
 
     series: str
@@ -52,12 +59,23 @@ class Switch:
     jump: Jump
     quicker: Quicker | None
     cache: Cache | None
+    limits: tuple[EagerLimit, ...] = ()
     also: tuple[tuple[str, Jump], ...] = ()
+    is_eager: bool = False
+    is_cache: bool | None = None
+    """Whether other buffers moved it (a cache) or not (the library); None if not measured."""
 
     @property
     def at_one_size(self) -> bool:
         """Whether it is located to nearly one size."""
         return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
+
+    @property
+    def limit(self) -> EagerLimit | None:
+        """The eager limit of the library that lies there."""
+        jump = self.jump
+        near = (x for x in self.limits if x.is_between(jump.before_bytes, jump.after_bytes))
+        return next(near, None)
 
 
 @fact
@@ -72,7 +90,30 @@ def switches(facts: Facts) -> list[Switch]:
         elif switch.pattern != merged[place].pattern:
             also = (*merged[place].also, (switch.pattern, switch.jump))
             merged[place] = replace(merged[place], also=also)
-    return merged
+    eager = _eager(merged)
+    return [replace(switch, is_eager=place in eager) for place, switch in enumerate(merged)]
+
+
+def _eager(merged: Sequence[Switch]) -> set[int]:
+    """The places of the switches to rendezvous: at the library's own limit, or the last switch.
+
+    Only messages between two ranks have one, and it costs time, at one size.
+    """
+    by_subject: dict[tuple[Any, ...], list[int]] = {}
+    for place, switch in enumerate(merged):
+        if switch.pattern in COLLECTIVES or not switch.jump.costs:
+            continue
+        if switch.limit or (switch.at_one_size and switch.jump.before_bytes >= EAGER_LEAST):
+            by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
+    return {
+        max(places, key=lambda place: (merged[place].limit is not None, _before(merged[place])))
+        for places in by_subject.values()
+        if len(places) <= EAGER_STEPS_MAX or any(merged[place].limit for place in places)
+    }
+
+
+def _before(switch: Switch) -> int:
+    return switch.jump.before_bytes
 
 
 def _size_of(jump: Jump) -> float:
@@ -101,8 +142,30 @@ def _all(facts: Facts) -> Iterator[Switch]:
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (before, after) in zip(model.breakpoints, sides, strict=False):
             jump = jump_between(launches, before, after) if change.kind == "jump" else None
-            if jump is not None:
-                yield _switch(facts, launches, jump)
+            if jump is None or not _is_switch(facts, model, jump):
+                continue
+            switch = _switch(facts, launches, jump)
+            decided = change.cause == PROTOCOL or not change.cause.startswith(PROTOCOL)
+            is_cache = change.cause != PROTOCOL if change.cause and decided else None
+            yield replace(switch, is_cache=is_cache)
+
+
+def _packet_steps(facts: Facts, model: FittedModel) -> Steps | None:
+    """The packets of a library, whose steps may be clear in another pattern."""
+    alike = (m for m in facts.models if all(getattr(m, n) == getattr(model, n) for n in SUBJECT))
+    return next(filter(None, (m.packet_steps for m in (model, *alike))), None)
+
+
+def _is_switch(facts: Facts, model: FittedModel, jump: Jump) -> bool:
+    """Whether neither further packets nor another state of the machine explain a jump."""
+    excess_s = jump.after_s - jump.expected_s
+    ends = (jump.before_bytes, jump.after_bytes)
+    if packets_explain(_packet_steps(facts, model), *ends, excess_s):
+        return False
+    is_of_model = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
+    beside = facts.summary.filter(pl.col("bytes").is_in(ends), *is_of_model)
+    states_s = beside["state_s"].drop_nulls().drop_nans().to_list()
+    return len(states_s) < 2 or max(states_s) < APART * min(states_s)
 
 
 def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
@@ -115,6 +178,7 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
         jump=jump,
         quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
         cache=cache_near(facts.environments.get(first["run"], {}), jump),
+        limits=eager_limits_of(facts.environments.get(first["run"], {}), first["mpi"]),
     )
     return replace(switch, cache=None) if switch.at_one_size else switch
 
@@ -141,8 +205,21 @@ def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
     return [
         change
         for change, before, after in sides
-        if jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
+        if _is_evident(launches, change, before, after)
+        and not (change.kind == "jump" and _is_of_packets(model, change, before, after))
     ]
+
+
+def _is_evident(
+    launches: pl.DataFrame, change: Breakpoint, before: Segment, after: Segment
+) -> bool:
+    return jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
+
+
+def _is_of_packets(model: FittedModel, change: Breakpoint, before: Segment, after: Segment) -> bool:
+    """Whether the steps of packets explain a break of the fitted curve."""
+    excess_s = after.time_s(change.high_bytes) - before.time_s(change.high_bytes)
+    return packets_explain(model.packet_steps, change.low_bytes, change.high_bytes, excess_s)
 
 
 def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:

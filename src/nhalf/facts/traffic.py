@@ -28,7 +28,8 @@ def offered_and_accepted(facts: Facts) -> pl.DataFrame:
     points = launches(facts.measurements)
     if points.is_empty():
         return points
-    offered = curves(points).filter(pl.col("offered_Bps").is_not_null() & (pl.col("bytes") > 0))
+    needed = ("offered_Bps", "accepted_Bps", "accepted_share", "senders")
+    offered = curves(points).drop_nulls(needed).filter(pl.col("bytes") > 0)
     if offered.is_empty():
         return offered
     but_distance = [name for name in OVER_LOADS if name != "distance"]

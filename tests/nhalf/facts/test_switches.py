@@ -10,10 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.facts.causes import packets_explain
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import jump_between
+from nhalf.facts.overview import overview
 from nhalf.facts.switches import switches
-from nhalf.machines.machine import Segment
+from nhalf.machines.machine import Segment, Steps
+from nhalf.present.findings.messages.packet_steps import PacketSteps
 from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
@@ -121,9 +124,9 @@ def test_a_change_near_the_end_of_a_cache_is_called_that() -> None:
         for size, time_s in line([*DOUBLINGS, 2**22]).items()
     }
     [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
-    assert finding.label == "Protocol or cache"
+    assert finding.label == "Cache or protocol"
     assert (
-        "the change of slope between 512 KiB and 1 MiB (protocol or cache: the L2 cache, 2 MiB, is "
+        "the change of slope between 512 KiB and 1 MiB (cache or protocol: the L2 cache, 2 MiB, is "
         "near) costs 2.0x the time"
     ) in finding.text
     assert "pingpong-diffbuf" in finding.remedy
@@ -135,8 +138,88 @@ def test_a_jump_at_one_size_is_no_cache() -> None:
     sizes = sorted([*DOUBLINGS, 2**20 + 1, 2**22])
     times_s = {size: time_s * (2 if size > 2**20 else 1) for size, time_s in line(sizes).items()}
     [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
+    assert finding.label == "Eager limit"
+    assert "the eager limit at 1 MiB (rendezvous above it) costs 100 % (" in finding.text
+
+
+PACKETS = range(0, 2000, 8)
+
+
+def test_what_packets_explain_is_no_switch() -> None:
+    times_s = {size: 7e-6 + 2e-6 * max(0, (size - 217) // 232 + 1) for size in PACKETS}
+    facts = Facts(curve(times_s, noise=0.01), environments={"run": {}})
+    [packets] = PacketSteps().find(facts)
+    assert "every 232 B cost" in packets.text
+    assert list(ProtocolSwitch().find(facts)) == []
+    assert overview(facts)[0].switches == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "excess_s", "explained"),
+    [
+        (216, 217, 2e-6, True), (216, 217, 2.9e-6, True), (216, 217, 6e-6, False),
+        (217, 448, 2e-6, False), (0, 1144, 8e-6, True), (0, 1144, 14e-6, False),
+        (0, 216, 1e-9, False),
+    ],
+)  # fmt: skip
+def test_packets_explain_no_more_than_their_steps(
+    before: int, after: int, excess_s: float, explained: bool
+) -> None:
+    steps = Steps(offset_bytes=217, period_bytes=232, height_s=2e-6, height_ci=(1.9e-6, 2.1e-6))
+    assert packets_explain(steps, before, after, excess_s) == explained
+    assert not packets_explain(None, before, after, excess_s)
+
+
+def flagged(measured: pl.LazyFrame, flag_s: Callable[[int], float]) -> pl.LazyFrame:
+    """Measurements with the flag of the machine's state beside each point, by its size."""
+    flags = [
+        [{"name": name, "value": flag_s(size)} for name in ("flag_after_s", "flag_before_s")]
+        for size in measured.select("bytes").collect()["bytes"]
+    ]
+    return measured.with_columns(pl.Series("values", flags, MEASUREMENT_COLUMNS["values"]))
+
+
+@pytest.mark.parametrize(("slow_s", "expected"), [(265e-9, 0), (61e-9, 1)])
+def test_points_in_two_states_make_no_switch(slow_s: float, expected: int) -> None:
+    times_s = {size: time_s * (2 if size > 4096 else 1) for size, time_s in line(DOUBLINGS).items()}
+    measured = flagged(curve(times_s), lambda size: slow_s if size > 4096 else 61e-9)
+    assert len(switches(Facts(measured))) == expected
+
+
+LIMIT = {"eager_limits": {"openmpi-5.0.11": {"btl_sm_eager_limit": 4096}}}
+
+
+@pytest.mark.parametrize(
+    ("environment", "place"),
+    [
+        (LIMIT, "the eager limit at 4 KiB (btl_sm_eager_limit is 4 KiB; rendezvous above it)"),
+        ({}, "the eager limit at 4 KiB (rendezvous above it)"),
+        (
+            {**LIMIT, "variables": {"OMPI_MCA_btl_sm_eager_limit": "16K"}},
+            "the eager limit at 4 KiB (OMPI_MCA_btl_sm_eager_limit is 16 KiB; rendezvous above it)",
+        ),
+        ({"variables": {"I_MPI_EAGER_THRESHOLD": "4096"}}, "at 4 KiB (rendezvous above it)"),
+    ],
+)
+def test_the_eager_limit_is_compared_with_what_the_library_says(
+    environment: dict[str, Any], place: str
+) -> None:
+    sizes = sorted([*DOUBLINGS, 4097])
+    times_s = {size: time_s * (1.5 if size > 4096 else 1) for size, time_s in line(sizes).items()}
+    measured = curve(times_s, mpi="openmpi-5.0.11")
+    [finding] = ProtocolSwitch().find(Facts(measured, environments={"run": environment}))
+    assert finding.label == "Eager limit"
+    assert place in finding.text
+
+
+def test_a_small_step_and_a_collective_have_no_eager_limit() -> None:
+    small, large = sorted([*DOUBLINGS, 33]), sorted([*DOUBLINGS, 4097])
+    step = {size: time_s * (1.5 if size > 32 else 1) for size, time_s in line(small).items()}
+    [finding] = ProtocolSwitch().find(Facts(curve(step)))
     assert finding.label == "Protocol switch"
-    assert "the switch at 1 MiB costs 100 % (" in finding.text
+    step = {size: time_s * (1.5 if size > 4096 else 1) for size, time_s in line(large).items()}
+    [finding] = ProtocolSwitch().find(Facts(curve(step, pattern="allreduce")))
+    assert finding.label == "Protocol switch"
 
 
 def test_of_a_vague_jump_only_what_is_sure_is_said() -> None:

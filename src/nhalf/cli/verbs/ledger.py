@@ -80,7 +80,9 @@ def _compared(ledger: Ledger, places: tuple[Path, ...]) -> list[Scored]:
         if (place / "trace.json").is_file():
             further = scores_of_trace(whole, Program.open(place))
         else:
-            further = [score for run in collected([place]) for score in scores_of_run(whole, run)]
+            further = [
+                score for run in collected([place]).runs for score in scores_of_run(whole, run)
+            ]
         whole = with_scores(whole, further)
         scores += further
     return scores

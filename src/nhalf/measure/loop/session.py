@@ -26,6 +26,7 @@ from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.libraries import choices_in_words, libraries_of
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
+from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
 from nhalf.sites.environment import environment
@@ -77,6 +78,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
             "site": site.as_json(),
             **_variables(plan),
             **programs(plan),
+            "eager_limits": eager_limits(s.library for s in plain if s.library),
         },
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},

@@ -101,6 +101,10 @@ class Vendor(Launcher):
         """
         return None
 
+    def eager_limits(self, library: Library) -> dict[str, int]:
+        """The eager limits that the library itself names: bytes by parameter; empty if unknown."""
+        return {}
+
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The process management that the library speaks, as `srun --mpi` names it, best first.
 

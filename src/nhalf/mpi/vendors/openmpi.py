@@ -125,6 +125,12 @@ class OpenMpi(Vendor):
                 variables[OSC] = "^ucx"
         return variables
 
+    def eager_limits(self, library: Library) -> dict[str, int]:
+        """The limits of the transports between ranks; a transport without one has 0."""
+        command = str(library.prefix / "bin" / "ompi_info")
+        text = _ompi_info(command, tuple(sorted(library.environment.items())), "btl")
+        return parse_eager_limits(text)
+
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The tuner of coll/tuned; raises MissingError if ompi_info is not available."""
         return CollTuned(library, form)
@@ -263,11 +269,11 @@ class CollTuned(Tuner):
 
 
 @functools.cache
-def _ompi_info(command: str, environment: tuple[tuple[str, str], ...]) -> str:
-    words = [command, "--parsable", "--level", "9", "--param", "coll", "all"]
+def _ompi_info(command: str, environment: tuple[tuple[str, str], ...], framework: str) -> str:
+    words = [command, "--parsable", "--level", "9", "--param", framework, "all"]
     outcome = run(words, ASK_TIMEOUT_S, dict(environment))
     if not outcome.succeeded:
-        raise MissingError(f"{command} does not tell its algorithms: {outcome.reason}")
+        raise MissingError(f"{command} does not tell its parameters: {outcome.reason}")
     return outcome.stdout
 
 
@@ -277,7 +283,18 @@ def parameters(library: Library) -> tuple[dict[str, str], dict[str, dict[str, in
     Raises MissingError if ompi_info is not available.
     """
     command = library.prefix / "bin" / "ompi_info"
-    return parse_parameters(_ompi_info(str(command), tuple(sorted(library.environment.items()))))
+    environment = tuple(sorted(library.environment.items()))
+    return parse_parameters(_ompi_info(str(command), environment, "coll"))
+
+
+def parse_eager_limits(text: str) -> dict[str, int]:
+    """Parse the limits of transports between ranks in the output of `ompi_info --parsable`."""
+    limit = re.compile(r"^mca:btl:(\w+):param:(btl_\1_eager_limit):value:(\d+)$", re.MULTILINE)
+    return {
+        name: int(size)
+        for transport, name, size in limit.findall(text)
+        if transport != "self" and int(size)
+    }
 
 
 def parse_parameters(text: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nhalf.base.numbers import WIDEST, fixed, percent
 from nhalf.base.units import format_time
 from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
@@ -20,7 +21,7 @@ from nhalf.decide.program.predict import (
 )
 from nhalf.machines.computing import AS_MEASURED
 from nhalf.machines.draws import FACTOR_MAX
-from nhalf.present.wording import WIDEST, count, percent
+from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -142,7 +143,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
         )
     elif len(prediction.computing_ratio) > 1 or prediction.computing == "by the cores":
         ratios = ", ".join(
-            f"{name} {ratio:.2f}" for name, ratio in prediction.computing_ratio.items()
+            f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )
         yield f"  computing time there relative to here, by the cores: {ratios}"
     if prediction.launches == 1:

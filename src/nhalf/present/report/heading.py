@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import grouped, half_width_text, percent
 from nhalf.facts.difference import FASTER
 from nhalf.facts.extent import Extent
-from nhalf.present.wording import half_width_text
+from nhalf.present.wording import count
 from nhalf.statistics.unseen_states import unseen_share
 
 HOSTS_NAMED = 4
@@ -41,10 +42,10 @@ def subtitle(extent: Extent) -> str:
     how = "simulated" if extent.is_simulated else "measured"
     noun = "kernel" if extent.is_application else "traffic pattern"
     parts = [
-        _plural(extent.programs, "programming model") if extent.is_application else "",
+        count(extent.programs, "programming model") if extent.is_application else "",
         _libraries(extent) if extent.libraries and not extent.is_node else "",
-        "" if extent.is_node else _plural(extent.patterns, noun),
-        _plural(extent.points, "point"),
+        "" if extent.is_node else count(extent.patterns, noun),
+        count(extent.points, "point"),
         f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -52,8 +53,8 @@ def subtitle(extent: Extent) -> str:
 
 def _libraries(extent: Extent) -> str:
     if extent.is_simulated:
-        return _plural(extent.libraries, "machine")
-    return _plural(extent.libraries, "library", "libraries")
+        return count(extent.libraries, "machine")
+    return count(extent.libraries, "library", "libraries")
 
 
 def sureness(extent: Extent) -> list[tuple[str, str]]:
@@ -68,7 +69,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     words = "launch of every point" if high == 1 else "separate launches of every point"
     counts = [
         (launches, words),
-        (f"{extent.samples:,}".replace(",", " "), "timed samples kept"),
+        (grouped(extent.samples), "timed samples kept"),
     ]
     if extent.is_node:
         return counts
@@ -78,7 +79,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     return [
         *counts,
         (half_width, "typical 95 % interval, over launches"),
-        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference reported"),
+        (percent(FASTER - 1), "smallest difference reported"),
     ]
 
 
@@ -91,7 +92,7 @@ def footer(extent: Extent) -> str:
 
 def _unseen(launches: int) -> str:
     """State which share of launches an unseen state of the machine may have."""
-    share = f"{100 * unseen_share(launches):.0f} % of launches"
+    share = f"{percent(unseen_share(launches))} of launches"
     if launches == 1:
         return "A single launch says nothing about other states of the machine."
     return (
@@ -99,7 +100,3 @@ def _unseen(launches: int) -> str:
         f"missed altogether: {launches} launches that agree exclude, with 95 % confidence, only "
         f"states in which the machine is for more than {share}."
     )
-
-
-def _plural(number: int, noun: str, plural: str = "") -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
 from nhalf.decide.ledger.lines import Ledger, Scored
 from nhalf.present.terminal.output import FORM
 from nhalf.present.terminal.tables import show_table
-from nhalf.present.wording import count, percent
+from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console

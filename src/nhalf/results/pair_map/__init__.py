@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import UNKNOWN, WIDEST
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.results import Column, FindPlaces, Result
@@ -77,13 +78,18 @@ def _cell(row: Row, time_s: float | None) -> str:
     return format_time(time_s) if is_time else format_rate(row["bytes"] / time_s)
 
 
+def _threshold(ratio: float) -> str:
+    """The ratio from which on a pair is slow; beyond WIDEST the launches agree on nothing."""
+    return f"{ratio:.2f}x" if ratio < WIDEST else UNKNOWN
+
+
 def _with_names(row: Row) -> Row:
     count = len(row["members"])
     threshold = row.get("threshold_ratio")
     return row | {
         "map": map_name(row),
         "between": f"{count} {row['level']}",
-        "threshold": None if threshold is None else f"{threshold:.2f}x",
+        "threshold": None if threshold is None else _threshold(threshold),
         "named": str(len(row["slow"])) if threshold is not None else None,
         "sentences": sentences(row),
         "equal": equal_text(row),

@@ -37,7 +37,7 @@ from nhalf.results.pair_map.noise import (
     noise_of,
     quantile,
 )
-from nhalf.statistics.intervals import Floats, Interval, launch_interval
+from nhalf.statistics.intervals import LOG_LARGEST, Floats, Interval, launch_interval
 
 MINIMAL_RATIO = 1.2
 """Members that are slower by less than this are not named."""
@@ -103,7 +103,7 @@ def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
     return Judgement(
         base_s=math.exp(search.base),
         noise_relative=search.noise,
-        threshold_ratio=math.exp(search.threshold),
+        threshold_ratio=math.exp(min(search.threshold, LOG_LARGEST)),
         largest_ratio=float(np.exp(calm.max() - calm.min())) if calm.size else 1.0,
         suspects=_joined(suspects) if directed else suspects,
     )

@@ -9,6 +9,7 @@ its bytes take at that rate (offered). The accepted rate is bytes moved over the
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -222,7 +223,9 @@ def _load(row: Row) -> Row:
 
 
 def _interval(values: Sequence[float]) -> Interval | None:
-    return launch_interval(values) if values else None
+    """The interval of those values that are finite: a batch of no time has no rate."""
+    finite = [value for value in values if math.isfinite(value)]
+    return launch_interval(finite) if finite else None
 
 
 def _members(name: str, interval: Interval | None, count: int) -> Row:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from nhalf.mpi import Library
+from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
@@ -131,3 +132,31 @@ def test_it_speaks_pmi2_where_version_4_was_built_with_it(
     mpiexec = tmp_path / "bin/mpiexec"
     library = Library("o", "openmpi", version, tmp_path, mpiexec, "openmpi", False, None, "path")
     assert OPENMPI.speaks(library) == speaks
+
+
+INFO = """\
+mca:btl:self:param:btl_self_eager_limit:value:1024
+mca:btl:ofi:param:btl_ofi_eager_limit:value:0
+mca:btl:sm:param:btl_sm_rndv_eager_limit:value:32768
+mca:btl:sm:param:btl_sm_eager_limit:value:4096
+mca:btl:sm:param:btl_sm_eager_limit:source:default
+mca:btl:tcp:param:btl_tcp_eager_limit:value:65536
+"""
+
+
+def test_it_names_the_eager_limits_between_ranks() -> None:
+    assert module.parse_eager_limits(INFO) == {
+        "btl_sm_eager_limit": 4096,
+        "btl_tcp_eager_limit": 65536,
+    }
+
+
+def test_a_library_that_cannot_be_asked_has_no_eager_limits(tmp_path: Path) -> None:
+    absent, unasked = (
+        Library(
+            f"{vendor}-5", vendor, "5", tmp_path,
+            mpiexec=None, launcher=vendor, abi=True, compiler=None, origin="path",
+        )
+        for vendor in ("openmpi", "mpich")
+    )  # fmt: skip
+    assert eager_limits([absent, unasked]) == {}

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes at which time jumps: the library switches its protocol, or a cache overflows."""
+"""Sizes at which time jumps: a cache overflows, a library goes from eager to rendezvous."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.facts.switches import Switch, switches
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, exact_size, percent, times, weight
+from nhalf.present.wording import between, exact_size, weight
 
 PATTERNS_MAX = 4
 CACHE_WEIGHT = 10
 """Jumps that a cache may explain rank after those known to be the library's."""
+
+LIMITS_MAX = 3
+"""A library has a limit for each of its transports."""
 
 VAGUE = 4.0
 """For a wider interval, high over low, only the end closer to no change is stated."""
@@ -35,9 +39,9 @@ def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
     return Finding(
         f"{switch.series}: {where}{_subject(switch)} {_change(jump)}: {_times(jump)}."
         + _also(switch),
-        importance=base - CACHE_WEIGHT if switch.cache else base,
+        importance=base - CACHE_WEIGHT if _label(switch).startswith("Cache") else base,
         kind="switch-costs" if jump.costs else "switch-saves",
-        label="Protocol or cache" if switch.cache else "Protocol switch",
+        label=_label(switch),
         figure=_figure(jump),
         remedy=_remedy(switch),
         interval=jump.ratio,
@@ -47,16 +51,37 @@ def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
     )
 
 
+def _label(switch: Switch) -> str:
+    if switch.cache and switch.is_cache is not False and not switch.limit:
+        return "Cache" if switch.is_cache else "Cache or protocol"
+    return "Eager limit" if switch.is_eager else "Protocol switch"
+
+
 def _subject(switch: Switch) -> str:
-    """'the switch at 4 KiB' or, near a cache size, 'the change between 1 MiB and 2 MiB (...)'."""
+    """'the eager limit at 4 KiB' or, near a cache size, 'the change between 1 MiB and ...'."""
     jump = switch.jump
-    if switch.at_one_size:
-        return f"the switch at {exact_size(jump.before_bytes)}"
     place = f"between {exact_size(jump.before_bytes)} and {exact_size(jump.after_bytes)}"
-    if switch.cache is None:
-        return f"the switch {place}"
-    cache = f"{switch.cache.name} cache, {format_size(switch.cache.size_bytes)}"
-    return f"the change of slope {place} (protocol or cache: the {cache}, is near)"
+    if switch.at_one_size:
+        place = f"at {exact_size(jump.before_bytes)}"
+    label = _label(switch)
+    if switch.cache and label.startswith("Cache"):
+        cache = f"{switch.cache.name} cache, {format_size(switch.cache.size_bytes)}"
+        near = f"cache or protocol: the {cache}, is near"
+        why = f"the {cache}, is full" if switch.is_cache else near
+        return f"the change of slope {place} ({why})"
+    words = _limit_words(switch)
+    if label == "Eager limit":
+        return f"the eager limit {place} ({words}rendezvous above it)"
+    return f"the switch {place}" + (f" ({words.removesuffix('; ')})" if words else "")
+
+
+def _limit_words(switch: Switch) -> str:
+    """'btl_sm_eager_limit is 4 KiB; ': what the library itself calls its limit, if it does."""
+    limits = [switch.limit] if switch.limit else switch.limits[:LIMITS_MAX]
+    if not switch.is_eager:
+        limits = []
+    words = [f"{limit.parameter} is {exact_size(limit.size_bytes)}" for limit in limits]
+    return f"{', '.join(words)}; " if words else ""
 
 
 def _change(jump: Jump) -> str:
@@ -68,7 +93,7 @@ def _change(jump: Jump) -> str:
     share, low, high = (abs(value - 1) for value in (stated_ratio, ratio.low, ratio.high))
     verb = "costs" if jump.costs else "saves"
     low, high = min(low, high), max(low, high)
-    return f"{verb} {most}{percent(share)} (interval {low * 100:.0f} to {percent(high)})"
+    return f"{verb} {most}{percent(share)} (interval {share_span(low, high)})"
 
 
 def _vague(jump: Jump) -> bool:
@@ -98,7 +123,7 @@ def _remedy(switch: Switch) -> str:
     if switch.quicker is not None:
         needs, size = format_time(switch.quicker.time_s), format_size(switch.quicker.size_bytes)
         return f"{switch.quicker.title} needs {needs} for {size} here."
-    if switch.cache is not None:
+    if _label(switch) == "Cache or protocol":
         return (
             "Also measure pingpong-diffbuf: with more buffers, the effect of a cache moves to "
             "smaller sizes; a protocol switch stays."

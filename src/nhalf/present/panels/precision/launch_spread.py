@@ -14,8 +14,11 @@ from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
-LAUNCHES_MAX = 24
-"""More launches than this are thinned to evenly spaced ones per point; the spread stays whole."""
+LAUNCHES_MAX, LAUNCHES_MIN = 24, 6
+"""More launches than the first are thinned to evenly spaced ones per point; the spread stays whole.
+
+Several patterns share them, but each keeps the second.
+"""
 
 USUAL_FACTOR = 1.8
 """The axis reaches this many times what nine in ten launches stay below."""
@@ -34,11 +37,16 @@ class LaunchSpread(Panel[Facts]):
         points = deviations(facts)
         if points.is_empty():
             return None
-        points = _some(common.thin(points, ["series"]))
+        points = _some(common.thin(points, ["series", "pattern"]))
+        patterns = sorted(points["pattern"].unique())
         names = series_names(facts)
-        base = alt.Chart().encode(
-            x=common.size_axis(),
-            color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
+        base = (
+            alt.Chart()
+            .transform_filter(common.only_shown())
+            .encode(
+                x=common.size_axis(),
+                color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
+            )
         )
         deviation = alt.Y(
             "deviation:Q",
@@ -67,6 +75,7 @@ class LaunchSpread(Panel[Facts]):
                 alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
                 columns=2,
             )
+            .add_params(common.pattern_choice(patterns))
         )
 
 
@@ -79,9 +88,10 @@ def _range(points: pl.DataFrame) -> list[float]:
 
 
 def _some(points: pl.DataFrame) -> pl.DataFrame:
-    """At most LAUNCHES_MAX launches of each size, with the outermost."""
+    """A part of the launches of each size, with the outermost."""
     deviation = pl.col("deviation")
-    step = (pl.len().over(POINT) / LAUNCHES_MAX).ceil()
+    most = max(LAUNCHES_MIN, LAUNCHES_MAX // max(1, points["pattern"].n_unique()))
+    step = (pl.len().over(POINT) / most).ceil()
     return points.filter(
         (pl.int_range(pl.len()).over(POINT) % step == 0)
         | (deviation == deviation.min().over(POINT))
@@ -93,6 +103,7 @@ def _rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
             "series": row["series"],
+            "pattern": row["pattern"],
             "bytes": row["bytes"],
             "size": format_size(row["bytes"]),
             "launch": row["launch"],

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The spread of launches, and what the numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import altair as alt
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.present.panels.precision.environment import Environment
+from nhalf.present.panels.precision.launch_spread import LaunchSpread
+
+Make = Callable[..., pl.LazyFrame]
+
+PLAN = {
+    "transports": ["mpi"],
+    "blocks": [
+        {
+            "patterns": ["pingpong", "stream"], "ranks": [2], "bytes": "0:4M", "axes": {},
+            "placements": ["cores"], "launches": 0, "weight": 2.0, "precision": 0.0,
+            "whole": False, "settings": None, "transports": None,
+        },
+        {"patterns": ["barrier"], "ranks": [1], "bytes": "", "axes": {"algorithm": "all"},
+         "placements": [], "launches": 3, "precision": 0.01},
+    ],
+    "launches": 5, "budget_s": 40.0, "precision": 0.03, "hosts_found": 0,
+}  # fmt: skip
+
+
+def test_the_spread_is_shown_for_the_pattern_that_is_picked(make_measurements: Make) -> None:
+    measured = make_measurements(patterns=("pingpong", "stream"), sizes=(0, 8), launches=30)
+    chart = LaunchSpread().render(Facts(measured, {}, {"run": {}}))
+    assert isinstance(chart, alt.FacetChart)
+    spec = chart.to_dict()
+    (shown,) = (parameter for parameter in spec["params"] if parameter["name"] == "shown")
+    assert shown["bind"]["options"] == ["pingpong", "stream"]
+    assert shown["value"] == "pingpong"
+    filters = [layer["transform"] for layer in spec["spec"]["layer"]]
+    assert filters == [[{"filter": "datum.pattern === shown"}]] * 2
+    (rows,) = spec["datasets"].values()
+    launches = [row for row in rows if row["pattern"] == "stream" and row["bytes"] == 8]
+    assert 10 <= len(launches) <= 14
+
+
+def test_what_was_asked_for_is_said_without_the_bookkeeping_of_a_plan(
+    make_measurements: Make,
+) -> None:
+    environment = {"host": "n1", "plan": PLAN}
+    table = Environment().render(Facts(make_measurements(), {}, {"run": environment}))
+    assert table is not None
+    assert dict(table.rows) == {
+        "host": "n1",
+        "plan transports": "mpi",
+        "plan launches": "5",
+        "plan budget": "40 s",
+        "plan precision": "3 %",
+        "plan part 1": "pingpong, stream; 2 ranks; 0:4M bytes; cores",
+        "plan part 2": "barrier; 1 rank; algorithm all; 3 launches; precision 1 %",
+    }
