@@ -8,6 +8,7 @@ compared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,30 +16,55 @@ import polars as pl
 
 from nhalf.statistics.flags import borders, mostly_missed
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
+from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, conformed
 
 PAIRS_MIN = 2
 
 
 @dataclass(frozen=True)
 class SameState:
-    """Launch medians of both runs, paired by state; `lost` are curves without a common state.
+    """Launches of both runs (LAUNCH_COLUMNS), paired by state, and curves without a common state.
 
-    `note` is a sentence about what was left out, '' if nothing was.
+    `lost` are the columns of COMPARED_CURVE and `mpi`, that of B. `notes` are sentences about what
+    was left out.
     """
 
     a: pl.DataFrame
     b: pl.DataFrame
     lost: tuple[dict[str, Any], ...] = ()
-    note: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def same_states(
+    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
+) -> SameState:
+    """The launches in equal states of each pair of a library of A and one of B, together."""
+    pairs = [
+        same_state(a.filter(pl.col("mpi") == mpi_a), b.filter(pl.col("mpi") == mpi_b))
+        for mpi_a, mpi_b in libraries
+    ]
+    lost = [
+        {**curve, "mpi": mpi_b}
+        for (_, mpi_b), pair in zip(libraries, pairs, strict=True)
+        for curve in pair.lost
+    ]
+    empty = pl.DataFrame(schema=LAUNCH_COLUMNS)
+    return SameState(
+        pl.concat([empty, *(pair.a for pair in pairs)]),
+        pl.concat([empty, *(pair.b for pair in pairs)]),
+        tuple(lost),
+        tuple(dict.fromkeys(note for pair in pairs for note in pair.notes)),
+    )
 
 
 def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     """The launches of two runs that were measured in equal states of the machine.
 
-    Both frames have the columns of `launch_medians` and `flag_s`, each one library of a run.
-    Curves present in only one frame are left out. The remaining launches of divided curves are
-    renumbered, so that they can be paired, separately for each size.
+    Both frames have FLAGGED_COLUMNS, each one library of a run. Curves present in only one frame
+    are left out. The remaining launches of divided curves are renumbered, so that they can be
+    paired, separately for each size.
     """
+    a, b = (conformed(frame, FLAGGED_COLUMNS) for frame in (a, b))
     a, b = (
         frame.join(
             other_frame.select(COMPARED_CURVE).unique(),
@@ -52,10 +78,10 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]
     steady_flags = [series.drop_nulls().drop_nans() for series in flags]
     if any(series.is_empty() for series in steady_flags) or any(map(mostly_missed, flags)):
-        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+        return SameState(conformed(a, LAUNCH_COLUMNS), conformed(b, LAUNCH_COLUMNS))
     borders_s = borders(pl.concat(steady_flags))
     if not borders_s:
-        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+        return SameState(conformed(a, LAUNCH_COLUMNS), conformed(b, LAUNCH_COLUMNS))
     numbered_a, numbered_b = (_numbered(frame, borders_s) for frame in (a, b))
     on = [*COMPARED_POINT, "state", "place"]
     pairs = numbered_a.select(on).join(numbered_b.select(on), on=on, nulls_equal=True)
@@ -76,7 +102,7 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
         f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
     )
-    return SameState(_paired(numbered_a, pairs), _paired(numbered_b, pairs), tuple(lost), note)
+    return SameState(_paired(numbered_a, pairs), _paired(numbered_b, pairs), tuple(lost), (note,))
 
 
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
@@ -101,4 +127,4 @@ def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     partnered = frame.drop("launch").join(
         pairs, on=[*COMPARED_POINT, "state", "place"], nulls_equal=True
     )
-    return partnered.rename({"pair": "launch"}).drop("flag_s", "state", "place")
+    return conformed(partnered.rename({"pair": "launch"}), LAUNCH_COLUMNS)

@@ -19,7 +19,7 @@ from nhalf.statistics.flags import with_flags, with_states
 from nhalf.statistics.intervals import sample_interval
 from nhalf.statistics.next_run import matrix_of, next_run_intervals
 from nhalf.store.keys import RUN_POINT
-from nhalf.store.schema import SUMMARY_COLUMNS
+from nhalf.store.schema import LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
@@ -37,9 +37,7 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     samples are left out. Raises InputError if a sample is not finite, or more negative than clock
     overhead explains.
     """
-    return _launches(_without_nulls(measurements)).select(
-        *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
-    )
+    return conformed(_launches(_without_nulls(measurements)), LAUNCH_COLUMNS)
 
 
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:

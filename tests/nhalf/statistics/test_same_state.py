@@ -12,7 +12,7 @@ import pytest
 
 from nhalf.statistics.flags import with_flags
 from nhalf.statistics.same_state import same_state
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.schema import FLAGGED_COLUMNS, POINT_COLUMNS
 
 NEAR, FAR = 50e-9, 200e-9
 SIZES = (0, 8, 64)
@@ -27,11 +27,12 @@ def medians(flags_s: Sequence[float | None], slower: float = 1.0, **other: Any) 
             **{name: point.get(name) for name in POINT_COLUMNS if name != "bytes"},
             **{"bytes": size, "launch": launch, "flag_s": flag_s},
             "median_s": 1e-6 * slower * (2 if flag_s and flag_s > 1e-7 else 1),
+            **{"run": "run", "lowest_s": 1e-6, "samples": 9},
         }
         for launch, flag_s in enumerate(flags_s)
         for size in SIZES
     ]
-    return pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64, "launch": pl.Int64})
+    return pl.DataFrame(rows, schema=FLAGGED_COLUMNS)
 
 
 def times(frame: pl.DataFrame) -> set[float]:
@@ -45,14 +46,14 @@ def test_like_is_paired_with_like() -> None:
         assert a["launch"].to_list() == b["launch"].to_list() == [0, 1, 2]
         assert (b["median_s"] / a["median_s"]).to_list() == pytest.approx([1.25] * 3)
     assert found.lost == ()
-    assert "2 states" in found.note
-    assert "50 to 200 ns" in found.note
+    assert "2 states" in found.notes[0]
+    assert "50 to 200 ns" in found.notes[0]
 
 
 def test_three_states_are_told_apart() -> None:
     flags_s = [20e-9, NEAR, FAR, NEAR * 1.2]
     found = same_state(medians(flags_s), medians(flags_s[::-1]))
-    assert "3 states" in found.note
+    assert "3 states" in found.notes[0]
     assert found.a["launch"].n_unique() == 4
 
 
@@ -73,7 +74,7 @@ def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) 
     given = medians(flags_s)
     found = same_state(given, medians([NEAR] * 3))
     assert found.a.equals(given.drop("flag_s"))
-    assert (found.note, found.lost) == ("", ())
+    assert (found.notes, found.lost) == ((), ())
 
 
 def test_points_during_which_the_machine_changed_are_left_out() -> None:
@@ -110,7 +111,6 @@ def test_flags_come_from_both_sides_of_a_point() -> None:
     flags = [{"flag_before_s": 40e-9, "flag_after_s": 40e-9}] * len(SIZES)
     flags += [{"flag_before_s": 40e-9, "flag_after_s": 160e-9}] * len(SIZES)
     values = [[{"name": name, "value": x} for name, x in one.items()] for one in flags]
-    given = given.with_columns(run=pl.lit("run"))
     measured = given.with_columns(values=pl.Series(values)).lazy()
     found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
     assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))

@@ -216,23 +216,15 @@ def _in_same_states(
     medians_a: pl.DataFrame, medians_b: pl.DataFrame, libraries: list[tuple[str, str]]
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """The medians of both sides in equal machine states, and notes on omitted launches."""
-    import polars as pl
+    from nhalf.statistics.same_state import same_states
 
-    from nhalf.statistics.same_state import same_state
-
-    pairs = [
-        same_state(medians_a.filter(pl.col("mpi") == a), medians_b.filter(pl.col("mpi") == b))
-        for a, b in libraries
-    ]
-    if pairs and any(pair.lost for pair in pairs) and all(pair.a.is_empty() for pair in pairs):
+    pairs = same_states(medians_a, medians_b, libraries)
+    if pairs.lost and pairs.a.is_empty():
         raise InputError(
             "the machine was in a different state in A and in B: a flag between two cores tells it",
             "add launches at another time: nhalf run --resume RUN --budget 1m",
         )
-    notes = list(dict.fromkeys(pair.note for pair in pairs if pair.note))
-    if not pairs:
-        return medians_a.drop("flag_s"), medians_b.drop("flag_s"), notes
-    return pl.concat([pair.a for pair in pairs]), pl.concat([pair.b for pair in pairs]), notes
+    return pairs.a, pairs.b, list(pairs.notes)
 
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:

@@ -26,7 +26,7 @@ from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import Piece
 from nhalf.statistics.intervals import Interval
-from nhalf.statistics.same_state import SameState, same_state
+from nhalf.statistics.same_state import same_states
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, CURVE, POINT
 
 TOLERANCE = 0.10
@@ -45,18 +45,13 @@ def against_former(
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
     libraries = pair_libraries(former, now)
-    pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
-    other_state = [
-        _in_another_state({**key, "mpi": pair[1]}, tolerance)
-        for pair, pairing in zip(libraries, pairs, strict=True)
-        for key in pairing.lost
-    ]
+    pairs = same_states(former, now, libraries)
+    other_state = [_in_another_state(curve, tolerance) for curve in pairs.lost]
     unmeasured = _lacking(former, now, libraries)
-    if all(pairing.a.is_empty() for pairing in pairs):
-        return [*other_state, *unmeasured], [], _notes(pairs)
-    a, b = (pl.concat([getattr(pairing, side) for pairing in pairs]) for side in ("a", "b"))
-    answers, missing = against_run(facts, a, tolerance, b)
-    return [*answers, *other_state, *unmeasured], missing, _notes(pairs)
+    if pairs.a.is_empty():
+        return [*other_state, *unmeasured], [], list(pairs.notes)
+    answers, missing = against_run(facts, pairs.a, tolerance, pairs.b)
+    return [*answers, *other_state, *unmeasured], missing, list(pairs.notes)
 
 
 def of_libraries(check: Check, names: Collection[str]) -> Check:
@@ -67,10 +62,6 @@ def of_libraries(check: Check, names: Collection[str]) -> Check:
         if answer.verdict != "not measured" or answer.points[0].point.get("mpi", "") in names
     )
     return replace(check, answers=answers)
-
-
-def _notes(pairs: Sequence[SameState]) -> list[str]:
-    return list(dict.fromkeys(pairing.note for pairing in pairs if pairing.note))
 
 
 def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
