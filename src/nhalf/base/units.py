@@ -11,12 +11,18 @@ import math
 import re
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import MISSING, format_number
 
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
 _DURATION_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SIZE_BYTES_MAX = 2**40
+SIZE_ENDLESS = 2.0**62
+"""A size that is larger stands for 'without end'."""
+_SIZE_UNITS = [(f"{letter}iB", 2 ** (60 - 10 * place)) for place, letter in enumerate("EPTGMK")]
+TIME_LEAST_S = 1e-13
+"""A shorter time is none that a clock can tell from 0."""
 _NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
 _TIME = re.compile(_NUMBER + r"\s*(ns|us|µs|μs|ms|s)")
 _TIME_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -85,39 +91,35 @@ def parse_share(text: str) -> float:
 
 def format_size(size_bytes: float) -> str:
     """'4 KiB' if the size is an integer multiple, otherwise '4100 B' or '1.5 MiB'."""
-    if not math.isfinite(size_bytes):
-        return "∞"
-    for suffix, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+    if not abs(size_bytes) < SIZE_ENDLESS:
+        return MISSING
+    if size_bytes < 0:
+        return f"-{format_size(-size_bytes)}"
+    for suffix, factor in _SIZE_UNITS:
         if size_bytes >= factor and (size_bytes % factor == 0 or size_bytes >= 16 * factor):
-            return f"{_short(size_bytes / factor)} {suffix}"
+            value = size_bytes / factor
+            return f"{value:.0f} {suffix}" if value >= 99.5 else f"{format_number(value)} {suffix}"
     return f"{size_bytes:.0f} B"
 
 
 def format_time(time_s: float) -> str:
     """'217 ns', '1.25 µs', '3.4 ms' or '2 s': three significant digits at most."""
-    if not math.isfinite(time_s):
-        return "–"
     magnitude = abs(time_s)
+    if not math.isfinite(time_s):
+        return MISSING
     for factor, suffix in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if magnitude >= factor * 0.9995:
-            return f"{_short(time_s / factor)} {suffix}"
-    return f"{_short(time_s * 1e9)} ns"
+            return f"{format_number(time_s / factor)} {suffix}"
+    return f"{format_number(time_s * 1e9)} ns" if magnitude >= TIME_LEAST_S else "0 ns"
 
 
 def format_rate(rate_Bps: float) -> str:
-    """'12.3 GB/s' or '117 MB/s' (decimal multiples, as in the literature)."""
-    if not math.isfinite(rate_Bps):
-        return "∞" if rate_Bps > 0 else "–"
+    """'12.3 GB/s' or '117 MB/s' (decimal multiples, as in the literature); '–' if it is none."""
+    if rate_Bps == 0:
+        return "0 B/s"
+    if not 0 < rate_Bps < math.inf:
+        return MISSING
     for factor, suffix in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
         if rate_Bps >= factor * 0.9995:
-            return f"{_short(rate_Bps / factor)} {suffix}"
-    return f"{_short(rate_Bps)} B/s"
-
-
-def _short(value: float) -> str:
-    """Three significant digits without an exponent or trailing zeros."""
-    if value == 0:
-        return "0"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+            return f"{format_number(rate_Bps / factor)} {suffix}"
+    return f"{format_number(rate_Bps)} B/s"

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import times
 from nhalf.facts.applications import Race, series_races
 from nhalf.facts.facts import Facts
 from nhalf.present.verdict import SURE, and_more
-from nhalf.present.wording import between, times
+from nhalf.present.wording import between
 from nhalf.statistics.intervals import Interval
 
 KERNELS_MAX = 4

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import math
-
+from nhalf.base.numbers import fixed, span
 from nhalf.decide.history.history import Shift
 
 DIFFERENCES_MAX = 4
@@ -13,12 +12,7 @@ DIFFERENCES_MAX = 4
 
 def ends(low: float, high: float) -> str:
     """Format an interval as '0.98 to 1.03', or '–' if there is none."""
-    return "–" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
-
-
-def change_text(ratio: float) -> str:
-    """Format a ratio of times as a change: '+25.1 %'."""
-    return f"{(ratio - 1) * 100:+.1f} %"
+    return span(low, high, lambda ratio: fixed(ratio, 3))
 
 
 def at_text(shift: Shift) -> str:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.facts.machine_states import MachineStates
-from nhalf.present.wording import count, percent
+from nhalf.present.wording import count
 
 
 def states_text(machine: MachineStates) -> str:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from nhalf.base.numbers import times
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.overview import overview
-from nhalf.present.wording import between, size_range, times
+from nhalf.present.wording import between, size_range
 
 UNDECIDED = (
     "No library is significantly faster in ping-pong or any other pattern between two ranks: take "

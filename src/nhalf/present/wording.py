@@ -7,20 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.units import format_size, format_time
+from nhalf.base.numbers import MISSING, MOST, UNKNOWN, format_number, says_nothing, span, times
+from nhalf.base.units import SIZE_ENDLESS, format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from nhalf.facts.overview import Overview
-
-WIDEST = 100.0
-"""Ratio of the ends above which an interval is not printed."""
-
-
-def times(value: float) -> str:
-    """Format a ratio: '12x', '6.9x', '1.08x'."""
-    places = 0 if value >= 10 else 1 if value >= 1.995 else 2
-    return f"{value:.{places}f}x"
 
 
 def between(interval: Interval) -> str:
@@ -29,10 +21,12 @@ def between(interval: Interval) -> str:
 
 
 def ends(interval: Interval) -> str:
-    """'6.5 to 7.2' for a ratio."""
+    """'6.5 to 7.2' for a ratio; 'unknown' if the ends would only mislead."""
+    if says_nothing(interval.low, interval.high):
+        return UNKNOWN
     low, high = times(interval.low), times(interval.high)
     if low == high:
-        return f"{interval.low:.3g} to {interval.high:.3g}"
+        return f"{format_number(interval.low)} to {format_number(interval.high)}"
     return f"{low} to {high}".replace("x", "")
 
 
@@ -44,6 +38,8 @@ def size_range(first_bytes: int, last_bytes: int) -> str:
 
 def weight(ratio: float, base: float, most: float) -> float:
     """Importance that grows with the logarithm of a ratio: a factor of 8 reaches the most."""
+    if not ratio > 0:
+        return base
     return base + (most - base) * min(1.0, abs(math.log(ratio)) / math.log(8))
 
 
@@ -99,14 +95,14 @@ def run_by(row: Mapping[str, Any]) -> str:
     return str(row["series"]) if usual else f"{row['series']}, {row['placement']}"
 
 
-def percent(share: float) -> str:
-    """A share of 1 as '12 %'."""
-    return f"{share * 100:.0f} %"
-
-
 def count(number: int, noun: str) -> str:
     """A number with its noun: '1 point', '12 points'."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def count_text(number: float) -> str:
+    """A count with all its digits, or a mean of counts with four."""
+    return format_number(number, 7 if float(number).is_integer() else 4)
 
 
 def sentence(text: str) -> str:
@@ -114,37 +110,36 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def half_width_text(half_width: float) -> str:
-    """'±3.2 %' of a relative half-width; beyond a factor of ten the number says no more."""
-    places = 1 if half_width < 0.0995 else 0
-    return f"±{half_width * 100:.{places}f} %" if half_width < 9.95 else "±1000 % or more"
-
-
 def interval_text(low_s: float, high_s: float, launches: int) -> str:
     """'210 ns to 225 ns', or why there is none."""
     if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
         return "none (needs several launches)"
     if says_nothing(low_s, high_s):
-        return "unknown (launches disagree)"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
+        return f"{UNKNOWN} (launches disagree)"
+    return span(low_s, high_s, format_time)
 
 
 def exact_size(size_bytes: int) -> str:
-    """A size by which it can be measured again: '4 KiB', but '1048577 B'."""
-    return format_size(size_bytes) if size_bytes % 2**10 == 0 else f"{size_bytes} B"
-
-
-def says_nothing(low: float, high: float) -> bool:
-    """Whether an interval is so wide that its ends only mislead, as that of two launches may be."""
-    return high > WIDEST * low
+    """A size by which it can be measured again: '4 KiB', but '1048577 B' or '1 GiB + 1 B'."""
+    if size_bytes % 2**10 == 0 or size_bytes < MOST:
+        return format_size(size_bytes) if size_bytes % 2**10 == 0 else f"{size_bytes} B"
+    unit = 2**30 if size_bytes >= 2**30 else 2**20
+    beyond_bytes = size_bytes % unit
+    if beyond_bytes >= MOST:
+        return format_size(size_bytes)
+    return f"{format_size(size_bytes - beyond_bytes)} + {beyond_bytes} B"
 
 
 def n_half_text(size_bytes: float) -> str:
     """A size that was interpolated: two digits, as much as it is good for; '–' where unknown."""
-    if math.isnan(size_bytes):
-        return "–"
-    unit = 2**20 if size_bytes >= 2**20 else 2**10 if size_bytes >= 2**10 else 1
-    return f"{float(f'{size_bytes / unit:.2g}'):g} " + {1: "B", 2**10: "KiB", 2**20: "MiB"}[unit]
+    if not abs(size_bytes) < SIZE_ENDLESS:
+        return MISSING
+    unit, name = next(
+        (unit, name)
+        for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+        if size_bytes >= unit or unit == 1
+    )
+    return f"{format_number(size_bytes / unit, 2)} {name}"
 
 
 def n_half_ends(entry: Overview) -> str:
@@ -152,6 +147,4 @@ def n_half_ends(entry: Overview) -> str:
     low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
     if math.isnan(low):
         return ""
-    if says_nothing(low, high):
-        return "unknown"
-    return f"{n_half_text(low)} to {n_half_text(high)}"
+    return span(low, high, n_half_text)

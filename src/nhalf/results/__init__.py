@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import half_width_text
 from nhalf.base.plugins import load
 from nhalf.base.rows import Row
 
@@ -58,8 +59,7 @@ class Column:
         if interval is None or not value or not self.with_interval:
             return self.write(value)
         reach = max(value - interval[0], interval[1] - value) / abs(value)
-        width = "unsure" if reach >= 1 else f"±{reach * 100:.2g} %"
-        return f"{self.write(value)} {width}"
+        return f"{self.write(value)} {half_width_text(reach)}"
 
 
 class Result(ABC):

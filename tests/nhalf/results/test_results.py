@@ -80,11 +80,11 @@ def test_rows_name_their_subject_and_are_json(make_rings: Make) -> None:
         ({"x_Bps": 2e9}, "2 GB/s"),
         ({"x_Bps": 2e9, "x_Bps_ci": None}, "2 GB/s"),
         ({"x_Bps": 2e9, "x_Bps_ci": [1.9e9, 2.02e9]}, "2 GB/s ±5 %"),
-        ({"x_Bps": 2e9, "x_Bps_ci": [2e9, 5e9]}, "2 GB/s unsure"),
+        ({"x_Bps": 2e9, "x_Bps_ci": [2e9, 5e9]}, "2 GB/s unknown"),
         ({"x_Bps": 0.0, "x_Bps_ci": [0.0, 1.0]}, "0 B/s"),
     ],
 )
 def test_cells_are_values_with_their_half_width(row: dict[str, object], cell: str) -> None:
     assert Column("x_Bps", "x", format_rate).cell(row) == cell
     narrow = Column("x_Bps", "x", format_rate, with_interval=False)
-    assert narrow.cell(row) == cell.partition(" ±")[0].partition(" unsure")[0]
+    assert narrow.cell(row) == cell.partition(" ±")[0].partition(" unknown")[0]

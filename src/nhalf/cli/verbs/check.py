@@ -214,7 +214,7 @@ def _verdict(verdict: Verdict) -> str:
 
 def _cells(point: PointVerdict) -> list[str]:
     """The columns promised, measured, interval and by how much."""
-    from nhalf.present.wording import says_nothing
+    from nhalf.base.numbers import says_nothing
 
     bounds, measured = point.bounds, point.measured
     is_flag = bounds.low == bounds.high

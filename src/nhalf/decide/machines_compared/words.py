@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from nhalf.base.numbers import format_number
 from nhalf.base.units import format_size
 from nhalf.decide.machines_compared.compare import (
     SAME,
@@ -62,8 +63,7 @@ def factor(place: Place) -> float:
 
 def times(value: float) -> str:
     """'1.03 times', '2.2 times' or '13 times'."""
-    digits = 3 if value < 1.1 or value >= 100 else 2
-    return f"{value:.{digits}g} times" if value < 1000 else f"{value:.0f} times"
+    return f"{format_number(value, 3 if value < 1.1 or value >= 100 else 2)} times"
 
 
 def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> str:

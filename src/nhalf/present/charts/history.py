@@ -8,6 +8,7 @@ from datetime import datetime
 
 import altair as alt
 
+from nhalf.base.numbers import change, fixed
 from nhalf.base.rows import Row
 from nhalf.decide.history.history import CurveHistory, History, moment
 from nhalf.present.charts import common
@@ -50,9 +51,7 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
 
 def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
     levels = curve.levels
-    changes = {
-        shift.at: f"{(shift.ratio - 1) * 100:+.1f} %, first in {shift.at}" for shift in curve.shifts
-    }
+    changes = {shift.at: f"{change(shift.ratio)}, first in {shift.at}" for shift in curve.shifts}
     return [
         {
             **{"curve": name, "run": run, "library": levels.libraries[i]},
@@ -61,7 +60,7 @@ def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
             "ratio": common.digits(float(levels.ratio[i])),
             "low": common.digits(float(levels.low[i])),
             "high": common.digits(float(levels.high[i])),
-            "time": f"{levels.ratio[i]:.3f}",
+            "time": fixed(levels.ratio[i], 3),
             "change": changes.get(run, ""),
         }
         for i, run in enumerate(levels.runs)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
+from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.present.charts import common
@@ -23,7 +24,7 @@ def ratio_row(point: Row, kind: str) -> Row:
         "ratio": common.digits(ratio, 4),
         "low": common.digits(common.drawn_low(low, ratio), 4),
         "high": common.digits(common.drawn_high(high, ratio), 4),
-        "interval": f"{low:.3g} to {high:.3g}" if point["launches"] > 1 else "none (one launch)",
+        "interval": span(low, high) if point["launches"] > 1 else "none (one launch)",
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
@@ -36,7 +37,7 @@ def rules_of(rows: list[Row]) -> list[str]:
 
 def _row(row: Row) -> Row:
     offered, accepted = row["offered_per_sender_Bps"], row["accepted_per_sender_Bps"]
-    share = f"{row['accepted_share'] * 100:.0f} %"
+    share = percent(row["accepted_share"])
     if row["launches"] > 1:
         low, high = row["accepted_share_low"] * 100, row["accepted_share_high"] * 100
         share += f" ({low:.0f} to {high:.0f} %)"

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import fixed, percent
 from nhalf.base.units import format_time
 from nhalf.decide.program.predict import COUNTS, SIMGRID, TIMELINE, ProgramPrediction
-from nhalf.present.wording import count, percent
+from nhalf.present.wording import count
 
 HOW = {
     COUNTS: "its calls by number",
@@ -28,7 +29,7 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     ]
     if len(prediction.computing_ratio) > 1:
         ratios = ", ".join(
-            f"{name} {ratio:.2f}" for name, ratio in prediction.computing_ratio.items()
+            f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )
         lines.append(f"  computing time there relative to here, by the cores: {ratios}")
     if prediction.launches == 1:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from nhalf.base.numbers import grouped, percent
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.present.report.caption import Caption, Choice, Spec
 from nhalf.present.report.subject import Subject
-from nhalf.present.wording import count, percent
+from nhalf.present.wording import count
 
 FOOTER = (
     "The calls of the program were counted while it ran. Times are those inside MPI calls; "
@@ -61,7 +62,7 @@ def _figures(program: Program) -> list[tuple[str, str]]:
     shares = time_by_rank(program)["time_share"].drop_nulls()
     figures = [
         (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
-        (f"{program.messages['count'].sum():,}".replace(",", " "), "messages between ranks"),
+        (grouped(int(program.messages["count"].sum())), "messages between ranks"),
     ]
     if shares.len():
         figures.append((percent(float(sum(shares) / shares.len())), "of the run in MPI"))

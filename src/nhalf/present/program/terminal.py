@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
@@ -14,7 +15,7 @@ from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.findings import findings
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
-from nhalf.present.wording import percent
+from nhalf.present.wording import count_text
 
 ROWS_MAX = 12
 
@@ -62,8 +63,8 @@ def _sends(program: Program) -> Table:
     ):
         distribution = spread(sends_by_rank(program)[name].drop_nulls())
         is_size = name.endswith("bytes")
-        cells = [format_size(v) if is_size else f"{v:.10g}" for v in distribution.values()]
-        rows.append([title, *cells])
+        form = format_size if is_size else count_text
+        rows.append([title, *map(form, distribution.values())])
     return "Messages", columns, rows
 
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import grouped, half_width_text, percent
 from nhalf.facts.difference import FASTER
 from nhalf.facts.extent import Extent
-from nhalf.present.wording import half_width_text
 from nhalf.statistics.unseen_states import unseen_share
 
 HOSTS_NAMED = 4
@@ -68,7 +68,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     words = "launch of every point" if high == 1 else "separate launches of every point"
     counts = [
         (launches, words),
-        (f"{extent.samples:,}".replace(",", " "), "timed samples kept"),
+        (grouped(extent.samples), "timed samples kept"),
     ]
     if extent.is_node:
         return counts
@@ -78,7 +78,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     return [
         *counts,
         (half_width, "typical 95 % interval, over launches"),
-        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference reported"),
+        (percent(FASTER - 1), "smallest difference reported"),
     ]
 
 
@@ -91,7 +91,7 @@ def footer(extent: Extent) -> str:
 
 def _unseen(launches: int) -> str:
     """State which share of launches an unseen state of the machine may have."""
-    share = f"{100 * unseen_share(launches):.0f} % of launches"
+    share = f"{percent(unseen_share(launches))} of launches"
     if launches == 1:
         return "A single launch says nothing about other states of the machine."
     return (

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import change, fixed
 from nhalf.decide.history.history import METHOD, History, moment
-from nhalf.present.change_words import around_text, at_text, change_text, ends
+from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
 from nhalf.present.panels import Table
@@ -49,9 +50,9 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
     called = {id(curve.levels): name for name, curve in zip(names, history.curves, strict=True)}
     cards = [
         {
-            "figure": change_text(shift.ratio),
+            "figure": change(shift.ratio),
             "text": f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
-            f"interval {change_text(shift.low)} to {change_text(shift.high)}.",
+            f"interval {change(shift.low)} to {change(shift.high)}.",
             "remedy": f"Changed with it: {around_text(shift)}." if shift.differences else "",
             "kind": "fact",
             "label": "Slower" if shift.ratio > 1 else "Faster",
@@ -60,7 +61,7 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
     ]
     return cards + [
         {
-            "figure": change_text(curve.last_ratio),
+            "figure": change(curve.last_ratio),
             "text": f"{name}: the last run differs from those before.",
             "remedy": "Another run will show whether that persists.",
             "kind": "doubt",
@@ -80,7 +81,7 @@ def _sections(history: History, names: list[str]) -> list[Section]:
         for i, run in enumerate(levels.runs):
             interval = ends(levels.low[i], levels.high[i])
             when = moment(history.started_s[run])
-            ratio = f"{levels.ratio[i]:.3f}"
+            ratio = f"{fixed(levels.ratio[i], 3)}"
             rows.append([name, when, ratio, interval, levels.libraries[i], run])
     columns = ["curve", "measured", "/ first", "interval", "library", "run"]
     return [

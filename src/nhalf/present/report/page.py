@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from nhalf.base.numbers import times
 from nhalf.base.templates import render
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
@@ -23,7 +24,6 @@ from nhalf.present.report.in_words import in_words
 from nhalf.present.report.packing import packed
 from nhalf.present.report.sections import sections, subject_of
 from nhalf.present.report.selectors import selectors
-from nhalf.present.wording import times
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens", "print")

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
@@ -21,7 +22,7 @@ from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import Caption, Choice, Spec, rows_of
 from nhalf.present.report.subject import Subject
 from nhalf.present.verdict import verdict
-from nhalf.present.wording import n_half_ends, n_half_text, says_nothing
+from nhalf.present.wording import n_half_ends, n_half_text
 
 NAMES_MAX = 4
 LINE_LENGTH = 95
@@ -103,7 +104,7 @@ def _setting(points: pl.DataFrame) -> tuple[str, str]:
 
 def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
     """An interval in words; one of two launches may be so wide that its ends only mislead."""
-    return "interval unknown" if says_nothing(low, high) else f"{form(low)} to {form(high)}"
+    return "interval unknown" if says_nothing(low, high) else span(low, high, form)
 
 
 def _library(entry: Overview, names: list[str]) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nhalf.base.numbers import MISSING, fixed, format_number, percent, span
 from nhalf.base.units import format_time
 from nhalf.present.terminal.tables import show_table
-from nhalf.present.wording import kernel_name, says_nothing
+from nhalf.present.wording import kernel_name
 
 COLUMNS = (
     *("kernel", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up", "per rank"),
@@ -43,25 +43,29 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         shape if row["placement"] in ("cores", "free") else f"{shape} ({row['placement']})",
         format_time(row["time_s"]) if row["time_s"] else "–",
         _interval(row["ci_low_s"], row["ci_high_s"]),
-        _number(row["mops"], "{:.1f}"),
-        _number(row["speedup"], "{:.2f}") + (MARK if _is_relative(row) else ""),
-        _number(row["efficiency"], "{:.0%}"),
-        _number(row["communication_share"], "{:.0%}"),
+        _number(row["mops"], lambda rate: fixed(rate, 1)),
+        _speedup(row),
+        _number(row["efficiency"], percent),
+        _number(row["communication_share"], percent),
         _verdict(row),
     ]
 
 
 def _interval(low_s: float | None, high_s: float | None) -> str:
     """An interval in words, where it says anything."""
-    if low_s is None or high_s is None or math.isnan(low_s) or says_nothing(low_s, high_s):
-        return "–"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
+    return MISSING if low_s is None or high_s is None else span(low_s, high_s, format_time)
+
+
+def _speedup(row: Mapping[str, Any]) -> str:
+    """The speed-up, with a mark if it is not relative to one rank."""
+    mark = MARK if _is_relative(row) else ""
+    return _number(row["speedup"], lambda ratio: fixed(ratio, 2)) + mark
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    deviation = _number(row["deviation"], "{:.1g}")
+    deviation = _number(row["deviation"], lambda share: format_number(share, 1))
     return deviation if row["verified"] else f"{deviation}, not verified"
 
 
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else form.format(value)
+def _number(value: float | None, form: Callable[[float], str]) -> str:
+    return MISSING if value is None else form(value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nhalf.base.numbers import fixed
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.refusal import Refused
 from nhalf.machines.processor import Processor
@@ -91,11 +92,11 @@ def _cells(bound: Bound) -> list[str]:
     loop = loop_json(bound)
     counts = [loop[key] for key in ("f_add", "f_mul", "f_fma", "f_div", "f_sqrt")]
     times = [loop[key] for key in ("t_fp", "t_mem", "t_issue", "t_dep", "cycles")]
-    cpf = "–" if loop["cpf"] is None else f"{loop['cpf']:.3f}"
+    cpf = "–" if loop["cpf"] is None else fixed(loop["cpf"], 3)
     limits = [UNITS[name] for name in bound.limits if name != "fixed" or bound.limits == ("fixed",)]
     return [
         f"{loop['function']}:{loop['line']}",
         *(str(count or "") for count in (*counts, loop["loads"], loop["stores"])),
-        *(f"{time:.2f}" for time in times),
+        *(fixed(time, 2) for time in times),
         *(cpf, f"{loop['mflops']:.0f}", ", ".join(limits)),
     ]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import says_nothing
 from nhalf.base.units import format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
-from nhalf.present.wording import says_nothing
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import METHOD, RUNS_SURE, History, moment
-from nhalf.present.change_words import around_text, at_text, change_text, ends
+from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
 
@@ -37,7 +38,7 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
             name,
             str(len(curve.levels.runs)),
             spark(curve.levels.ratio),
-            f"{curve.levels.ratio[-1]:.3f}",
+            fixed(curve.levels.ratio[-1], 3),
             ends(curve.levels.low[-1], curve.levels.high[-1]),
             str(len(curve.shifts)),
         ]
@@ -57,8 +58,8 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
         [
             shift.date,
             called[id(levels)],
-            change_text(shift.ratio),
-            f"{change_text(shift.low)} to {change_text(shift.high)}",
+            change(shift.ratio),
+            f"{change(shift.low)} to {change(shift.high)}",
             at_text(shift),
             around_text(shift) or "nothing that was recorded",
         ]
@@ -71,7 +72,7 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
     for name, curve in zip(names, history.curves, strict=True):
         if curve.last_ratio is not None:
             screen.print(
-                f"{name}: the last run differs by {change_text(curve.last_ratio)}; another run "
+                f"{name}: the last run differs by {change(curve.last_ratio)}; another run "
                 "tells whether that stays",
                 markup=False,
             )
@@ -92,7 +93,7 @@ def _show_levels(screen: Console, name: str, levels: Levels, history: History) -
     timed = not math.isnan(levels.time_s)
     rows = []
     for i, run in enumerate(levels.runs):
-        row = [moment(history.started_s[run]), f"{levels.ratio[i]:.3f}"]
+        row = [moment(history.started_s[run]), f"{fixed(levels.ratio[i], 3)}"]
         row += [ends(levels.low[i], levels.high[i]), str(levels.launches[i])]
         row += [format_time(levels.time_s * levels.ratio[i])] if timed else []
         rows.append([*row, levels.libraries[i], run])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nhalf.base.numbers import fixed
 from nhalf.loops.source.ma_bounds import Bound
 
 if TYPE_CHECKING:
@@ -62,6 +63,6 @@ def _cells(ladder: Ladder) -> list[str]:
     return [
         f"{counts.function}:{counts.line}",
         ladder.build.title.replace(" -march=native", ""),
-        *("–" if cycles is None else f"{cycles:.2f}" for cycles in rungs),
+        *("–" if cycles is None else fixed(cycles, 2) for cycles in rungs),
         str(gap) if gap else "",
     ]

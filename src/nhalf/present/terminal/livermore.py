@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nhalf.base.numbers import fixed, percent
 from nhalf.loops.livermore.table import Row, used
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
@@ -55,7 +56,8 @@ def _ladders(table: Sequence[Row]) -> Table:
         climb = row.climb(row.fastest)
         rungs = (climb.essential_cycles, climb.emitted_cycles, climb.scheduled_cycles)
         cells = [
-            "–" if cycles is None else f"{cycles:.2f}" for cycles in (*rungs, climb.measured_cycles)
+            "–" if cycles is None else fixed(cycles, 2)
+            for cycles in (*rungs, climb.measured_cycles)
         ]
         build = row.fastest.build.title.replace(" -march=native", "")
         shown.add_row(str(row.bound.number), *cells, build, row.advice)
@@ -80,7 +82,7 @@ def _tuned(table: Sequence[Row]) -> Table:
                 for timing in (row.fastest, row.tuned)
             ]
             cycles = row.bound.cycles
-            bound = "–" if cycles is None else f"{cycles:.2f}"
+            bound = "–" if cycles is None else fixed(cycles, 2)
             build = row.tuned.build.title.replace(" -march=native", "")
             words = ", ".join(TUNED[row.bound.number])
             shown.add_row(str(row.bound.number), bound, *cells, build, words)
@@ -91,9 +93,9 @@ def _cells(row: Row) -> list[str]:
     cycles = row.bound.cycles
     limits = [UNITS[name] for name in row.bound.limits[:1]]
     times = [_time(timing.cycles_per_iteration, row.share(timing)) for timing in row.plain]
-    bound = "–" if cycles is None else f"{cycles:.2f}"
+    bound = "–" if cycles is None else fixed(cycles, 2)
     return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
 
 
 def _time(cycles: float, share: float | None) -> str:
-    return f"{cycles:.2f}" + ("" if share is None else f" ({share:.0%})")
+    return fixed(cycles, 2) + ("" if share is None else f" ({percent(share)})")

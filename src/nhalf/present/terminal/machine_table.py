@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
+from nhalf.base.numbers import says_nothing
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.present.wording import says_nothing
 from nhalf.store.axes import parse_axes
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
@@ -63,8 +64,8 @@ def _show_units(described: Processor) -> None:
         [
             operation.name.replace("_", " "),
             "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
-            f"{operation.per_cycle:.2f}",
-            f"{operation.latency_cycles:.1f}" if operation.latency_cycles else "–",
+            fixed(operation.per_cycle, 2),
+            fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
         ]
         for operation in described.operations
     ]
@@ -103,7 +104,7 @@ def _cells(row: Row, announced: Mapping[str, Any]) -> list[str]:
         f"{row['line_bytes']} B" if row["line_bytes"] else "–",
         str(row["ways"] or "–"),
         format_time(row["hit_s"]),
-        f"{row['hit_cycles']:.1f}",
+        fixed(row["hit_cycles"], 1),
         format_time(row["miss_s"]) if row["miss_s"] else "–",
         ", ".join(filter(None, words)) or "nothing",
     ]

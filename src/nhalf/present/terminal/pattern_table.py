@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
+from nhalf.base.numbers import half_width_text
 from nhalf.base.units import format_size
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
@@ -73,7 +74,7 @@ def _widths(values: dict[str, float], intervals: dict[str, Range]) -> str:
     """
     names = sorted(values, key=lambda name: name == "1")
     halves = [(intervals[name][1] - intervals[name][0]) / 2 / abs(values[name]) for name in names]
-    return ", ".join(f"{100 * half:.1f} %" if half < 1 else "unknown" for half in halves)
+    return ", ".join(half_width_text(half).removeprefix("±") for half in halves)
 
 
 def _title(model: PatternModel) -> str:

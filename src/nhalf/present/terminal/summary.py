@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import half_width_text, percent, span
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, show_table
-from nhalf.present.wording import n_half_ends, n_half_text, says_nothing
+from nhalf.present.wording import n_half_ends, n_half_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -89,7 +90,7 @@ def _half_width(line: Overview) -> str:
     """The half width of the latency's interval; '–' without one: no width is no certainty."""
     if line.launches < 2 or math.isnan(line.latency_half_width):
         return "–"
-    return f"±{line.latency_half_width:.1%}" if line.latency_half_width < 1 else "unknown"
+    return half_width_text(line.latency_half_width)
 
 
 def patterns_table(lines: Sequence[PatternOverview]) -> Table:
@@ -106,7 +107,7 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
             str(line.points),
             format_size(line.smallest_bytes),
             format_time(line.quickest_s) + time,
-            format_rate(line.peak_Bps) if line.peak_Bps else "–",
+            format_rate(line.peak_Bps),
         )
     return table
 
@@ -118,11 +119,7 @@ def _switches(brackets: Sequence[tuple[float, float]]) -> str:
 
 def _interval(low_s: float, high_s: float) -> str:
     """An interval in words; two launches that disagree may give one without any meaning."""
-    if math.isnan(low_s):
-        return "–"
-    if says_nothing(low_s, high_s):
-        return "unknown"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
+    return span(low_s, high_s, format_time)
 
 
 def show_points(facts: Facts) -> None:
@@ -158,7 +155,7 @@ def _state(row: Mapping[str, Any]) -> str:
     """Format the flag time of a point's state, and the share of its launches."""
     if row["state_s"] is None:
         return "–"
-    return f"{format_time(row['state_s'])}, {row['state_share']:.0%}"
+    return f"{format_time(row['state_s'])}, {percent(row['state_share'])}"
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:

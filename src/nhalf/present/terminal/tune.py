@@ -7,6 +7,7 @@ import math
 import shlex
 from typing import TYPE_CHECKING
 
+from nhalf.base.numbers import fixed, percent, share_span, span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi.decision_table import choice
 from nhalf.present.terminal.tables import house_table
@@ -86,8 +87,8 @@ def _winners(tuned: Tuned) -> Table:
             str(cell.ranks),
             format_size(cell.size_bytes),
             gain.algorithm,
-            f"{gain.share:.0%}",
-            f"{low:.0%} to {high:.0%}",
+            percent(gain.share),
+            share_span(low, high),
             str(gain.launches),
         )
     return table
@@ -108,8 +109,8 @@ def _trial(curves: list[CurveRatio]) -> Table:
                 format_size(size.size_bytes),
                 format_time(size.a_s),
                 format_time(size.b_s),
-                f"{ratio.ratio:.2f}",
-                f"{ratio.low:.2f} to {ratio.high:.2f}",
+                fixed(ratio.ratio, 2),
+                span(ratio.low, ratio.high, times),
                 f"[{colour}]{size.verdict}[/]",
             )
     return table

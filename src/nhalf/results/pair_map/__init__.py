@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.results import Column, FindPlaces, Result
@@ -83,7 +84,7 @@ def _with_names(row: Row) -> Row:
     return row | {
         "map": map_name(row),
         "between": f"{count} {row['level']}",
-        "threshold": None if threshold is None else f"{threshold:.2f}x",
+        "threshold": None if threshold is None else f"{fixed(threshold, 2)}x",
         "named": str(len(row["slow"])) if threshold is not None else None,
         "sentences": sentences(row),
         "equal": equal_text(row),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nhalf.base.numbers import fixed, format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.results.pair_map.slow import MINIMAL_RATIO
@@ -51,7 +52,7 @@ def equal_text(row: Row) -> str:
 
 def equal_percent(row: Row) -> str:
     """By how much unremarkable pairs differ, '4 %'; less than a thousandth is not distinguished."""
-    return f"{max((row['equal_within_ratio'] - 1) * 100, 0.1):.2g} %"
+    return f"{format_number(max((row['equal_within_ratio'] - 1) * 100, 0.1), 2)} %"
 
 
 def shares(links: Iterable[Row]) -> list[str]:
@@ -76,9 +77,9 @@ def sides(links: Sequence[Row], members: Sequence[str]) -> tuple[list[str], list
 
 def _ratio(suspect: Row, than: str) -> str:
     """'1.90x as long as that of others (interval 1.82 to 2.01)'."""
-    low, high = (f"{end:.2f}" for end in suspect["ratio_ci"])
+    low, high = (fixed(end, 2) for end in suspect["ratio_ci"])
     interval = "" if low == high else f" (interval {low} to {high})"
-    return f"{suspect['ratio']:.2f}x as long as {than}{interval}"
+    return f"{fixed(suspect['ratio'], 2)}x as long as {than}{interval}"
 
 
 def _node(suspect: Row, row: Row) -> str:
@@ -111,10 +112,7 @@ def _links(links: Sequence[Row], row: Row) -> str:
             f"from {source} to {target} a message takes {_ratio(links[0], 'back')}; "
             "with two members, a slow node cannot be distinguished from a slow link"
         )
-    listed_links = [
-        f"{(' to ' if link['kind'] == 'way' else '-').join(link['members'])} {link['ratio']:.2f}x"
-        for link in links[:PAIRS_LISTED]
-    ]
+    listed_links = [_listed(link) for link in links[:PAIRS_LISTED]]
     more = len(links) - PAIRS_LISTED
     names = ", ".join(listed_links) + (f" and {more} more" if more > 0 else "")
     groups = sides(links, row["members"])
@@ -133,6 +131,12 @@ def _links(links: Sequence[Row], row: Row) -> str:
         where = " and ".join(common)
         return f"{names} as long: all of them at {where}, whose other pairs are not slow"
     return f"{names} as long as the others: no member and no two groups explain them all"
+
+
+def _listed(link: Row) -> str:
+    """'n1 to n3 1.90x', or 'n1-n3 1.90x' of both ways."""
+    ends = (" to " if link["kind"] == "way" else "-").join(link["members"])
+    return f"{ends} {fixed(link['ratio'], 2)}x"
 
 
 def _within(suspect: Row) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.results import Column, Result
@@ -65,5 +66,5 @@ class Traffic(Result):
         if row["saturation_percent"] <= min(load["load_percent"] for load in row["loads"]):
             return f"{summary}, not all of it is accepted even at {point}"
         low, high = row.get("saturation_percent_ci", (None, None))
-        interval = "" if low is None else f" (interval {low:.0f} to {high:.0f} %)"
+        interval = "" if low is None else f" (interval {share_span(low / 100, high / 100)})"
         return f"{summary}, accepted up to {point} of that{interval}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.base.numbers import format_number
 from nhalf.facts.fact import fact
 from nhalf.facts.program.matrix import communication_matrix
 from nhalf.facts.program.program import Program
@@ -47,7 +48,7 @@ class Shape:
             return "There are no point-to-point messages between different ranks."
         if not self.name:
             return "No known shape explains 90 % of the messages."
-        return f"{self.share * 100:.3g} % of the messages follow it."
+        return f"{format_number(self.share * 100)} % of the messages follow it."
 
 
 def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import percent, times
 from nhalf.facts.applications import Race, part_races, pattern_of
 from nhalf.facts.difference import FASTER
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, ends, percent, times, weight
+from nhalf.present.wording import between, ends, weight
 from nhalf.statistics.intervals import Interval
 
 KERNELS_MAX = 4

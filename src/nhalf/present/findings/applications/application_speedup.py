@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.facts.applications import Race, growth, pattern_of
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times
+from nhalf.present.wording import between
 
 HALF_WIDTH_MAX = 0.25
 """A speed-up with a wider interval is not reported."""

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import times
 from nhalf.facts.applications import Race, pattern_of, series_races, shape_races
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 from nhalf.statistics.intervals import Interval
 
 KERNELS_MAX = 4

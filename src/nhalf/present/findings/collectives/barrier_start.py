@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size
 from nhalf.facts.collectives import MISLEADS, misled
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times
+from nhalf.present.wording import between
 
 
 class BarrierStart(Finder[Facts]):

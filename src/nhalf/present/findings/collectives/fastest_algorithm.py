@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size
 from nhalf.facts.algorithms import Beaten, beaten
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, count, times, weight
+from nhalf.present.wording import between, count, weight
 
 
 class FastestAlgorithm(Finder[Facts]):

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import times
 from nhalf.facts.collectives import Match, matches
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 OPERATIONS_MAX = 4
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.grain import MATTERS, PATTERN, Crossing, crossings
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 from nhalf.statistics.intervals import Interval
 
 

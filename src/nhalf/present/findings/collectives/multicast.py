@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import PATTERN, Fastest, Spared, fastest_multicasts, spared
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import times, weight
+from nhalf.present.wording import weight
 
 
 class Multicast(Finder[Facts]):

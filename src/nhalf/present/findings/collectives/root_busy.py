@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.algorithms import Freed, freed_first
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 
 class RootBusy(Finder[Facts]):

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import AccessCost, costly_accesses
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, way_name, weight
+from nhalf.present.wording import between, way_name, weight
 
 
 class ArrayAccess(Finder[Facts]):

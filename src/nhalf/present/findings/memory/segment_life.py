@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import SEGMENT_PATTERN, part_times, step_times
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 
 class SegmentLife(Finder[Facts]):

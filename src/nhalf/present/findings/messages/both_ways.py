@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.sending import PINGPING, BothWays, both_ways
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, percent, times, weight
+from nhalf.present.wording import between, weight
 
 HALF = 1.8
 """From this ratio on, both directions together move hardly more than one alone."""
@@ -35,8 +36,8 @@ def _finding(directions: BothWays) -> Finding:
         text = (
             f"{directions.series}: the two directions do not disturb each other. For "
             f"{directions.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong "
-            f"does in each direction (interval {1 / ratio.high * 100:.0f} to "
-            f"{percent(1 / ratio.low)})."
+            f"does in each direction (interval "
+            f"{share_span(1 / ratio.high, 1 / ratio.low)})."
         )
     return Finding(
         text,

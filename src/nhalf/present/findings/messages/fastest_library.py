@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
+from nhalf.base.numbers import times
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, ends, sentence, size_range, times, weight
+from nhalf.present.wording import between, ends, sentence, size_range, weight
 
 EXCEPTIONS_MAX = 3
 """The number of exceptions that are described; the rest are counted."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import Part, own_parts
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent, weight
+from nhalf.present.wording import weight
 
 
 class Layers(Finder[Facts]):

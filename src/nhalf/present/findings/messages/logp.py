@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import logp_rows
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 BUSY = 0.5
 """Reported if processors are busy for more than this share of a message's time."""

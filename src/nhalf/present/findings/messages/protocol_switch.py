@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent, share_span, times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.facts.switches import Switch, switches
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, exact_size, percent, times, weight
+from nhalf.present.wording import between, exact_size, weight
 
 PATTERNS_MAX = 4
 CACHE_WEIGHT = 10
@@ -68,7 +69,7 @@ def _change(jump: Jump) -> str:
     share, low, high = (abs(value - 1) for value in (stated_ratio, ratio.low, ratio.high))
     verb = "costs" if jump.costs else "saves"
     low, high = min(low, high), max(low, high)
-    return f"{verb} {most}{percent(share)} (interval {low * 100:.0f} to {percent(high)})"
+    return f"{verb} {most}{percent(share)} (interval {share_span(low, high)})"
 
 
 def _vague(jump: Jump) -> bool:

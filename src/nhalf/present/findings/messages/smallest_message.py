@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.contests import Contest, contests
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import leads
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 
 class SmallestMessage(Finder[Facts]):

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean, median
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.loops.livermore.titles import PATTERN
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import count, percent, sentence
+from nhalf.present.wording import count, sentence
 
 
 class Ladder(Finder[Facts]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import fixed, format_number
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import NodeFacts, nodes
@@ -55,13 +56,13 @@ def _units(node: NodeFacts) -> Iterator[Finding]:
         return
     giga = node.peak_per_s / 1e9
     yield Finding(
-        f"One core does {giga:.3g} billion floating-point operations a second at most, at "
-        f"{node.clock_hz / 1e9:.2f} GHz.",
+        f"One core does {format_number(giga)} billion floating-point operations a second "
+        f"at most, at {fixed(node.clock_hz / 1e9, 2)} GHz.",
         48,
         "peak",
         pattern=UNIT,
         label="Units",
-        figure=f"{giga:.3g} G/s",
+        figure=f"{format_number(giga)} G/s",
     )
 
 
@@ -76,11 +77,11 @@ def _doubts(node: NodeFacts) -> Iterator[Finding]:
 
 def _roof(roof: Roof) -> Finding:
     return Finding(
-        f"With arrays in memory, a loop on one core needs {roof.ridge_per_byte:.3g} floating-point "
-        "operations for each byte before its units are the limit.",
+        f"With arrays in memory, a loop on one core needs {format_number(roof.ridge_per_byte)} "
+        "floating-point operations for each byte before its units are the limit.",
         46,
         "roofline",
         pattern=UNIT,
         label="Roofline",
-        figure=f"{roof.ridge_per_byte:.3g}/B",
+        figure=f"{format_number(roof.ridge_per_byte)}/B",
     )

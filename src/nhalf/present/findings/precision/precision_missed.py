@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import half_width_text
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import BLIND, Reach, reach, target, worse_than_neighbours
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import half_width_text
 
 NAMED_MAX = 3
 FEW_LAUNCHES = 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import taken_share
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 
 class TakenCores(Finder[Facts]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.active_messages import (
     FIRST,
@@ -20,7 +21,7 @@ from nhalf.facts.active_messages import (
 )
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 PUBLISHED = "GASNet on SCI published 3.28 µs against 14.63 µs, 4.5x."
 SUBJECTS = {

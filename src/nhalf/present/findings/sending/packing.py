@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.sending import LAYOUT_PATTERN, packed_sooner
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 WORDS = {
     "vector": "a vector",

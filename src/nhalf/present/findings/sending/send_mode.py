@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.facts.facts import Facts
 from nhalf.facts.sending import ModeCost, costly_modes, mode_name
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 
 
 class SendMode(Finder[Facts]):

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent, weight
+from nhalf.present.wording import weight
 from nhalf.results.b_eff.average import PATTERN
 
 MORE = (

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import times
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.facts.traffic import costly_rules
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, times, weight
+from nhalf.present.wording import between, weight
 from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name
 
 

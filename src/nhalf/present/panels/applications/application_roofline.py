@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import fixed, percent
 from nhalf.facts.facts import Facts
 from nhalf.facts.roofline import reached
 from nhalf.node.bandwidth import MEMORY
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import percent
 
 LIMITS = {MEMORY: "memory bandwidth", "units": "floating-point units"}
 
@@ -27,8 +27,8 @@ class ApplicationRoofline(Panel[Facts]):
                 application.kernel,
                 application.series,
                 str(application.workers),
-                f"{application.rate_per_s / 1e9:.2f}",
-                f"{application.bound_per_s / 1e9:.2f}",
+                fixed(application.rate_per_s / 1e9, 2),
+                fixed(application.bound_per_s / 1e9, 2),
                 LIMITS[application.limit],
                 percent(application.share),
             ]

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.applications import applications
 from nhalf.facts.facts import Facts
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import kernel_name, times
+from nhalf.present.wording import kernel_name
 
 
 class ApplicationShapes(Panel[Facts]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.applications import applications
@@ -75,5 +76,5 @@ def _drawn(row: Row, name: str, workers: int, fastest_s: float) -> Row:
         "high": common.digits(high_s / fastest_s, 4),
         "time": format_time(time_s),
         "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-        "rate": "–" if row["mops"] is None else f"{row['mops']:.0f}",
+        "rate": "–" if row["mops"] is None else format_number(row["mops"]),
     }

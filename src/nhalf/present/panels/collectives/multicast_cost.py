@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import FORWARDINGS, methods_of, multicasts
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import percent
 
 
 class MulticastCost(Panel[Facts]):
@@ -48,12 +48,12 @@ def _processor(row: Row) -> str:
     return f"{format_time(row['host_cpu_s'])} ({percent(row['host_cpu_share'])})"
 
 
-def _cells(row: dict[str, object]) -> list[str]:
+def _cells(row: Row) -> list[str]:
     """Make the cells that do not depend on whether host or adapter makes the copies."""
     return [
         str(row["group"]),
-        format_size(int(str(row["bytes"]))),
+        format_size(row["bytes"]),
         f"{row['links_used']:.0f}",
         f"{row['link_visits']:.0f}",
-        f"{row['link_concentration']:.3g}",
+        format_number(row["link_concentration"]),
     ]

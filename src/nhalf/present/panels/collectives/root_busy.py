@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.algorithms import algorithm_name, root_medians
@@ -12,7 +13,6 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import percent
 
 SIZES_SHOWN = 3
 ROWS_MAX = 60

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import times
 from nhalf.base.operations import NATIVE
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
@@ -52,7 +53,7 @@ def _cells(row: Row, facts: Facts) -> list[str]:
         format_size(row["bytes"]) if row["bytes"] else "–",
         format_time(row["median_s"]),
         format_time(row["barrier_s"]),
-        f"{row['ratio']:.2f}×",
+        times(row["ratio"]).replace("x", "×"),
         "–" if row["true_s"] is None else format_time(row["true_s"]),
         "–" if unsure_s is None else format_time(unsure_s),
     ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import SEGMENT_PARTS, SEGMENT_PATTERN, step_times
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
-from nhalf.present.wording import percent
 
 
 class SegmentLife(Panel[Facts]):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import fixed, percent
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.loops.livermore.titles import PATTERN
@@ -30,7 +31,7 @@ class Ladder(Panel[Facts]):
 
 
 def _cells(row: Row) -> list[str]:
-    rungs = ["–" if row[name] is None else f"{row[name]:.2f}" for name in RUNGS]
+    rungs = ["–" if row[name] is None else fixed(row[name], 2) for name in RUNGS]
     why = f"{row['cause']}: {row['remedy']}" if row["cause"] else "–"
-    share = "–" if row["share"] is None else f"{row['share']:.0%}"
+    share = "–" if row["share"] is None else percent(row["share"])
     return [row["kernel"], row["build"], *rungs, share, why]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import fixed, percent
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.loops.livermore.titles import PATTERN
@@ -37,7 +38,7 @@ def _cells(plain: Row, tuned: Row) -> list[str]:
     shares = [plain["share"], tuned["share"]]
     return [
         plain["kernel"],
-        *("–" if count is None else f"{count:.2f}" for count in cycles),
-        *("–" if share is None else f"{share:.0%}" for share in shares),
+        *("–" if count is None else fixed(count, 2) for count in cycles),
+        *("–" if share is None else percent(share) for share in shares),
         ", ".join(TUNED[plain["number"]]),
     ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import fixed
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import nodes
 from nhalf.node.reading import UNIT
@@ -24,8 +25,8 @@ class Units(Panel[Facts]):
             [
                 operation.name.replace("_", " "),
                 "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
-                f"{operation.per_cycle:.2f}",
-                f"{operation.latency_cycles:.1f}" if operation.latency_cycles else "–",
+                fixed(operation.per_cycle, 2),
+                fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
             ]
             for node in nodes(facts)
             for operation in node.operations

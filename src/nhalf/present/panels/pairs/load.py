@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
@@ -63,7 +64,7 @@ def _rows(ratios: pl.DataFrame) -> list[Row]:
             "pairs": row["pairs"],
             "ratio": common.digits(row["ratio"], 4),
             "time": format_time(row["time_s"]),
-            "interval": f"{row['low']:.3g} to {row['high']:.3g}"
+            "interval": span(row["low"], row["high"])
             if row["launches"] > 1 and row["pairs"] > 1
             else "none",
         }

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
@@ -120,7 +121,7 @@ def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> Row:
 def _range_text(low_s: float, high_s: float) -> str:
     if not (math.isfinite(low_s) and math.isfinite(high_s)):
         return "–"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
+    return span(low_s, high_s, format_time)
 
 
 def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt.Chart]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.numbers import span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
@@ -81,7 +82,7 @@ def _rows(points: pl.DataFrame) -> list[Row]:
             "low": common.digits(common.drawn_low(row["low_Bps"], row["rate_Bps"])),
             "high": common.digits(common.drawn_high(row["high_Bps"], row["rate_Bps"])),
             "text": format_rate(row["rate_Bps"]),
-            "interval": f"{format_rate(row['low_Bps'])} to {format_rate(row['high_Bps'])}"
+            "interval": span(row["low_Bps"], row["high_Bps"], format_rate)
             if row["launches"] > 1
             else "none (needs several launches)",
         }

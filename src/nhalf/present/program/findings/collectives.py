@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import count, percent
+from nhalf.present.wording import count
 
 SHARE_MIN = 0.05
 TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")

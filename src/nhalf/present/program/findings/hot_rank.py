@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent, times
 from nhalf.facts.program.matrix import communication_matrix
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.hubs import MASTER_WORKER
 from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent, times
 
 RATIO_MIN = 4.0
 RANKS_MIN = 4

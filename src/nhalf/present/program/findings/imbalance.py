@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent, times
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent, times
 
 RATIO_MIN = 1.1
 SAVED_SHARE_MIN = 0.02

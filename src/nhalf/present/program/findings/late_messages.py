@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waiting import LATE_SENDER
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 SHARE_MIN = 0.03
 
@@ -33,7 +33,7 @@ class LateMessages(Finder[Program]):
             f"{format_time(row['waiting_s'])} ({percent(share)} of the run) for "
             f"{row['messages']} of {row['of_messages']} messages {way} it, "
             f"{format_time(row['longest_s'])} for the worst ({format_size(row['size_bytes'])}, "
-            f"{row['from_s']:.6g} s after the start).",
+            f"{format_time(row['from_s'])} after the start).",
             importance=58,
             kind="late-messages",
             remedy=f"Look at what rank {row['late_rank']} does beforehand: nhalf export TRACE --to "

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.rate import rate_phases
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 
 class Phases(Finder[Program]):
@@ -23,7 +23,7 @@ class Phases(Finder[Program]):
             f"The rate of messages has {len(rows)} phases; in the busiest, from "
             f"{format_time(busiest['start_s'])} to {format_time(busiest['end_s'])}, "
             f"{percent(busiest['messages'] / total)} of all messages and collective calls are "
-            f"issued ({busiest['messages_per_s']:.0f} per second).",
+            f"issued ({format_number(busiest['messages_per_s'])} per second).",
             importance=45,
             kind="phases",
             value=len(rows),

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.facts.program.placement import suggested_placement
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 SAVED_SHARE_MIN = 0.1
 RANKS_LISTED = 64

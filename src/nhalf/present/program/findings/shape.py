@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import IRREGULAR, NONE, communication_shape
 from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 SMALL_BYTES = 1024
 LARGE_BYTES = 64 * 1024

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 
 class TimeInMpi(Finder[Program]):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.facts.program.waiting import waiting_by_cause
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import percent
 
 SHARE_MIN = 0.05
 EQUAL = 1.1

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import percent
 
 ROWS_MAX = 30
 

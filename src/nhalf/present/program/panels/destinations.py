@@ -7,7 +7,7 @@ from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, sends_by_rank, spread
 from nhalf.present.panels import Panel, Table
-from nhalf.present.wording import count
+from nhalf.present.wording import count, count_text
 
 
 class Destinations(Panel[Program]):
@@ -30,8 +30,8 @@ class Destinations(Panel[Program]):
         ):
             distribution = spread(sends_by_rank(program)[name].drop_nulls())
             is_size = name.endswith("bytes")
-            values = distribution.values()
-            rows.append([title, *(format_size(v) if is_size else f"{v:.10g}" for v in values)])
+            form = format_size if is_size else count_text
+            rows.append([title, *map(form, distribution.values())])
         for row in destination_histogram(sends_by_rank(program)).iter_rows(named=True):
             to = count(row["destinations"], "destination")
             rows.append([to, count(row["ranks"], "rank"), "", ""])
