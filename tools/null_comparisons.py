@@ -22,8 +22,7 @@ import polars as pl
 from nhalf.decide.check.against import TOLERANCE, against_former
 from nhalf.decide.check.verdict import worst
 from nhalf.facts.facts import Facts
-from nhalf.statistics.flags import with_flags
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import flagged_medians
 from nhalf.store.run import Run
 
 FACTOR = 1.25
@@ -69,7 +68,7 @@ def verdicts(frames: Sequence[pl.DataFrame], runs: int, factor: float) -> Counte
         drawn = random.sample(range(len(frames)), 2 * runs)
         before, now = together(frames, drawn[:runs]), together(frames, drawn[runs:])
         slower = pl.col("samples_s").list.eval(pl.element() * factor)
-        former = with_flags(launch_medians(before), before)
+        former = flagged_medians(before)
         subject = Facts(now.with_columns(samples_s=slower))
         answers, _, _ = against_former(subject, former, TOLERANCE)
         found[worst([answer.verdict for answer in answers])] += 1

@@ -20,8 +20,8 @@ from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
-from nhalf.statistics.flags import with_flags, with_states
-from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.statistics.flags import is_elsewhere, with_states
+from nhalf.statistics.summary import launch_medians, state_medians, summarise, visits
 from nhalf.store.collection import distinct
 from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
@@ -138,22 +138,26 @@ class Facts:
     def launches(self) -> pl.DataFrame:
         """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`.
 
-        These are the launches in the machine state that `summary` reports for their point.
+        These are the launches in the machine state that most of the run was measured in; those of
+        points that hardly met it are left out.
         """
         every_launch = self.every_launch
-        if self.stated["counts"].all():
+        stated = self.stated
+        if stated["counts"].all():
             return every_launch
-        return self.stated.filter("counts").select(every_launch.columns)
+        in_state = stated.filter(pl.col("counts") & ~pl.col("elsewhere"))
+        return state_medians(in_state).select(every_launch.columns)
 
     @property
     @fact
     def stated(self) -> pl.DataFrame:
-        """`flagged` with the state of the machine in each launch of a point.
+        """Every visit of a launch to a point, with the state of the machine meanwhile.
 
-        Adds `state_s`, the median flag of the state, and `counts`, whether it is reported
-        (statistics/flags.py).
+        Adds to `visits` (statistics/summary.py) `state_s`, the median flag of the state; `counts`,
+        whether it is reported; and `elsewhere`, whether its point is reported in another state
+        than most of the run (statistics/flags.py).
         """
-        return with_states(self.flagged)
+        return with_states(visits(self.measurements))
 
     @property
     @fact
@@ -164,8 +168,11 @@ class Facts:
     @property
     @fact
     def flagged(self) -> pl.DataFrame:
-        """`every_launch` with `flag_s`, the time of a flag between two cores meanwhile."""
-        return with_flags(self.every_launch, self.measurements)
+        """One row per point, launch and state of the machine, with `flag_s`.
+
+        `flag_s` is the time of a flag between two cores meanwhile (statistics/flags.py).
+        """
+        return state_medians(self.stated)
 
     @property
     @fact
@@ -179,8 +186,21 @@ class Facts:
         """The rows of `summary` with a finite positive time, and derived columns.
 
         Adds `low_s` and `high_s`, the interval with the median for a missing end, and the rates
-        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null if no data moves.
+        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null if no data moves. Points measured in
+        another state of the machine than most of the run are left out: `elsewhere` has them.
         """
+        return self._drawable.filter(~is_elsewhere())
+
+    @property
+    @fact
+    def elsewhere(self) -> pl.DataFrame:
+        """The points that `sound` leaves out, because the machine was in another state."""
+        return self._drawable.filter(is_elsewhere())
+
+    @property
+    @fact
+    def _drawable(self) -> pl.DataFrame:
+        """The rows of `summary` with a positive time in any state, and the columns of `sound`."""
         median, moved = pl.col("median_s"), pl.col("bytes_per_time")
         ends = {
             name: pl.when(pl.col(end).is_finite() & (pl.col(end) > 0)).then(end).otherwise(median)

@@ -28,6 +28,7 @@ from nhalf.models.line import Piece, piece_intervals
 from nhalf.results import parts
 from nhalf.results.logp.parameters import each_logp
 from nhalf.results.logp.values import LogP
+from nhalf.statistics.flags import is_elsewhere
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
 from nhalf.store.keys import RUN_CURVE
@@ -61,8 +62,9 @@ def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedMod
     """A segmented model of every curve with three or more sizes, sorted by its key.
 
     `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) the
-    reported values. Sizes whose data failed verification or whose time is not positive are left
-    out, and 0 where the library then does nothing.
+    reported values. Sizes whose data failed verification, whose time is not positive or that were
+    measured in another state of the machine are left out, and 0 where the library then does
+    nothing.
     """
     return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
@@ -129,6 +131,7 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
     """Every curve of a run that can be fitted, with the columns that identify it."""
     sound = summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
+        ~is_elsewhere(),
         ~pl.col("pattern").is_in(list(parts())),
     )
     if sound.is_empty():

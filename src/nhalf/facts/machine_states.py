@@ -9,12 +9,12 @@ import polars as pl
 
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
-from nhalf.statistics.flags import PLACES
+from nhalf.statistics.flags import PLACES, is_elsewhere
 
 
 @dataclass(frozen=True)
 class State:
-    """The time of a flag between two cores, and the share of launches in this state."""
+    """The time of a flag between two cores, and the share of measurements in this state."""
 
     flag_s: float
     share: float
@@ -24,7 +24,7 @@ class State:
 class MachineStates:
     """The states of one run on the same cores, the most frequent first.
 
-    `changed_share` is the share of the points' launches during which the machine changed; of
+    `changed_share` is the share of measurements during which the machine changed; of
     `points`, `elsewhere` are reported in a state other than the first.
     """
 
@@ -49,7 +49,7 @@ def machine_states(facts: Facts) -> list[MachineStates]:
             continue
         is_here = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]
         points = facts.summary.filter(*is_here)
-        elsewhere = points.filter(pl.col("state_s") != states[0].flag_s).height
+        elsewhere = points.filter(is_elsewhere()).height
         changed_share = 1 - sum(state.share for state in states)
         run, ranks, placement = (str(key[0]), int(str(key[1])), str(key[2]))
         machines.append(
@@ -63,11 +63,11 @@ SHARE_LEAST = 0.1
 
 @fact
 def taken_share(facts: Facts) -> float:
-    """The share of points' launches without an answer to their flag; 0 if it is small.
+    """The share of measurements without an answer to their flag; 0 if it is small.
 
     Only cores that answered at other times count: others cannot pass flags at all.
     """
     can_pass = pl.col("flag_s").is_not_null().any().over(PLACES)
-    flags = facts.flagged.filter(can_pass)["flag_s"]
+    flags = facts.stated.filter(can_pass)["flag_s"]
     share = flags.null_count() / len(flags) if len(flags) else 0.0
     return share if share >= SHARE_LEAST else 0.0

@@ -26,6 +26,9 @@ class Advice:
 PRECISION_TARGET = 0.03
 """Target relative half-width of the interval over launches in a default run."""
 
+OTHER_STATE = "other-state"
+"""The name of the warning that a point is not in the state of its curve."""
+
 ADVICES = (
     Advice(
         "unpinned",
@@ -106,6 +109,14 @@ ADVICES = (
         "the gap between the fastest or slowest launch and the next one is 3 % or more, and a "
         "larger share of the range than normal noise leaves once in 500 times (Dixon 1950); four "
         "launches or more",
+    ),
+    Advice(
+        OTHER_STATE,
+        "the point was measured in another state of the machine than most of its run, so it does "
+        "not belong to the same curve",
+        "add launches at another time (--resume RUN --launches N), or keep the machine idle",
+        "fewer than two launches met the state in which most of the run was measured, as a flag "
+        "between two cores tells (statistics/flags.py)",
     ),
     Advice(
         "drift",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """States of the machine, identified by the time of a flag between two cores.
 
-Next to every point, probes time a flag handoff between two cores (native/timing/flag.hpp), which
-involves no message library. Virtual machines that migrate their cores, and clock changes, show in
-it: flag times form groups with gaps between them, and each group is a state. States last longer
-than launches and often longer than runs, so a value is meaningful only with its state.
+Next to every visit to a point, probes time a flag handoff between two cores
+(native/timing/flag.hpp), which involves no message library. Virtual machines that migrate their
+cores, and clock changes, show in it: flag times form groups with gaps between them, and each group
+is a state. States last longer than launches and often longer than runs, so a value is meaningful
+only with its state.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.store.keys import RUN_POINT
+from nhalf.statistics.advice import OTHER_STATE
+from nhalf.store.keys import RUN_POINT, SUBJECT
 from nhalf.store.values import value
 
 APART = 1.5
@@ -40,21 +42,24 @@ def steady_flag_s(before_s: float | None, after_s: float | None) -> float | None
     return math.sqrt(low_s * high_s) if high_s <= STEADY * low_s else math.nan
 
 
-def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
-    """Launch medians with `flag_s`: null if it was not measured, NaN if it changed."""
-    on = [*RUN_POINT, "launch"]
-    flags = (
-        measurements.select(*on, value("flag_before_s"), value("flag_after_s"))
-        .drop_nulls(["flag_before_s", "flag_after_s"])
-        .with_columns(pl.col(pl.String).fill_null(""))
-        .collect()
-    )
-    low = pl.min_horizontal("flag_before_s", "flag_after_s").min()
-    high = pl.max_horizontal("flag_before_s", "flag_after_s").max()
-    steady = flags.group_by(on).agg(
-        flag_s=pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
-    )
-    return medians.join(steady, on=on, how="left", nulls_equal=True, maintain_order="left")
+def flag_of_visit() -> pl.Expr:
+    """The time of a flag beside each row of measurements as `flag_s`: null, or NaN, as above."""
+    before, after = value("flag_before_s"), value("flag_after_s")
+    low, high = pl.min_horizontal(before, after), pl.max_horizontal(before, after)
+    steady = pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
+    return pl.when(before.is_not_null() & after.is_not_null()).then(steady).alias("flag_s")
+
+
+def flag_of_group() -> pl.Expr:
+    """The flag of several visits in one state: the median of those that were steady."""
+    flag = pl.col("flag_s")
+    changed = pl.when(flag.is_not_null().all()).then(math.nan)
+    return pl.coalesce(flag.drop_nulls().drop_nans().median(), changed).alias("flag_s")
+
+
+def is_elsewhere() -> pl.Expr:
+    """Whether a row of a summary was measured in another state than most of its run."""
+    return pl.col("advice").list.contains(OTHER_STATE)
 
 
 def mostly_missed(flags_s: pl.Series) -> bool:
@@ -79,19 +84,20 @@ def borders(flags_s: pl.Series) -> list[float]:
 
 
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
-    """Launch medians with `flag_s` and the state in which each was measured.
+    """Visits of launches to points, with `flag_s`, and the state in which each was measured.
 
-    Adds `state_s`, the median flag of the launch's state: null if there is none, NaN if the
-    machine changed between several. `counts` is whether the launch is in the state reported for
+    Adds `state_s`, the median flag of the visit's state: null if there is none, NaN if the
+    machine changed between several. `counts` is whether the visit is in the state reported for
     its point: the one in which most of the run was measured or, if a point has fewer than two
-    launches in that state, the point's own most frequent one.
+    launches in that state, the point's own most frequent one; `elsewhere` is whether it is that
+    other one.
     """
-    parts = flagged.with_row_index("row").partition_by(PLACES, maintain_order=True)
+    parts = flagged.with_row_index("position").partition_by(PLACES, maintain_order=True)
     stated = [_with_state(part) for part in parts]
     if not stated:
-        kinds = {"state_s": pl.Float64(), "counts": pl.Boolean()}
+        kinds = {"state_s": pl.Float64(), "counts": pl.Boolean(), "elsewhere": pl.Boolean()}
         return flagged.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
-    return pl.concat(stated).sort("row").drop("row")
+    return pl.concat(stated).sort("position").drop("position")
 
 
 def _grouped(ordered: Floats) -> Floats:
@@ -104,12 +110,13 @@ def _grouped(ordered: Floats) -> Floats:
 
 
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
-    """The launches on the same cores, with `state_s` and `counts`."""
+    """The visits on the same cores, with `state_s`, `counts` and `elsewhere`."""
     edges_s = borders(part["flag_s"])
     flag = pl.col("flag_s")
     steady = flag.is_not_null() & flag.is_not_nan()
     if not edges_s or mostly_missed(part["flag_s"]):
-        return part.with_columns(state_s=flag.filter(steady).median(), counts=pl.lit(True))
+        state_s = flag.filter(steady).median()
+        return part.with_columns(state_s=state_s, counts=pl.lit(True), elsewhere=pl.lit(False))
     number = pl.sum_horizontal([flag >= edge for edge in edges_s])
     part = part.with_columns(state_number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
     state_median = flag.filter(steady).median().over("state_number")
@@ -121,16 +128,23 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     state_counts = in_states["state_number"].value_counts()
     ranked = state_counts.sort("count", "state_number", descending=[True, False])
     main_number = ranked["state_number"][0]
+    launch = pl.col("launch")
     of_point = in_states.group_by(RUN_POINT).agg(
         own=pl.col("state_number").mode().min(),
-        main=(pl.col("state_number") == main_number).sum(),
-        of=pl.len(),
+        main=launch.filter(pl.col("state_number") == main_number).n_unique(),
+        of=launch.n_unique(),
     )
     enough = pl.col("main") >= pl.min_horizontal(2, "of")
     chosen_number = pl.when(enough).then(main_number).otherwise("own")
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
-    counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
-    # A launch whose flag was missed is in an unknown state: better than a single launch.
-    alone = (counts.sum() < 2).over(RUN_POINT) & flag.is_null().any().over(RUN_POINT)
-    return part.with_columns(counts=counts | alone).drop("state_number", "chosen_number")
+    chosen_state = pl.col("chosen_number").fill_null(-1)
+    counts = pl.col("state_number") == chosen_state
+    # A visit whose flag was missed is in an unknown state: better than a single launch.
+    is_alone = launch.filter(counts).n_unique().over(RUN_POINT) < 2
+    # A transport that cannot pass flags is in the state of the others.
+    has_flags = flag.is_not_null().any().over(SUBJECT)
+    return part.with_columns(
+        counts=counts | (is_alone & flag.is_null()),
+        elsewhere=(chosen_state != main_number) & has_flags,
+    ).drop("state_number", "chosen_number")

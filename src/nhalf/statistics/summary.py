@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, PRECISION_TARGET
+from nhalf.statistics.advice import ADVICES, OTHER_STATE, PRECISION_TARGET
 from nhalf.statistics.derived_advice import derived
-from nhalf.statistics.flags import with_flags, with_states
+from nhalf.statistics.flags import flag_of_group, flag_of_visit, with_states
 from nhalf.statistics.intervals import sample_interval
 from nhalf.statistics.next_run import matrix_of, next_run_intervals
 from nhalf.store.keys import RUN_POINT
-from nhalf.store.schema import LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
+from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
@@ -32,12 +32,30 @@ EXACT = ("simulated",)
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point and launch, sorted: run, the point's columns, launch, then results.
 
-    `median_s` is the median of the launch's samples (of their medians, if a launch measured a
-    point more than once), `lowest_s` its fastest sample, `samples` their number. Rows without
-    samples are left out. Raises InputError if a sample is not finite, or more negative than clock
-    overhead explains.
+    `median_s` is the median of the launch's samples (of the medians of its visits, if a launch
+    visited a point more than once), `lowest_s` its fastest sample, `samples` their number. Rows
+    without samples are left out. Raises InputError if a sample is not finite, or more negative
+    than clock overhead explains.
     """
-    return conformed(_launches(_without_nulls(measurements)), LAUNCH_COLUMNS)
+    return conformed(_of_launches(visits(measurements)), LAUNCH_COLUMNS)
+
+
+def visits(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per visit of a launch to a point, with `flag_s` and everything but the samples.
+
+    `row` is the visit's row of the measurements. Raises InputError as `launch_medians`.
+    """
+    return _visits(_without_nulls(measurements))
+
+
+def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """`launch_medians` with `flag_s`, a row for each state of the machine that a launch met."""
+    return state_medians(with_states(visits(measurements)))
+
+
+def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
+    """`launch_medians` and `flag_s` from `with_states` of visits, a row for each state."""
+    return conformed(_of_launches(stated, "state_s"), FLAGGED_COLUMNS)
 
 
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
@@ -52,12 +70,16 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     """
     # Read once: unpacking ten million samples takes longer than any use of them.
     measurements = _without_nulls(measurements.select(_READ)).collect().lazy()
-    all_launches = _launches(measurements)
-    if all_launches.is_empty():
+    stated = with_states(_visits(measurements))
+    if stated.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
-    all_launches = with_states(with_flags(all_launches, measurements))
-    points = _points(all_launches)
-    launches, measurements = _counted(all_launches, measurements)
+    reported = stated.filter("counts")
+    if reported.height < stated.height:
+        measurements = measurements.with_row_index("row").join(
+            reported.lazy().select("row"), on="row", how="semi"
+        )
+    launches = _of_launches(reported)
+    points = _points(stated, launches)
     median, low, high = next_run_intervals(*matrix_of(points), confidence)
     points = points.drop("medians", "numbers").with_columns(
         pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
@@ -68,20 +90,25 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
 
 
-def _points(all_launches: pl.DataFrame) -> pl.DataFrame:
-    """One row per point, from the launches in the reported state; warnings from all launches."""
-    counted = pl.col("counts")
-    return all_launches.group_by(RUN_POINT, maintain_order=True).agg(
-        pl.col("median_s").filter(counted).alias("medians"),
-        pl.col("launch").filter(counted).alias("numbers"),
-        pl.col("lowest_s").filter(counted).min(),
-        counted.sum().cast(pl.Int32).alias("launches"),
-        pl.col("samples").filter(counted).sum().cast(pl.Int64),
+def _points(stated: pl.DataFrame, launches: pl.DataFrame) -> pl.DataFrame:
+    """One row per point, from the launches in the reported state; warnings from all visits."""
+    of_all = stated.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col("bytes_per_time").first(),
         pl.col("verified").all(),
         _flat("advice").unique(maintain_order=True),
-        pl.col("state_s").filter(counted).first().fill_nan(None),
-        state_share=counted.mean(),
+        pl.col("elsewhere").any(),
+        pl.col("state_s").filter("counts").first().fill_nan(None),
+        state_share=pl.col("counts").mean(),
+    )
+    of_reported = launches.group_by(RUN_POINT, maintain_order=True).agg(
+        pl.col("median_s").alias("medians"),
+        pl.col("launch").alias("numbers"),
+        pl.col("lowest_s").min(),
+        pl.len().cast(pl.Int32).alias("launches"),
+        pl.col("samples").sum().cast(pl.Int64),
+    )
+    return of_reported.join(
+        of_all, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     )
 
 
@@ -90,12 +117,14 @@ def _without_nulls(measurements: pl.LazyFrame) -> pl.LazyFrame:
     return measurements.with_columns(pl.col(pl.String).fill_null(""))
 
 
-def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """One row per point and launch, with everything except the samples."""
+def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per visit with samples, sorted by point and launch, with everything but these."""
     samples = pl.col("samples_s")
     rows = (
-        measurements.filter(samples.list.len() > 0)
+        measurements.with_row_index("row")
+        .filter(samples.list.len() > 0)
         .select(
+            "row",
             *RUN_POINT,
             "launch",
             samples.list.median().alias("median_s"),
@@ -107,21 +136,26 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
             "bytes_per_time",
             "verified",
             "advice",
+            flag_of_visit(),
         )
         .collect()
     )
     _check_times(rows)
+    return rows.drop("sum_s", "taken_off_s").sort([*RUN_POINT, "launch", "row"])
+
+
+def _of_launches(rows: pl.DataFrame, *further: str) -> pl.DataFrame:
+    """One row per point and launch (and value of `further` columns) of visits, sorted."""
+    key = [*RUN_POINT, "launch", *further]
     return (
-        rows.group_by([*RUN_POINT, "launch"])
+        rows.group_by(key)
         .agg(
             pl.col("median_s").median(),
             pl.col("lowest_s").min(),
             pl.col("samples").sum(),
-            pl.col("bytes_per_time").first(),
-            pl.col("verified").all(),
-            _flat("advice"),
+            flag_of_group(),
         )
-        .sort([*RUN_POINT, "launch"])
+        .sort(key)
     )
 
 
@@ -151,19 +185,6 @@ def _check_times(rows: pl.DataFrame) -> None:
         f"{row['pattern']} of {row['bytes']} B in launch {row['launch']} of run {row['run']!r} "
         "has a sample that is negative or not finite",
         "the store is damaged: measure this point again",
-    )
-
-
-def _counted(
-    all_launches: pl.DataFrame, measurements: pl.LazyFrame
-) -> tuple[pl.DataFrame, pl.LazyFrame]:
-    """The reported launches with their measurements."""
-    if all_launches["counts"].all():
-        return all_launches, measurements
-    launches = all_launches.filter("counts")
-    on = [*RUN_POINT, "launch"]
-    return launches, measurements.join(
-        launches.lazy().select(on), on=on, how="semi", nulls_equal=True
     )
 
 
@@ -231,6 +252,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "drift": pl.col("drift"),
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
         "one-launch": single & ~pl.col("transport").is_in(EXACT),
+        OTHER_STATE: pl.col("elsewhere"),
         "unverified": ~pl.col("verified"),
     }
     warnings = [pl.when(flag).then(pl.lit(name)) for name, flag in flags.items()]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from nhalf.statistics.flags import borders, with_states
-from nhalf.statistics.summary import summarise
+from nhalf.statistics.summary import flagged_medians, launch_medians, summarise, visits
 from nhalf.store.schema import POINT_COLUMNS
 from tests.nhalf.synthetic import build_measurements
 
@@ -86,8 +86,25 @@ def test_without_states_all_counts(flags_s: list[float | None]) -> None:
 def test_a_launch_without_a_flag_counts_where_one_would_be_left_alone() -> None:
     flags_s = [[NEAR] * 4, [FAR, FAR, NEAR, None], [NEAR, None, None, FAR], [NEAR, NEAR, None, FAR]]
     found = counted(with_states(launches(flags_s)))
-    assert found[1:] == [[True, True, False, False], [True] * 4, [True, True, False, False]]
+    in_its_own = [True, True, True, False]
+    assert found[1:] == [[True, True, False, False], in_its_own, [True, True, False, False]]
     assert with_states(launches([[NEAR, FAR, None, None, None]]))["counts"].all()
+
+
+def test_a_point_in_another_state_says_so() -> None:
+    found = with_states(launches([[NEAR] * 5, [NEAR] * 5, [FAR, FAR, FAR, FAR, NEAR]]))
+    assert found.group_by("bytes", maintain_order=True).agg("elsewhere")["elsewhere"].to_list() == [
+        [False] * 5,
+        [False] * 5,
+        [True] * 5,
+    ]
+
+
+def test_a_transport_without_flags_is_in_the_state_of_the_others() -> None:
+    mixed = pl.concat(
+        [launches([[NEAR] * 5, [FAR, NEAR, NEAR]], mpi="x"), launches([[None] * 3], mpi="y")]
+    )
+    assert not with_states(mixed)["elsewhere"].any()
 
 
 def test_other_cores_are_other_places() -> None:
@@ -97,17 +114,47 @@ def test_other_cores_are_other_places() -> None:
     assert with_states(pl.concat([near, far]))["counts"].all()
 
 
+def flagged(given: pl.DataFrame, before_s: pl.Expr, after_s: pl.Expr) -> pl.LazyFrame:
+    """Measurements with the flags before and after each visit."""
+    flags = {"flag_after_s": after_s, "flag_before_s": before_s}
+    values = pl.concat_list(
+        pl.struct(pl.lit(name).alias("name"), flag.alias("value")) for name, flag in flags.items()
+    )
+    return given.with_columns(values=values).lazy()
+
+
+def test_flags_come_from_both_sides_of_a_visit() -> None:
+    given = build_measurements(sizes=(0, 8), launches=2).collect()
+    after = pl.when(pl.col("launch") == 1).then(160e-9).otherwise(40e-9)
+    found = visits(flagged(given, pl.lit(40e-9), after)).sort("launch")["flag_s"].to_list()
+    assert found[:2] == pytest.approx([40e-9] * 2)
+    assert all(math.isnan(flag_s) for flag_s in found[2:])
+
+
+def test_a_launch_that_meets_two_states_counts_in_each() -> None:
+    """Each launch visits its points three times; the machine is far during the last visit."""
+    once = build_measurements(sizes=(0, 8, 64), launches=4, noise=0.0).collect()
+    near = flagged(once, pl.lit(NEAR), pl.lit(NEAR)).collect()
+    slowed = once.with_columns(samples_s=pl.col("samples_s").list.eval(2 * pl.element()))
+    far = flagged(slowed, pl.lit(FAR), pl.lit(FAR)).collect()
+    measured = pl.concat([near, near, far]).lazy()
+    found, alone = summarise(measured), summarise(near.lazy())
+    assert found["median_s"].to_list() == pytest.approx(alone["median_s"].to_list(), rel=1e-12)
+    assert found["launches"].to_list() == [4] * 3
+    assert found["state_share"].to_list() == pytest.approx([2 / 3] * 3)
+    by_state = flagged_medians(measured)
+    assert by_state.group_by("flag_s").len().sort("flag_s")["len"].to_list() == [12, 12]
+    assert launch_medians(measured).height == 12
+
+
 def test_a_summary_is_of_one_state() -> None:
     """Times in the far state are twice those in the near one; a fifth of the launches is far."""
     given = build_measurements(sizes=(0, 8, 64), launches=5, noise=0.0).collect()
     far = pl.col("launch") == 3
-    flags = pl.when(far).then(FAR).otherwise(NEAR)
-    values = pl.concat_list(
-        pl.struct(pl.lit(name).alias("name"), flags.alias("value"))
-        for name in ("flag_after_s", "flag_before_s")
-    )
+    flag = pl.when(far).then(FAR).otherwise(NEAR)
     slowed = pl.when(far).then(pl.col("samples_s").list.eval(2 * pl.element()))
-    given = given.with_columns(values=values, samples_s=slowed.otherwise("samples_s"))
+    given = given.with_columns(samples_s=slowed.otherwise("samples_s"))
+    given = flagged(given, flag, flag).collect()
     found = summarise(given.lazy())
     alone = summarise(given.filter(~far).lazy())
     for name in ("median_s", "ci_low_s", "ci_high_s"):

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.statistics.flags import with_flags
 from nhalf.statistics.same_state import same_state
 from nhalf.store.schema import FLAGGED_COLUMNS, POINT_COLUMNS
 
@@ -104,17 +103,6 @@ def test_curves_that_one_lacks_are_not_compared() -> None:
     found = same_state(both, medians([NEAR] * 3))
     assert set(found.a["pattern"]) == {"pingpong"}
     assert found.lost == ()
-
-
-def test_flags_come_from_both_sides_of_a_point() -> None:
-    given = medians([None, None]).drop("flag_s")
-    flags = [{"flag_before_s": 40e-9, "flag_after_s": 40e-9}] * len(SIZES)
-    flags += [{"flag_before_s": 40e-9, "flag_after_s": 160e-9}] * len(SIZES)
-    values = [[{"name": name, "value": x} for name, x in one.items()] for one in flags]
-    measured = given.with_columns(values=pl.Series(values)).lazy()
-    found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
-    assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))
-    assert all(math.isnan(flag) for flag in found[len(SIZES) :])
 
 
 def test_where_most_flags_were_missed_all_stays_as_it_is() -> None:

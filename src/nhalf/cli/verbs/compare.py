@@ -230,12 +230,10 @@ def _in_same_states(
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
     from nhalf.cli.run_side import run_and_library
-    from nhalf.statistics.flags import with_flags
-    from nhalf.statistics.summary import launch_medians
+    from nhalf.statistics.summary import flagged_medians
 
     run, library = run_and_library(text)
-    measurements = run.measurements()
-    return with_flags(launch_medians(measurements), measurements), library
+    return flagged_medians(run.measurements()), library
 
 
 def _names(medians: pl.DataFrame) -> list[str]:

@@ -19,9 +19,8 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.ratio_intervals import interquartile_mean
-from nhalf.statistics.flags import with_flags
 from nhalf.statistics.intervals import launch_intervals
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import flagged_medians
 from nhalf.store.keys import CURVE
 from nhalf.store.run import Run
 
@@ -59,7 +58,7 @@ def all_medians(runs_by_name: dict[str, Run]) -> pl.DataFrame:
     frames = []
     for name, run in runs_by_name.items():
         measurements = run.measurements().with_columns(run=pl.lit(name))
-        frames.append(with_flags(launch_medians(measurements), measurements))
+        frames.append(flagged_medians(measurements))
     medians = pl.concat(frames)
     names = medians.select("run", "mpi").unique()
     return medians.with_columns(

@@ -37,11 +37,13 @@ class Further:
         A point with a single launch in the machine state that is reported for it has the largest
         factor.
         """
-        targets, rows = self._launches()
+        targets, rows = self._visits()
         if not rows:
             return {}
-        launches = pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64()})
-        widths = half_widths(with_states(launches).filter("counts"), "number")
+        visits = pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64()})
+        reported = with_states(visits).filter("counts")
+        launches = reported.group_by([*RUN_POINT, "number", "launch"], maintain_order=True)
+        widths = half_widths(launches.agg(pl.col("median_s").median()), "number")
         excess_factors: dict[Point, float] = {}
         for number, half_width in widths.select("number", "half_width").iter_rows():
             point, target = targets[number]
@@ -49,15 +51,15 @@ class Further:
                 excess_factors[point] = max(excess_factors.get(point, 0.0), half_width / target)
         return excess_factors
 
-    def _launches(self) -> tuple[list[tuple[Point, float]], list[dict[str, object]]]:
-        """Return every point on every library with its target, and the rows of its launches."""
+    def _visits(self) -> tuple[list[tuple[Point, float]], list[dict[str, object]]]:
+        """Return every point on every library with its target, and the rows of its visits."""
         targets: list[tuple[Point, float]] = []
         rows: list[dict[str, object]] = []
         for start in self._agenda.starts():
             for point, block in self._agenda.points(start).items():
                 target = self._target(block)
-                measured = self._agenda.state.medians_s.get((start.subject, point), {})
-                if not target or len(measured) < 2:
+                visits = self._agenda.state.visits.get((start.subject, point), [])
+                if not target or len({launch for launch, _, _ in visits}) < 2:
                     continue
                 key = ("", "", start.subject, point.pattern, "", point.ranks, point.placement)
                 point_key = (*key, point.axes, point.size_bytes)
@@ -65,7 +67,7 @@ class Further:
                 rows += [
                     {**point_columns, "launch": launch, "median_s": median_s, "flag_s": flag_s}
                     | {"number": len(targets)}
-                    for launch, (median_s, flag_s) in measured.items()
+                    for launch, median_s, flag_s in visits
                 ]
                 targets.append((point, target))
         return targets, rows

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch: start the processes and measure point by point."""
+"""One launch: start the processes and measure point by point, those with enough time repeatedly.
+
+Machines change their state for seconds at a time. A launch that spends its time on one point after
+the other would see some sizes of a curve in one state and the rest in another; in short passes
+over all points it sees whole curves in each state that comes.
+"""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
@@ -16,11 +22,12 @@ from nhalf.measure.loop.retry import Retries
 from nhalf.measure.loop.starting import Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.budget import Group
+from nhalf.measure.plan.budget import VISITS_MAX, Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
+from nhalf.statistics.summary import EXACT
 
 POINTS_EACH = 16
 """Points per process that make starting another one worthwhile."""
@@ -39,13 +46,23 @@ class _RunningLaunch:
 
 
 @dataclass(frozen=True)
+class _Visit:
+    """One visit to a point, of `visits` in its launch, and for how long it may be sampled."""
+
+    point: Point
+    block: int
+    slice_s: float
+    visits: int
+    is_first: bool = True
+
+
+@dataclass(frozen=True)
 class _Question:
-    """A pending question: when it was sent, and for how long the point may be sampled."""
+    """A pending question: a visit, and when it was requested."""
 
     position: int
-    point: Point
+    visit: _Visit
     group: Group
-    slice_s: float
     asked_s: float
 
 
@@ -89,26 +106,25 @@ class Launching:
         not idle between points. Where ranks leave no core free this would disturb them: then an
         answer is yielded before the next point is requested.
         """
-        start, launch = running.start, running.launch
+        start = running.start
         has_free_core = leaves_a_core(running.processes.launch)
         questions: deque[_Question] = deque()
         answer: Answer | None = None
-        for position, point in enumerate(todo):
+        visits = self._visits(running, todo)
+        for position in itertools.count():
             if len(questions) == running.at_once:
                 answer = self._answer(running, questions.popleft())
                 if not has_free_core:
                     yield answer
                     answer = None
-            if not self.stopping.before_point(launch, position):
+            # What is left of the time, and so the next visit, depends on the answer.
+            visit = next(visits, None)
+            if visit is None:
                 break
-            block = self.agenda.block_of(start, launch, point)
-            if block is None:
-                continue
-            group = Group(block, start.ranks)
-            slice_s = self.stopping.slice_s(group, launch)
-            questions.append(_Question(position, point, group, slice_s, time.monotonic()))
+            group = Group(visit.block, start.ranks)
+            questions.append(_Question(position, visit, group, time.monotonic()))
             try:
-                running.processes.send(self._question(start, position, point, block, slice_s))
+                running.processes.send(self._question(start, position, visit))
             finally:
                 if answer is not None:
                     yield answer
@@ -118,24 +134,58 @@ class Launching:
         for question in questions:
             yield self._answer(running, question)
 
-    def _question(
-        self, start: Start, position: int, point: Point, block: int, slice_s: float
-    ) -> str:
-        """Return the request for a point as the probe reads it, identified by its position."""
-        info = self.starting.subjects[start.subject].infos[point.pattern]
-        precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[block])
-        return line(str(position), point, slice_s, precision, info.timing)
+    def _visits(self, running: _RunningLaunch, todo: list[Point]) -> Iterator[_Visit]:
+        """Yield the visits of a launch while there is time: all points first, then some again."""
+        start, launch = running.start, running.launch
+        first_visits: list[_Visit] = []
+        for position, point in enumerate(todo):
+            if not self.stopping.before_point(launch, position):
+                return
+            block = self.agenda.block_of(start, launch, point)
+            if block is None:
+                continue
+            may_revisit = self._may_revisit(start, point)
+            effort = self.stopping.effort(Group(block, start.ranks), launch, may_revisit)
+            first_visits.append(_Visit(point, block, *effort))
+            yield first_visits[-1]
+        for number in range(1, VISITS_MAX):
+            again = [visit for visit in first_visits if visit.visits > number]
+            for visit in self.order.shuffled(again):
+                if not self.stopping.before_further_visit():
+                    return
+                if (start.subject, visit.point) not in self.agenda.state.impossible:
+                    yield replace(visit, is_first=False)
+
+    def _may_revisit(self, start: Start, point: Point) -> bool:
+        """Whether a launch may visit a point again: a kernel runs once, some points end it."""
+        subject = self.starting.subjects[start.subject]
+        info = subject.infos[point.pattern]
+        is_exact = subject.transport in EXACT
+        return not (is_exact or info.is_kernel or info.ends_launch) and not self.retries.ended(
+            start, point
+        )
+
+    def _question(self, start: Start, position: int, visit: _Visit) -> str:
+        """Return the request for a visit as the probe reads it, identified by its position."""
+        info = self.starting.subjects[start.subject].infos[visit.point.pattern]
+        precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[visit.block])
+        return line(str(position), visit.point, visit.slice_s, precision, info.timing)
 
     def _answer(self, running: _RunningLaunch, question: _Question) -> Answer:
         """Return the probe's answer for a point; remember a point that ends the launch."""
-        timeout_s = self.agenda.plan.timeout_s + 50 * question.slice_s
+        visit = question.visit
+        timeout_s = self.agenda.plan.timeout_s + 50 * visit.slice_s
         try:
             record = running.processes.receive(timeout_s, identity=str(question.position))
         except LaunchError as error:
             subject = self.starting.subjects[running.start.subject]
-            self.retries.suspect(subject, question.point, error)
+            self.retries.suspect(subject, visit.point, error)
             raise
         self.retries.answered(running.start)
         spent_s = time.monotonic() - question.asked_s
-        self.stopping.answered(question.group, running.launch, spent_s, question.slice_s)
-        return Answer(question.position, question.point, record)
+        if visit.is_first:
+            effort = (spent_s, visit.slice_s, visit.visits)
+            self.stopping.answered(question.group, running.launch, *effort)
+        else:
+            self.stopping.revisited(spent_s)
+        return Answer(question.position, visit.point, record)

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Point, Start
+
+Visit = TypeVar("Visit")
 
 
 class Order:
@@ -24,6 +27,10 @@ class Order:
         starts = self._agenda.starts()
         self._random.shuffle(starts)
         return starts
+
+    def shuffled(self, visits: Sequence[Visit]) -> list[Visit]:
+        """Return visits in a random order."""
+        return self._random.sample(visits, len(visits))
 
     def todo(self, start: Start, launch: int) -> list[Point]:
         """Return the points that a launch still lacks, shuffled; those that ended one come last.

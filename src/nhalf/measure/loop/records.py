@@ -86,8 +86,10 @@ class Records:
         )
         self.journal.append(event("point", subject.key, stored_record))
         values = reply.get("values", {})
+        is_further_visit = (subject.key, launch, answer.point) in self.state.done
         self.state.measured(subject.key, launch, answer.point, stored_record.samples_s, values)
-        self.progress.point(subject.title, answer.point, stored_record.samples_s)
+        if not is_further_visit:
+            self.progress.point(subject.title, answer.point, stored_record.samples_s)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Record a point that this subject cannot measure."""

@@ -128,14 +128,28 @@ class Stopping:
             self.keep_to_budget()
         return True
 
-    def slice_s(self, group: Group, launch: int) -> float:
-        """Return the seconds of sampling for the next point of a group."""
-        slice_s = self._budget.slice_s(group)
-        return min(slice_s, FURTHER_SLICE_S) if launch in self._agenda.further else slice_s
+    def before_further_visit(self) -> bool:
+        """Whether there is time to visit a point again in the same launch."""
+        return self._budget.ahead_s() > 0 and not self._limit.is_near()
 
-    def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
-        """Learn from a point that took `spent_s` seconds in total, given a slice of `slice_s`."""
-        self._budget.answered(group, launch, spent_s, slice_s)
+    def effort(self, group: Group, launch: int, may_revisit: bool) -> tuple[float, int]:
+        """Return the seconds of sampling in each visit to a group's next point, and the visits."""
+        slice_s = self._budget.slice_s(group)
+        if launch in self._agenda.further:
+            slice_s = min(slice_s, FURTHER_SLICE_S)
+        visits = self._budget.visits(group, slice_s) if may_revisit else 1
+        return slice_s / visits, visits
+
+    def answered(
+        self, group: Group, launch: int, spent_s: float, slice_s: float, visits: int
+    ) -> None:
+        """Learn from the first of the visits to a point: it took `spent_s` seconds in total."""
+        self._budget.answered(group, launch, spent_s, slice_s, visits)
+        self._points_s += spent_s
+
+    def revisited(self, spent_s: float) -> None:
+        """Learn from a further visit to a point: it took `spent_s` seconds in total."""
+        self._budget.revisited(spent_s)
         self._points_s += spent_s
 
 

@@ -33,6 +33,10 @@ OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
 _POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
 _COSTS_BELIEVED = 2
+VISITS_MAX = 3
+"""A launch visits a point up to this often, so that a change of the machine meets whole curves."""
+VISIT_LEAST_S = 0.006
+"""Shortest time of sampling that is worth a visit of its own."""
 """Weight of the assumed cost of a point, in observations."""
 
 
@@ -83,6 +87,7 @@ class Budget:
         self._launches: set[tuple[Start, int]] = set()
         self._begun: set[tuple[Start, int]] = set()
         self._costs_s: dict[Group, float] = {}
+        self._owed_s = 0.0
         self._answers: Counter[Group] = Counter()
         self._left: Counter[Group] = Counter()
         self._needed: Counter[Group] = Counter()
@@ -111,6 +116,7 @@ class Budget:
 
     def launched(self, cost_s: float) -> None:
         """Learn from a launch that took `cost_s` seconds beside its points."""
+        self._owed_s = 0.0
         self._launch_cost_s += 0.3 * (cost_s - self._launch_cost_s)
 
     def learn(self, group: Group, spent_s: float, slice_s: float) -> None:
@@ -120,12 +126,27 @@ class Budget:
         cost_s = self.cost_s(group)
         self._costs_s[group] = cost_s + share * (spent_s - slice_s - cost_s)
 
-    def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
-        """Count and learn from a point that took `spent_s` seconds, given a slice of `slice_s`."""
-        self.learn(group, spent_s, slice_s)
+    def answered(
+        self, group: Group, launch: int, spent_s: float, slice_s: float, visits: int = 1
+    ) -> None:
+        """Count a point whose first visit took `spent_s` seconds, given a slice of `slice_s`.
+
+        Its further `visits` will take as long.
+        """
+        self.learn(group, visits * spent_s, visits * slice_s)
+        self._owed_s += (visits - 1) * spent_s
         self._left[group] = max(0, self._left[group] - 1)
         if launch < LAUNCHES_MIN:
             self._needed[group] = max(0, self._needed[group] - 1)
+
+    def revisited(self, spent_s: float) -> None:
+        """Note a further visit to a point, which took `spent_s` seconds."""
+        self._owed_s = max(0.0, self._owed_s - spent_s)
+
+    def visits(self, group: Group, slice_s: float) -> int:
+        """Return in how many visits of a launch to spend a slice: more cost more, too."""
+        visit_least_s = max(VISIT_LEAST_S, self.cost_s(group))
+        return max(1, min(VISITS_MAX, int(slice_s / visit_least_s)))
 
     def cost_s(self, group: Group) -> float:
         """Return the seconds of a point beside its slice; negative where it ends early."""
@@ -142,7 +163,7 @@ class Budget:
 
     def left_s(self) -> float:
         """Return the seconds left for points."""
-        return self.ahead_s() - len(self._launches) * self._launch_cost_s
+        return self.ahead_s() - len(self._launches) * self._launch_cost_s - self._owed_s
 
     def ahead_s(self) -> float:
         """Return the seconds left in total."""

@@ -30,8 +30,9 @@ class Curve(NamedTuple):
     range: str
 
 
-Median = tuple[float, float | None]
-"""Median of a launch at a point, and its flag (statistics/flags.py), both in seconds."""
+Visit = tuple[int, float, float | None]
+"""The number of a launch, its median at a point and the flag beside it, both in seconds
+(statistics/flags.py)."""
 EVERYBODY = ""
 """Stands for all subjects in a curve whose sizes all of them measure."""
 
@@ -40,7 +41,7 @@ EVERYBODY = ""
 class State:
     """The content of a journal: measured points by subject and launch, chosen sizes, failures.
 
-    `medians_s` holds the median and the flag time of each launch at a point with samples.
+    `visits` holds the median and the flag time of each visit of a launch to a point with samples.
     `placement` is that of events without one (version 1). `refused` maps starts (subject, ranks,
     placement) that this machine cannot provide, and `dead` hosts that were lost while measuring,
     to the reason; `hosts` are the hosts by rank in the first launch of each start. `ended` is set
@@ -50,7 +51,7 @@ class State:
 
     placement: str = CORES
     done: set[tuple[str, int, Point]] = field(default_factory=set)
-    medians_s: dict[tuple[str, Point], dict[int, Median]] = field(default_factory=dict)
+    visits: dict[tuple[str, Point], list[Visit]] = field(default_factory=dict)
     sizes: dict[Curve, list[int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
@@ -89,8 +90,8 @@ class State:
         self.done.add((subject, launch, point))
         if samples_s:
             flag_s = steady_flag_s(values.get("flag_before_s"), values.get("flag_after_s"))
-            medians_s = self.medians_s.setdefault((subject, point), {})
-            medians_s[launch] = (median(samples_s), flag_s)
+            visits = self.visits.setdefault((subject, point), [])
+            visits.append((launch, median(samples_s), flag_s))
 
     def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
         """Whether a launch has its ranks on different hosts than the first launch of its start."""

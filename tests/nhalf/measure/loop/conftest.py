@@ -30,6 +30,12 @@ PATIENCE_S = 120.0
 ORPHANS_GONE_S = 10.0
 
 
+@pytest.fixture(autouse=True)
+def one_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches of this process visit their points once; a test of several visits says so."""
+    monkeypatch.setattr("nhalf.measure.plan.budget.VISITS_MAX", 1)
+
+
 class Watched:
     """`nhalf run` in its own process; every process that it starts carries a mark."""
 

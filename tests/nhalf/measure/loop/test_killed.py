@@ -21,6 +21,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
+from nhalf.measure.plan.budget import VISITS_MAX
 from nhalf.mpi.discover import libraries, newest
 from tests.patience import duration, patience_s
 
@@ -74,9 +75,9 @@ def done(events: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def check_complete(out: Path, events: list[dict[str, Any]], sizes: str) -> None:
-    """Every point of the plan is there, in every launch, exactly once; noise asks for more."""
-    found = done(events)
-    assert Counter(found).most_common(1)[0][1] == 1
+    """Every point of the plan is there, in every launch, in a few visits; noise asks for more."""
+    assert Counter(done(events)).most_common(1)[0][1] <= VISITS_MAX
+    found = set(done(events))
     assert not [e for e in events if e["event"] == "failed"]
     planned = [e["sizes"] for e in events if e["event"] == "sizes"]
     count = len(planned[0]) if ":" in sizes else sizes.count(",") + 1
@@ -128,8 +129,7 @@ def test_killed_at_any_moment(
     if done(after):
         assert shown == 0, err
         points = json.loads(text)["points"]
-        # A point is told of the launches in one state of the machine, a share of all.
-        assert sum(round(p["launches"] / p["state_share"]) for p in points) == len(done(after))
+        assert len(points) == len({(subject, size) for subject, *_, size in done(after)})
     else:
         assert (shown, err.count("\n")) == (2, 1), err
     if not (out / "run.json").exists():

@@ -82,7 +82,7 @@ def test_a_launch_that_died_once_goes_on(fake: Fake, go: Go, tmp_path: Path) -> 
 def test_silence_at_a_point_is_waited_for_only_so_long(
     fake: Fake, go: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Stopping, "slice_s", lambda *_: 0.001)
+    monkeypatch.setattr(Stopping, "effort", lambda *_: (0.001, 1))
     each = "n == 8 and time.sleep(1000)"
     wait_s = patience_s(0.5)
     failed, events = go(fake(each=each), timeout_s=wait_s, bytes="0,8", launches=1)
