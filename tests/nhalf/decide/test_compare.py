@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.compare import Ratio, compare, pair_libraries
+from nhalf.decide.changes import Ratio
+from nhalf.decide.compare import compare, pair_libraries
 from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
@@ -76,7 +77,7 @@ def test_a_few_odd_sizes_do_not_move_the_curve() -> None:
 
 
 def test_a_machine_without_noise_is_judged_exactly(make_measurements: Make) -> None:
-    still = {"noise": 0.0, "launch_noise": 0.0, "launches": 2}
+    still = {"noise": 0.0, "launch_noise": 0.0, "launches": 3}
     a = launch_medians(make_measurements(**still))
     b = launch_medians(make_measurements(**still, slower={"mpich": 1.1}))
     curve = compare(a, b).curves[0]

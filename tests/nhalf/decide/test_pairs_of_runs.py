@@ -10,9 +10,10 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.base.errors import InputError
+from nhalf.base.numbers import WIDEST
+from nhalf.decide.changes import CurveRatio
 from nhalf.decide.check.against import against_former
-from nhalf.decide.compare import compare, pair_libraries
+from nhalf.decide.compare import Sides, compare, compare_all, pair_libraries
 from nhalf.decide.history.levels import curve_levels
 from nhalf.facts.facts import Facts
 from nhalf.statistics.same_state import same_states
@@ -67,6 +68,20 @@ def run_of(drawn: list[tuple[Any, ...]], name: str) -> Facts:
     return Facts(pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy())
 
 
+def agrees(curve: CurveRatio) -> None:
+    """No verdict is contradicted by the interval that is shown beside it."""
+    shown = curve.shown
+    if curve.verdict in ("slower", "mixed"):
+        assert curve.threshold < shown.low <= shown.ratio <= shown.high <= WIDEST * shown.low
+    if curve.verdict == "faster":
+        assert shown.low <= shown.ratio <= shown.high < 1 / curve.threshold
+    if curve.worse == "not worse":
+        assert curve.ratio.high <= curve.threshold * (1 + 1e-6)
+    if curve.worse == "unclear" and curve.verdict == "unclear":
+        assert curve.doubt.reason
+        assert curve.doubt.remedy
+
+
 @given(a=visits() | full_visits(), b=visits() | full_visits())
 @settings(max_examples=40, deadline=None)
 def test_any_two_runs_are_compared_checked_and_stacked(a: Any, b: Any) -> None:
@@ -76,16 +91,15 @@ def test_any_two_runs_are_compared_checked_and_stacked(a: Any, b: Any) -> None:
     )
     for side in (pairs.a, pairs.b):
         assert dict(side.schema) == LAUNCH_COLUMNS
-    try:
-        comparison = compare(pairs.a, pairs.b, libraries=libraries)
-        answers, _, _ = against_former(now, before.flagged, 0.1)
-    except InputError as error:
-        assert "of a common pattern" in str(error)
-    else:
-        assert answers
-        for curve in comparison.curves:
-            low, high = curve.ratio.low, curve.ratio.high
-            assert math.isnan(low) or low <= curve.ratio.ratio <= high
+    (comparison,) = compare_all([Sides(pairs.a, pairs.b, libraries, pairs.doubts)])
+    for curve in comparison.curves:
+        low, high = curve.ratio.low, curve.ratio.high
+        assert math.isnan(low) or low <= curve.ratio.ratio <= high
+        agrees(curve)
+    against = against_former(now, before.flagged, 0.1)
+    assert against.answers
+    for answer in against.answers:
+        assert answer.verdict != "unclear" or answer.points[0].reason
     stacked = pl.concat([before.flagged, now.flagged]).with_columns(family="mpi")
     for levels in curve_levels(stacked, ["before", "now"]):
         assert len(levels.ratio) == len(levels.runs)

@@ -77,8 +77,8 @@ def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) 
 
 
 def test_points_during_which_the_machine_changed_are_left_out() -> None:
-    found = same_state(medians([NEAR, math.nan, NEAR]), medians([NEAR, NEAR, FAR]))
-    assert len(found.a) == 2 * len(SIZES)
+    found = same_state(medians([NEAR, math.nan, NEAR, NEAR]), medians([NEAR, NEAR, FAR, NEAR]))
+    assert len(found.a) == 3 * len(SIZES)
 
 
 def test_points_without_a_flag_are_paired_with_each_other() -> None:

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
-    from nhalf.decide.compare import Comparison
+    from nhalf.decide.changes import Comparison
+    from nhalf.statistics.doubt import Doubt
+
+    Lost = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +80,21 @@ def _two(request: Request) -> int:
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
 
-    comparison, notes = _compared(request, "".join(request.b))
+    ((comparison, lost),) = _compared(request, ["".join(request.b)])
     if request.json:
-        emit_json({**comparison.as_json(), "notes": notes})
+        emit_json({**comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)})
     elif request.format == "csv":
         show_ratios(comparison)
     else:
-        for note in notes:
+        for note in comparison.notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
-        show_comparison(stdout_console(), comparison, request.points)
+        show_comparison(
+            stdout_console(),
+            comparison,
+            names=(request.a, request.b[0] if request.b else request.a),
+            lost=_lost_names(lost),
+            every_size=request.points,
+        )
     return 1 if comparison.regressed else 0
 
 
@@ -92,40 +103,69 @@ def _several(request: Request) -> int:
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    comparisons = [_compared(request, b, len(request.b)) for b in request.b]
+    pairs = _compared(request, request.b)
     if request.json:
         rows = [
-            {"run": b, **comparison.as_json(), "notes": notes}
-            for b, (comparison, notes) in zip(request.b, comparisons, strict=True)
+            {"run": b, **comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)}
+            for b, (comparison, lost) in zip(request.b, pairs, strict=True)
         ]
         emit_json({"baseline": request.a, "comparisons": rows})
     else:
-        for note in dict.fromkeys(note for _, notes in comparisons for note in notes):
+        for note in dict.fromkeys(note for comparison, _ in pairs for note in comparison.notes):
             stdout_console().print(note, markup=False)
         show_several(
-            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in comparisons]
+            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in pairs]
         )
-    return 1 if any(comparison.regressed for comparison, _ in comparisons) else 0
+    return 1 if any(comparison.regressed for comparison, _ in pairs) else 0
 
 
-def _compared(request: Request, b: str, comparison_count: int = 1) -> tuple[Comparison, list[str]]:
-    """The comparison with run `b`, one of `comparison_count`, and notes on omitted data."""
+def _compared(request: Request, runs: Sequence[str]) -> list[tuple[Comparison, Lost]]:
+    """The comparisons with each of the other runs, and the curves that states of machines lost.
+
+    All curves of all comparisons are one family. Raises InputError if a run has nothing in common
+    with A.
+    """
     from nhalf.base.units import parse_share
-    from nhalf.decide.compare import compare, pair_libraries
-    from nhalf.decide.ratio_intervals import CONFIDENCE
+    from nhalf.decide.compare import Sides, compare_all, nothing_in_common, pair_libraries
+    from nhalf.statistics.same_state import same_states
 
-    medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
-    libraries = libraries or pair_libraries(medians_a, medians_b)
-    medians_a, medians_b, notes = _in_same_states(medians_a, medians_b, libraries)
-    comparison = compare(
-        medians_a,
-        medians_b,
-        libraries=libraries,
-        threshold=1 + parse_share(request.tolerance),
-        confidence=1 - (1 - CONFIDENCE) / comparison_count,
-        names=(request.a, b),
-    )
-    return comparison, notes
+    sides, lost = [], []
+    for b in runs:
+        medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
+        libraries = libraries or pair_libraries(medians_a, medians_b)
+        pairs = same_states(medians_a, medians_b, libraries)
+        sides.append(
+            Sides(pairs.a, pairs.b, libraries, pairs.doubts, _is_one_run(request.a, b), pairs.notes)
+        )
+        lost.append(pairs.lost)
+    comparisons = compare_all(sides, 1 + parse_share(request.tolerance))
+    for b, comparison, curves in zip(runs, comparisons, lost, strict=True):
+        if not comparison.curves and not curves:
+            raise nothing_in_common(request.a, b)
+    return list(zip(comparisons, lost, strict=True))
+
+
+def _is_one_run(a: str, b: str) -> bool:
+    """Whether both sides are libraries of one run, which took turns."""
+    from nhalf.cli.run_side import run_and_library
+
+    return not b or run_and_library(a)[0].path == run_and_library(b)[0].path
+
+
+def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
+    from nhalf.present.curve_names import curve_names
+
+    names = curve_names(lost)
+    return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
+
+
+def _lost_json(lost: Lost) -> dict[str, Any]:
+    """The curves without launches in equal states."""
+    rows = [
+        {**{key: value for key, value in row.items() if key != "doubt"}, **vars(row["doubt"])}
+        for row in lost
+    ]
+    return {"unclear": rows}
 
 
 def _machines(request: Request) -> None:
@@ -210,21 +250,6 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     mpi = pl.when(is_layer).then("transport").otherwise("mpi")
     transport = pl.when(is_layer).then(pl.lit("mpi")).otherwise("transport")
     return medians.with_columns(mpi=mpi, transport=transport)
-
-
-def _in_same_states(
-    medians_a: pl.DataFrame, medians_b: pl.DataFrame, libraries: list[tuple[str, str]]
-) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """The medians of both sides in equal machine states, and notes on omitted launches."""
-    from nhalf.statistics.same_state import same_states
-
-    pairs = same_states(medians_a, medians_b, libraries)
-    if pairs.lost and pairs.a.is_empty():
-        raise InputError(
-            "the machine was in a different state in A and in B: a flag between two cores tells it",
-            "add launches at another time: nhalf run --resume RUN --budget 1m",
-        )
-    return pairs.a, pairs.b, list(pairs.notes)
 
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
