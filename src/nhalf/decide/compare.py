@@ -14,9 +14,11 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
 - A verdict is given if an interval excludes the threshold. The level and the sizes of a curve share
   its probability of a false alarm (Bonferroni), and all curves of the comparison that of the night
   (family.py).
-- Two runs are paired by launch number in the same way. They did not take turns, and differ by more
-  than launches of one run do: their variances have the additional share BETWEEN_RUNS
-  (statistics/next_run.py). What else changed between them cannot be told from the libraries.
+- Two runs did not take turns: each has levels and deviations of its launches, and the difference of
+  their means has both variances (Welch). Runs differ by more than launches of one run do, so the
+  variances have the additional share BETWEEN_RUNS (statistics/next_run.py). Launches of a machine
+  that changed between states are paired state by state. What else changed between two runs cannot
+  be told from the libraries.
 - Fewer launches than LAUNCHES_MIN, an unknown state of the machine or different states leave the
   verdict open (statistics/same_state.py).
 """
@@ -34,7 +36,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, family_error
-from nhalf.decide.ratio_intervals import Estimates, estimates
+from nhalf.decide.ratio_intervals import Estimates, estimates, estimates_apart
 from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.next_run import BETWEEN_RUNS
@@ -52,7 +54,8 @@ LOG_MOST = 700.0
 class Sides:
     """Launches of A and B (LAUNCH_COLUMNS, one run each), the pairs of libraries, and doubts.
 
-    `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated.
+    `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
+    that equal numbers are pairs, as are those of the libraries in `paired` (of B).
     """
 
     a: pl.DataFrame
@@ -61,6 +64,7 @@ class Sides:
     doubts: Sequence[Mapping[str, Any]] = ()
     took_turns: bool = False
     notes: Sequence[str] = ()
+    paired: Sequence[str] = ()
 
     def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
         """The doubt about a curve."""
@@ -165,33 +169,38 @@ def pair_libraries(a: pl.DataFrame, b: pl.DataFrame) -> list[tuple[str, str]]:
     return common
 
 
-def _curves(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
-    """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s."""
+def _curves(
+    a: pl.DataFrame, b: pl.DataFrame, is_paired: bool
+) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s.
+
+    Without pairs, each row has the time of one side.
+    """
     on = [*COMPARED_POINT, "launch"]
-    joined = (
-        a.select(*on, a_s="median_s")
-        .join(b.select(*on, b_s="median_s"), on=on, how="full", coalesce=True, nulls_equal=True)
-        .sort(on)
-    )
-    for _, rows in joined.group_by(COMPARED_CURVE, maintain_order=True):
-        yield rows.select(COMPARED_CURVE).row(0, named=True), rows
+    a, b = a.select(*on, a_s="median_s"), b.select(*on, b_s="median_s")
+    if is_paired:
+        rows = a.join(b, on=on, how="full", coalesce=True, nulls_equal=True)
+    else:
+        rows = pl.concat([a, b], how="diagonal")
+    for _, curve in rows.sort(on).group_by(COMPARED_CURVE, maintain_order=True):
+        yield curve.select(COMPARED_CURVE).row(0, named=True), curve
 
 
 def _missing(
-    point: dict[str, Any], libraries: tuple[str, str], rows: pl.DataFrame
+    point: dict[str, Any], libraries: tuple[str, str], rows: pl.DataFrame, usable_bytes: list[int]
 ) -> list[dict[str, Any]]:
     """Sizes of a curve that cannot be compared, by reason."""
     sizes = rows.group_by("bytes").agg(
         a=pl.col("a_s").is_not_null().any(),
         b=pl.col("b_s").is_not_null().any(),
-        both=(pl.col("a_s").is_not_null() & pl.col("b_s").is_not_null()).any(),
-        timed=((pl.col("a_s") > 0) & (pl.col("b_s") > 0)).any(),
+        zero=pl.col("a_s").eq(0).any() | pl.col("b_s").eq(0).any(),
     )
+    lacking = pl.col("a") & pl.col("b") & ~pl.col("bytes").is_in(usable_bytes)
     reasons = {
         "only in A": pl.col("a") & ~pl.col("b"),
         "only in B": pl.col("b") & ~pl.col("a"),
-        "no launch in common": pl.col("a") & pl.col("b") & ~pl.col("both"),
-        "a time of 0": pl.col("both") & ~pl.col("timed"),
+        "no launch in common": lacking & ~pl.col("zero"),
+        "a time of 0": lacking & pl.col("zero"),
     }
     sizes_by_reason = {
         why: sizes.filter(flag)["bytes"].sort().to_list() for why, flag in reasons.items()
@@ -210,33 +219,70 @@ def _measured(sides: Sides) -> _Measured:
     for mpi_a, mpi_b in sides.libraries:
         a_rows = sides.a.filter(pl.col("mpi") == mpi_a)
         b_rows = sides.b.filter(pl.col("mpi") == mpi_b)
-        for point, joined in _curves(a_rows, b_rows):
-            measured.missing += _missing(point, (mpi_a, mpi_b), joined)
-            paired = joined.filter((pl.col("a_s") > 0) & (pl.col("b_s") > 0))
-            if not paired.is_empty():
+        is_paired = sides.took_turns or mpi_b in sides.paired
+        for point, rows in _curves(a_rows, b_rows, is_paired):
+            usable = _usable(rows, is_paired)
+            sizes_bytes = usable["bytes"].unique().to_list()
+            measured.missing += _missing(point, (mpi_a, mpi_b), rows, sizes_bytes)
+            if not usable.is_empty():
                 doubt = sides.doubt_of(point, mpi_b)
                 between_runs = 0.0 if sides.took_turns else BETWEEN_RUNS
-                measured.curves.append(
-                    _estimated(point, (mpi_a, mpi_b), paired, between_runs, doubt)
-                )
+                estimate = _paired if is_paired else _apart
+                measured.curves.append(estimate(point, (mpi_a, mpi_b), usable, between_runs, doubt))
     return measured
 
 
-def _estimated(
+def _usable(rows: pl.DataFrame, is_paired: bool) -> pl.DataFrame:
+    """The positive times of sizes that both sides have; with pairs, only pairs."""
+    has_a, has_b = (pl.col(name).fill_null(0) > 0 for name in ("a_s", "b_s"))
+    if is_paired:
+        return rows.filter(has_a & has_b)
+    return rows.filter(has_a | has_b).filter(has_a.any().over("bytes") & has_b.any().over("bytes"))
+
+
+def _paired(
     point: dict[str, Any],
     libraries: tuple[str, str],
     rows: pl.DataFrame,
     between_runs: float,
     doubt: Doubt,
 ) -> _Curve:
-    """The estimates of one curve; `rows` has bytes, launch, a_s and b_s, both positive."""
+    """The estimates of one curve from pairs of launches."""
     sizes = rows["bytes"].unique().sort().to_numpy()
     a, b = (launch_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
-    a_s, b_s = (launch_intervals(matrix.T)[0] for matrix in (a, b))
-    if doubt is CERTAIN and len(a) < LAUNCHES_MIN:
-        doubt = few_launches(len(a), LAUNCHES_MIN)
     ratios = estimates(np.log(b / a), between_runs, LAUNCHES_MIN)
-    return _Curve(point, libraries, len(a), sizes, a_s, b_s, ratios, doubt)
+    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
+
+
+def _apart(
+    point: dict[str, Any],
+    libraries: tuple[str, str],
+    rows: pl.DataFrame,
+    between_runs: float,
+    doubt: Doubt,
+) -> _Curve:
+    """The estimates of one curve from the launches of either side."""
+    sizes = rows["bytes"].unique().sort().to_numpy()
+    a, b = (launch_matrix(rows.drop_nulls(name), sizes, name) for name in ("a_s", "b_s"))
+    centre = np.log(launch_intervals(b.T)[0] / launch_intervals(a.T)[0])
+    ratios = estimates_apart(np.log(a), np.log(b), centre, between_runs, LAUNCHES_MIN)
+    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
+
+
+def _curve(
+    point: dict[str, Any],
+    libraries: tuple[str, str],
+    sizes: Floats,
+    times_s: tuple[Floats, Floats],
+    ratios: Estimates,
+    doubt: Doubt,
+) -> _Curve:
+    """A curve with its reported times, and doubt about too few launches."""
+    a_s, b_s = (launch_intervals(side.T)[0] for side in times_s)
+    launches = min(map(len, times_s))
+    if doubt is CERTAIN and launches < LAUNCHES_MIN:
+        doubt = few_launches(launches, LAUNCHES_MIN)
+    return _Curve(point, libraries, launches, sizes, a_s, b_s, ratios, doubt)
 
 
 def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float) -> CurveRatio:

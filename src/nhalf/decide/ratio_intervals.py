@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.moderation import moderate
@@ -74,25 +77,89 @@ def estimates(logs: Floats, between_runs: float = 0.0, launches_min: int = 2) ->
     `between_runs` is the share of the variance of launches that a run does not average out: 0 for
     sides that took turns. Fewer launches than `launches_min` have no error.
     """
-    complete = ~np.isnan(logs).any(axis=0)
+    side = _side(logs, np.asarray(~np.isnan(logs).any(axis=0)))
+    return _joined([side], np.nanmedian(logs, axis=0), between_runs, launches_min)
+
+
+def estimates_apart(
+    a: Floats, b: Floats, centre_ratio: Floats, between_runs: float, launches_min: int
+) -> Estimates:
+    """Estimates from logarithms of times (launches, sizes) of sides that did not take turns.
+
+    `centre_ratio` (sizes,) are logarithms of the reported ratios.
+    """
+    reference = (np.nanmedian(a, axis=0) + np.nanmedian(b, axis=0)) / 2
+    complete = np.asarray(~np.isnan(np.concatenate([a, b])).any(axis=0))
+    sides = [_side(b - reference, complete), _side(a - reference, complete)]
+    return _joined(sides, centre_ratio, between_runs, launches_min)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side: levels of launches; and of sizes mean, sum of squares and launches."""
+
+    level: Floats
+    mean_ratio: Floats
+    square: Floats
+    counts: NDArray[np.int64]
+
+
+def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
+    """Levels over the complete sizes, and what deviates from them; levels are NaN without any."""
     level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
-    launches = len(level)
-    level_variance = (
-        float(np.var(level, ddof=1)) * (1 / launches + between_runs) if launches > 1 else math.nan
+    deviations = logs - level[:, None]
+    mean = np.nanmean(deviations, axis=0)
+    squares = np.nansum((deviations - mean) ** 2, axis=0)
+    count = (~np.isnan(logs)).sum(axis=0)
+    return _Side(
+        level if complete.any() else np.full(len(logs), math.nan),
+        mean + level.mean(),
+        squares,
+        count,
     )
-    mean, variance, degrees, count = _sizes(logs, level, level_variance, between_runs)
-    if not complete.any():
-        level = np.full(launches, math.nan)
-        mean, variance, degrees, _ = _sizes(logs, np.zeros(launches), 0.0, between_runs)
-    few = np.concatenate(([launches], count)) < launches_min
-    with np.errstate(invalid="ignore"):
-        error = np.sqrt(np.concatenate(([level_variance], variance)))
+
+
+def _joined(
+    sides: Sequence[_Side], centre_ratio: Floats, between_runs: float, launches_min: int
+) -> Estimates:
+    """The first side minus the second one if there is one: levels and sizes with their errors.
+
+    Degrees of freedom are joined by Satterthwaite's formula.
+    """
+    launches = [len(side.level) for side in sides]
+    parts = [
+        float(np.var(side.level, ddof=1)) * (1 / n + between_runs) if n > 1 else math.nan
+        for side, n in zip(sides, launches, strict=True)
+    ]
+    level_variance = sum(parts)
+    weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+    level_degrees = level_variance**2 / weights if weights > 0 else sum(launches) - len(launches)
+    counts = np.array([side.counts for side in sides])
+    degrees = np.maximum(counts - 1, 0).sum(axis=0)
+    known_variance = 0.0 if math.isnan(level_variance) else level_variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
+        variance, own_degrees = moderate(squares / degrees, degrees)
+        own = variance * (1 / counts + between_runs).sum(axis=0)
+        total = own + known_variance
+        shares = np.nan_to_num(own**2 / own_degrees) + known_variance**2 / max(level_degrees, 1)
+        size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
+        errors = np.sqrt(np.concatenate(([level_variance], total)))
+    levels = [float(side.level.mean()) for side in sides]
+    medians = [float(np.median(side.level)) for side in sides]
+    means = [side.mean_ratio for side in sides]
+    few = np.concatenate(([min(launches)], counts.min(axis=0))) < launches_min
     return Estimates(
-        np.concatenate(([float(np.median(level))], np.nanmedian(logs, axis=0))),
-        np.concatenate(([float(level.mean())], mean)),
-        np.where(few, math.nan, error),
-        np.concatenate(([launches - 1.0], degrees)),
+        np.concatenate(([_difference(medians)], centre_ratio)),
+        np.concatenate(([_difference(levels)], _difference(means))),
+        np.where(few, math.nan, errors),
+        np.concatenate(([level_degrees], size_degrees)),
     )
+
+
+def _difference(values: Sequence[Any]) -> Any:
+    """The first value, minus the second one if there is one."""
+    return values[0] - values[1] if len(values) > 1 else values[0]
 
 
 def ratio_intervals(
@@ -106,24 +173,6 @@ def ratio_intervals(
     error = 1 - confidence
     centre, low, high = estimates(logs).ends(error, error)
     return (float(centre[0]), float(low[0]), float(high[0])), (centre[1:], low[1:], high[1:])
-
-
-def _sizes(
-    logs: Floats, level: Floats, level_variance: float, between_runs: float
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Mean, its variance, degrees of freedom and launches, each (sizes,)."""
-    deviations = logs - level[:, None]
-    count = (~np.isnan(logs)).sum(axis=0).astype(np.float64)
-    mean = np.nanmean(deviations, axis=0) + level.mean()
-    squares = np.nansum((deviations - np.nanmean(deviations, axis=0)) ** 2, axis=0)
-    degrees = count - 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance, own_degrees = moderate(squares / degrees, degrees)
-        own = variance * (1 / count + between_runs)
-        total = own + level_variance
-        parts = np.nan_to_num(own**2 / own_degrees) + level_variance**2 / max(len(level) - 1, 1)
-        joined_degrees = np.where(total > 0, total**2 / parts, len(level) - 1.0)
-    return mean, total, joined_degrees, count
 
 
 def interquartile_mean(values: Floats) -> Floats:

@@ -31,7 +31,7 @@ class SameState:
 
     Doubts hold the columns of COMPARED_CURVE, `mpi` (that of B) and `doubt`: `lost` those of curves
     without launches in equal states, `doubts` those of curves with launches that decide nothing.
-    `notes` are sentences about what was left out.
+    `notes` are sentences about what was left out, `paired` libraries of B with renumbered launches.
     """
 
     a: pl.DataFrame
@@ -39,6 +39,7 @@ class SameState:
     lost: tuple[dict[str, Any], ...] = ()
     doubts: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    paired: tuple[str, ...] = ()
 
 
 def same_states(
@@ -56,6 +57,7 @@ def same_states(
         tuple(doubt for pair in pairs for doubt in pair.lost),
         tuple(doubt for pair in pairs for doubt in pair.doubts),
         tuple(dict.fromkeys(note for pair in pairs for note in pair.notes)),
+        tuple(mpi for pair in pairs for mpi in pair.paired),
     )
 
 
@@ -107,7 +109,9 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
     )
     sides = _paired(numbered_a, pairs), _paired(numbered_b, pairs)
-    return SameState(*sides, tuple(_doubtful(lost, b, DIFFERENT_STATES)), doubts, (note,))
+    return SameState(
+        *sides, tuple(_doubtful(lost, b, DIFFERENT_STATES)), doubts, (note,), (b["mpi"][0],)
+    )
 
 
 def _unknown(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:

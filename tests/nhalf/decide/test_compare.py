@@ -126,8 +126,10 @@ def test_pairing_takes_away_what_both_suffered(make_measurements: Make) -> None:
     b = launch_medians(make_measurements(launch_noise=0.002, seed=2))
     storm = pl.when(pl.col("launch") == 3).then(2.0).otherwise(1.0)
     a, b = (frame.with_columns(median_s=pl.col("median_s") * storm) for frame in (a, b))
-    ratio = compare(a, b).curves[0].ratio
+    ratio = compare(a, b, took_turns=True).curves[0].ratio
     assert ratio.high - ratio.low < 0.03
+    apart = compare(a, b).curves[0].ratio
+    assert apart.high - apart.low > 1
 
 
 def test_sizes_of_one_side_only_are_listed(make_measurements: Make) -> None:
@@ -142,8 +144,11 @@ def test_sizes_of_one_side_only_are_listed(make_measurements: Make) -> None:
 def test_missing_launches_are_left_out(make_measurements: Make) -> None:
     a = launch_medians(make_measurements(launches=6))
     b = launch_medians(make_measurements(launches=[0, 2, 3, 5, 7], slower={"mpich": 1.3}))
-    comparison = compare(a, b)
+    comparison = compare(a, b, took_turns=True)
     assert comparison.curves[0].launches == 4
+    assert comparison.verdict == "slower"
+    comparison = compare(a, b)
+    assert comparison.curves[0].launches == 5
     assert comparison.verdict == "slower"
 
 
@@ -175,7 +180,7 @@ def test_nothing_in_common_is_an_input_error(make_measurements: Make) -> None:
     with pytest.raises(InputError, match="common"):
         compare(a, launch_medians(make_measurements(sizes=[])))
     with pytest.raises(InputError, match="common"):
-        compare(a, launch_medians(make_measurements(sizes=[8], launches=[7])))
+        compare(a, launch_medians(make_measurements(sizes=[8], launches=[7])), took_turns=True)
 
 
 @pytest.mark.parametrize("threshold", [0.5, math.nan, math.inf])
@@ -205,7 +210,8 @@ def test_two_libraries_of_one_run(make_measurements: Make) -> None:
 
 def test_json_has_the_promised_form(make_measurements: Make) -> None:
     a = launch_medians(make_measurements(sizes=[0, 8], patterns=["pingpong", "stream"]))
-    result = json.loads(json.dumps(compare(a, a).as_json(), allow_nan=False))
+    comparison = compare(a, a, took_turns=True)
+    result = json.loads(json.dumps(comparison.as_json(), allow_nan=False))
     assert set(result) >= {"verdict", "patterns", "not_comparable"}
     assert [curve["pattern"] for curve in result["patterns"]] == ["pingpong", "stream"]
     assert set(result["patterns"][0]) >= {"pattern", "mpi", "ratio", "ci", "verdict", "sizes"}

@@ -135,7 +135,15 @@ def _compared(request: Request, runs: Sequence[str]) -> list[tuple[Comparison, L
         libraries = libraries or pair_libraries(medians_a, medians_b)
         pairs = same_states(medians_a, medians_b, libraries)
         sides.append(
-            Sides(pairs.a, pairs.b, libraries, pairs.doubts, _is_one_run(request.a, b), pairs.notes)
+            Sides(
+                pairs.a,
+                pairs.b,
+                libraries,
+                pairs.doubts,
+                _is_one_run(request.a, b),
+                pairs.notes,
+                pairs.paired,
+            )
         )
         lost.append(pairs.lost)
     comparisons = compare_all(sides, 1 + parse_share(request.tolerance))

@@ -58,7 +58,7 @@ def against_former(facts: Facts, former: pl.DataFrame, tolerance: float) -> Agai
         _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]
     unmeasured = _lacking(former, now, libraries)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired)
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 
 
@@ -110,13 +110,16 @@ def _open(key: dict[str, Any], doubt: Doubt, tolerance: float) -> Answer:
 def _without_launches(comparison: Comparison, tolerance: float) -> list[Answer]:
     """The curves that both sides have, without a launch that can be compared."""
     compared = [{**curve.point, "mpi": curve.mpi} for curve in comparison.curves]
-    reasons = ("no launch in common", "a time of 0")
-    curves: list[dict[str, Any]] = []
+    reasons: dict[tuple[Any, ...], set[str]] = {}
     for row in comparison.not_comparable:
-        curve = {name: row[name] for name in CURVE}
-        if row["reason"] in reasons and curve not in [*compared, *curves]:
-            curves.append(curve)
-    return [_open(curve, few_launches(0, LAUNCHES_MIN), tolerance) for curve in curves]
+        reasons.setdefault(tuple(row[name] for name in CURVE), set()).add(row["reason"])
+    one_sided = ({"only in A"}, {"only in B"})
+    keys = (
+        dict(zip(CURVE, key, strict=True)) for key, why in reasons.items() if why not in one_sided
+    )
+    return [
+        _open(key, few_launches(0, LAUNCHES_MIN), tolerance) for key in keys if key not in compared
+    ]
 
 
 def against_machine(facts: Facts, machine: Machine, tolerance: float) -> Against:
