@@ -19,7 +19,7 @@ UNITLESS |= {"precision", "noise", "drift", "launch_noise", "state_slow"}  # pur
 UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
-UNITLESS |= {"messages", "partners"}  # counted, in arrays of real numbers or as a median
+UNITLESS |= {"messages", "partners", "degrees"}  # counted, in arrays of real numbers or as a median
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
 """Names of real numbers that need no unit."""
 

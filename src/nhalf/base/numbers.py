@@ -79,6 +79,16 @@ def change(ratio: float) -> str:
     return f"{(ratio - 1) * 100:+.1f} %"
 
 
+def change_span(low: float, high: float) -> str:
+    """'+22.1 to +28.4 %' of a change, from a factor of two on '2.9 to 163'.
+
+    '–' or 'unknown' as in `span`.
+    """
+    if not (low > 0.5 and high < 2):
+        return span(low, high, times).replace("x", "")
+    return f"{(low - 1) * 100:+.1f} to {(high - 1) * 100:+.1f} %"
+
+
 def half_width_text(share: float) -> str:
     """'±3.2 %' of a relative half-width; 'unknown' if it is as wide as the value itself."""
     if not share < 0.995:

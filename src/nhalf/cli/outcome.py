@@ -10,6 +10,7 @@ from nhalf.base.errors import FailedError, Interrupted, Terminated
 
 if TYPE_CHECKING:
     from nhalf.cli.options import RunOptions
+    from nhalf.decide.check.verdict import Check
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
@@ -43,17 +44,24 @@ def print_launcher_warning(name: str) -> None:
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
-def finish(outcome: Outcome, request: RunOptions, style: str = "") -> None:
-    """Print the outcome and write the requested report; a failed verification is an error."""
+def finish(
+    outcome: Outcome, request: RunOptions, style: str = "", change: Check | None = None
+) -> None:
+    """Print the outcome and write the requested report; a failed verification is an error.
+
+    `change` is the check against the run that was measured again.
+    """
     from nhalf.facts.facts import Facts
 
     facts = Facts.of([outcome.run])
-    _print_outcome(outcome, facts, request, style)
+    _print_outcome(outcome, facts, request, style, change)
     _check_hosts(outcome)
     _check_verified(facts)
 
 
-def _print_outcome(outcome: Outcome, facts: Facts, request: RunOptions, style: str) -> None:
+def _print_outcome(
+    outcome: Outcome, facts: Facts, request: RunOptions, style: str, change: Check | None
+) -> None:
     """Write the requested report, then print JSON, tables in a style, tables, or nothing."""
     report_path = None
     if request.report:
@@ -68,7 +76,9 @@ def _print_outcome(outcome: Outcome, facts: Facts, request: RunOptions, style: s
         from nhalf.present.terminal.output import emit_json
 
         rows = unresolved(facts, outcome.unmeasured)
-        emit_json({**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes})
+        against = {} if change is None else {"against": _change_json(change)}
+        members = {**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes}
+        emit_json({**members, **against})
     elif style:
         from nhalf.present.terminal.style import show_style
 
@@ -77,6 +87,12 @@ def _print_outcome(outcome: Outcome, facts: Facts, request: RunOptions, style: s
         from nhalf.present.terminal.summary import show_outcome
 
         show_outcome(outcome, facts, report_path)
+
+
+def _change_json(change: Check) -> dict[str, Any]:
+    from nhalf.decide.check.regression import regression_json
+
+    return regression_json(change)
 
 
 def _check_hosts(outcome: Outcome) -> None:

@@ -11,109 +11,95 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
 - At one size the interval has two parts: that of the level (few launches, few degrees of
   freedom) and that of the size's deviations from the level, whose variances are moderated over
   sizes (Smyth 2004); they are combined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
-- All intervals of a curve hold jointly: Bonferroni over its sizes. A verdict is given if an
-interval excludes the threshold, so a false alarm anywhere on a curve has at most the probability
-  1 - confidence, half of it on the slow side of the level and half on that of the sizes.
-
-Two runs are paired by launch number in the same way; between two runs that were not interleaved, a
-change of the machine cannot be distinguished from a change of the libraries.
+- A verdict is given if an interval excludes the threshold. The level and the sizes of a curve share
+  its probability of a false alarm (Bonferroni), and all curves of the comparison that of the night
+  (family.py).
+- Two runs did not take turns: each has levels and deviations of its launches, and the difference of
+  their means has both variances (Welch). Runs differ by more than launches of one run do, so the
+  variances have the additional share BETWEEN_RUNS (statistics/next_run.py). Launches of a machine
+  that changed between states are paired state by state. What else changed between two runs cannot
+  be told from the libraries.
+- Fewer launches than LAUNCHES_MIN, an unknown state of the machine or different states leave the
+  verdict open (statistics/same_state.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.decide.ratio_intervals import CONFIDENCE, ratio_intervals
+from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
+from nhalf.decide.family import FALSE_ALARMS, family_error
+from nhalf.decide.ratio_intervals import Estimates, estimates, estimates_apart
+from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
+from nhalf.statistics.next_run import BETWEEN_RUNS
+from nhalf.statistics.same_state import LAUNCHES_MIN
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 
-Verdict = Literal["slower", "faster", "mixed", "equal", "unclear"]
-
 THRESHOLD = 1.02
+CONFIDENCE = 1 - 2 * FALSE_ALARMS
+"""That of all intervals of a comparison together, at both ends."""
+LOG_MOST = 700.0
+"""A larger logarithm has no exponential."""
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """Time of B over time of A with its interval (NaN if launches are too few for one)."""
+class Sides:
+    """Launches of A and B (LAUNCH_COLUMNS, one run each), the pairs of libraries, and doubts.
 
-    ratio: float
-    low: float
-    high: float
+    `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
+    that equal numbers are pairs, as are those of the libraries in `paired` (of B).
+    """
 
-    def verdict(self, threshold: float) -> Verdict:
-        """Slower or faster if the interval excludes the threshold, equal if it lies inside."""
-        if self.low > threshold:
-            return "slower"
-        if self.high < 1 / threshold:
-            return "faster"
-        inside = self.low >= 1 / threshold and self.high <= threshold
-        return "equal" if inside else "unclear"
+    a: pl.DataFrame
+    b: pl.DataFrame
+    libraries: Sequence[tuple[str, str]]
+    doubts: Sequence[Mapping[str, Any]] = ()
+    took_turns: bool = False
+    notes: Sequence[str] = ()
+    paired: Sequence[str] = ()
 
-
-@dataclass(frozen=True)
-class SizeRatio:
-    """One size: the reported times of both, their ratio and the verdict."""
-
-    size_bytes: int
-    a_s: float
-    b_s: float
-    ratio: Ratio
-    verdict: Verdict
+    def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
+        """The doubt about a curve."""
+        for row in self.doubts:
+            if row["mpi"] == mpi and all(row[name] == point[name] for name in COMPARED_CURVE):
+                doubt: Doubt = row["doubt"]
+                return doubt
+        return CERTAIN
 
 
 @dataclass(frozen=True)
-class CurveRatio:
-    """One pattern of one library (or pair of libraries) over all sizes measured on both sides."""
+class _Curve:
+    """A curve before its verdict: sizes, times and estimates of their ratios, each (sizes,)."""
 
     point: dict[str, Any]
-    mpi_a: str
-    mpi_b: str
+    libraries: tuple[str, str]
     launches: int
-    ratio: Ratio
-    verdict: Verdict
-    sizes: list[SizeRatio]
+    size_bytes: Floats
+    a_s: Floats
+    b_s: Floats
+    estimates: Estimates
+    doubt: Doubt
 
-    @property
-    def mpi(self) -> str:
-        """The library's name, or both."""
-        return self.mpi_a if self.mpi_a == self.mpi_b else f"{self.mpi_a},{self.mpi_b}"
+    def probability(self, log_threshold: float, reverse: bool) -> float:
+        """The smallest error at which B is slower than A somewhere, or faster if `reverse`."""
+        ratios = self.estimates.reversed() if reverse else self.estimates
+        return float(ratios.errors_above(log_threshold).min())
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """All curves that A and B share, and those that they do not."""
+@dataclass
+class _Measured:
+    """The curves of one comparison and what cannot be compared."""
 
-    threshold: float
-    confidence: float
-    curves: list[CurveRatio]
-    not_comparable: list[dict[str, Any]]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The overall verdict: a slow-down anywhere counts."""
-        return _together([curve.verdict for curve in self.curves])
-
-    @property
-    def regressed(self) -> bool:
-        """Whether B is slower than A somewhere."""
-        return self.verdict in ("slower", "mixed")
-
-    def as_json(self) -> dict[str, Any]:
-        """The output of `nhalf compare --json`; an unknown interval is null."""
-        return {
-            "verdict": self.verdict,
-            "threshold": self.threshold,
-            "confidence": self.confidence,
-            "patterns": [_curve_json(curve) for curve in self.curves],
-            "not_comparable": self.not_comparable,
-        }
+    curves: list[_Curve] = field(default_factory=list)
+    missing: list[dict[str, Any]] = field(default_factory=list)
 
 
 def compare(
@@ -122,37 +108,56 @@ def compare(
     *,
     libraries: Sequence[tuple[str, str]] | None = None,
     threshold: float = THRESHOLD,
-    confidence: float = CONFIDENCE,
+    took_turns: bool = False,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    """Compare launch medians of A and B (columns of `launch_medians`, one run each).
+    """Compare launches of A and B (LAUNCH_COLUMNS, one run each).
 
     `libraries` pairs names of A with names of B; by default equal names, or the only one of each.
+    `took_turns` says that launches of A and B alternated, as those of libraries of one run do.
     `names` are what messages call A and B.
     Raises InputError if nothing can be compared or the threshold is below 1.
     """
+    pairs = libraries if libraries is not None else pair_libraries(a, b)
+    (comparison,) = compare_all([Sides(a, b, pairs, took_turns=took_turns)], threshold)
+    if not comparison.curves:
+        raise nothing_in_common(*names)
+    return comparison
+
+
+def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Comparison]:
+    """Compare several pairs of sides as one family; a comparison may be without a curve.
+
+    Raises InputError if the threshold is below 1.
+    """
     if not (math.isfinite(threshold) and threshold >= 1):
         raise InputError(f"threshold {threshold} is not a ratio above 1", "1.02 means 2 % slower")
-    pairs = libraries if libraries is not None else pair_libraries(a, b)
-    curves: list[CurveRatio] = []
-    missing: list[dict[str, Any]] = []
-    for mpi_a, mpi_b in pairs:
-        a_rows = a.filter(pl.col("mpi") == mpi_a)
-        b_rows = b.filter(pl.col("mpi") == mpi_b)
-        for point, joined in _curves(a_rows, b_rows):
-            missing += _missing(point, (mpi_a, mpi_b), joined)
-            paired = joined.drop_nulls(["a_s", "b_s"]).filter(
-                (pl.col("a_s") > 0) & (pl.col("b_s") > 0)
-            )
-            if not paired.is_empty():
-                curves.append(_compare_curve(point, (mpi_a, mpi_b), paired, threshold, confidence))
-    if not curves:
-        raise InputError(
-            f"{names[0]} and {names[1]} have no launch of a common pattern and size",
-            "compare runs of the same patterns and sizes; pair libraries of different names with "
-            "RUN:LIBRARY, e.g. runs/today:openmpi",
+    measured = [_measured(pair) for pair in sides]
+    family = [curve for part in measured for curve in part.curves if curve.doubt is CERTAIN]
+    log_threshold = math.log(threshold)
+    errors = tuple(
+        family_error([curve.probability(log_threshold, reverse) for curve in family])
+        for reverse in (False, True)
+    )
+    return [
+        Comparison(
+            threshold,
+            CONFIDENCE,
+            [_judged(curve, threshold, *errors) for curve in part.curves],
+            part.missing,
+            tuple(pair.notes),
         )
-    return Comparison(threshold, confidence, curves, missing)
+        for pair, part in zip(sides, measured, strict=True)
+    ]
+
+
+def nothing_in_common(a: str, b: str) -> InputError:
+    """The error for sides without a common point."""
+    return InputError(
+        f"{a} and {b} have no launch of a common pattern and size",
+        "compare runs of the same patterns and sizes; pair libraries of different names with "
+        "RUN:LIBRARY, e.g. runs/today:openmpi",
+    )
 
 
 def pair_libraries(a: pl.DataFrame, b: pl.DataFrame) -> list[tuple[str, str]]:
@@ -164,33 +169,38 @@ def pair_libraries(a: pl.DataFrame, b: pl.DataFrame) -> list[tuple[str, str]]:
     return common
 
 
-def _curves(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
-    """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s."""
+def _curves(
+    a: pl.DataFrame, b: pl.DataFrame, is_paired: bool
+) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s.
+
+    Without pairs, each row has the time of one side.
+    """
     on = [*COMPARED_POINT, "launch"]
-    joined = (
-        a.select(*on, a_s="median_s")
-        .join(b.select(*on, b_s="median_s"), on=on, how="full", coalesce=True, nulls_equal=True)
-        .sort(on)
-    )
-    for _, rows in joined.group_by(COMPARED_CURVE, maintain_order=True):
-        yield rows.select(COMPARED_CURVE).row(0, named=True), rows
+    a, b = a.select(*on, a_s="median_s"), b.select(*on, b_s="median_s")
+    if is_paired:
+        rows = a.join(b, on=on, how="full", coalesce=True, nulls_equal=True)
+    else:
+        rows = pl.concat([a, b], how="diagonal")
+    for _, curve in rows.sort(on).group_by(COMPARED_CURVE, maintain_order=True):
+        yield curve.select(COMPARED_CURVE).row(0, named=True), curve
 
 
 def _missing(
-    point: dict[str, Any], libraries: tuple[str, str], rows: pl.DataFrame
+    point: dict[str, Any], libraries: tuple[str, str], rows: pl.DataFrame, usable_bytes: list[int]
 ) -> list[dict[str, Any]]:
     """Sizes of a curve that cannot be compared, by reason."""
     sizes = rows.group_by("bytes").agg(
         a=pl.col("a_s").is_not_null().any(),
         b=pl.col("b_s").is_not_null().any(),
-        both=(pl.col("a_s").is_not_null() & pl.col("b_s").is_not_null()).any(),
-        zero=(pl.col("a_s").eq(0) | pl.col("b_s").eq(0)).any(),
+        zero=pl.col("a_s").eq(0).any() | pl.col("b_s").eq(0).any(),
     )
+    lacking = pl.col("a") & pl.col("b") & ~pl.col("bytes").is_in(usable_bytes)
     reasons = {
         "only in A": pl.col("a") & ~pl.col("b"),
         "only in B": pl.col("b") & ~pl.col("a"),
-        "no launch in common": pl.col("a") & pl.col("b") & ~pl.col("both"),
-        "a time of 0": pl.col("both") & pl.col("zero"),
+        "no launch in common": lacking & ~pl.col("zero"),
+        "a time of 0": lacking & pl.col("zero"),
     }
     sizes_by_reason = {
         why: sizes.filter(flag)["bytes"].sort().to_list() for why, flag in reasons.items()
@@ -203,29 +213,100 @@ def _missing(
     ]
 
 
-def _compare_curve(
+def _measured(sides: Sides) -> _Measured:
+    """The curves of both sides and the sizes that cannot be compared."""
+    measured = _Measured()
+    for mpi_a, mpi_b in sides.libraries:
+        a_rows = sides.a.filter(pl.col("mpi") == mpi_a)
+        b_rows = sides.b.filter(pl.col("mpi") == mpi_b)
+        is_paired = sides.took_turns or mpi_b in sides.paired
+        for point, rows in _curves(a_rows, b_rows, is_paired):
+            usable = _usable(rows, is_paired)
+            sizes_bytes = usable["bytes"].unique().to_list()
+            measured.missing += _missing(point, (mpi_a, mpi_b), rows, sizes_bytes)
+            if not usable.is_empty():
+                doubt = sides.doubt_of(point, mpi_b)
+                between_runs = 0.0 if sides.took_turns else BETWEEN_RUNS
+                estimate = _paired if is_paired else _apart
+                measured.curves.append(estimate(point, (mpi_a, mpi_b), usable, between_runs, doubt))
+    return measured
+
+
+def _usable(rows: pl.DataFrame, is_paired: bool) -> pl.DataFrame:
+    """The positive times of sizes that both sides have; with pairs, only pairs."""
+    has_a, has_b = (pl.col(name).fill_null(0) > 0 for name in ("a_s", "b_s"))
+    if is_paired:
+        return rows.filter(has_a & has_b)
+    return rows.filter(has_a | has_b).filter(has_a.any().over("bytes") & has_b.any().over("bytes"))
+
+
+def _paired(
     point: dict[str, Any],
     libraries: tuple[str, str],
     rows: pl.DataFrame,
-    threshold: float,
-    confidence: float,
-) -> CurveRatio:
-    """The verdict on one curve; `rows` has bytes, launch, a_s and b_s, both positive."""
+    between_runs: float,
+    doubt: Doubt,
+) -> _Curve:
+    """The estimates of one curve from pairs of launches."""
     sizes = rows["bytes"].unique().sort().to_numpy()
     a, b = (launch_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
-    level, by_size = ratio_intervals(np.log(b / a), confidence)
-    curve = Ratio(*(math.exp(x) for x in level))
-    a_s, b_s = (launch_intervals(matrix.T)[0] for matrix in (a, b))
-    ratios = [Ratio(*(math.exp(x) for x in row)) for row in zip(*by_size, strict=True)]
-    size_ratios = [
-        SizeRatio(int(size), float(a_s[i]), float(b_s[i]), ratios[i], ratios[i].verdict(threshold))
-        for i, size in enumerate(sizes)
+    ratios = estimates(np.log(b / a), between_runs, LAUNCHES_MIN)
+    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
+
+
+def _apart(
+    point: dict[str, Any],
+    libraries: tuple[str, str],
+    rows: pl.DataFrame,
+    between_runs: float,
+    doubt: Doubt,
+) -> _Curve:
+    """The estimates of one curve from the launches of either side."""
+    sizes = rows["bytes"].unique().sort().to_numpy()
+    a, b = (launch_matrix(rows.drop_nulls(name), sizes, name) for name in ("a_s", "b_s"))
+    centre = np.log(launch_intervals(b.T)[0] / launch_intervals(a.T)[0])
+    ratios = estimates_apart(np.log(a), np.log(b), centre, between_runs, LAUNCHES_MIN)
+    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
+
+
+def _curve(
+    point: dict[str, Any],
+    libraries: tuple[str, str],
+    sizes: Floats,
+    times_s: tuple[Floats, Floats],
+    ratios: Estimates,
+    doubt: Doubt,
+) -> _Curve:
+    """A curve with its reported times, and doubt about too few launches."""
+    a_s, b_s = (launch_intervals(side.T)[0] for side in times_s)
+    launches = min(map(len, times_s))
+    if doubt is CERTAIN and launches < LAUNCHES_MIN:
+        doubt = few_launches(launches, LAUNCHES_MIN)
+    return _Curve(point, libraries, launches, sizes, a_s, b_s, ratios, doubt)
+
+
+def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float) -> CurveRatio:
+    """The verdict on one curve, from intervals at the errors of the family."""
+    logs = zip(*curve.estimates.ends(error_low, error_high), strict=True)
+    level, *ratios = (Ratio(*(math.exp(min(x, LOG_MOST)) for x in row)) for row in logs)
+
+    def verdict(ratio: Ratio) -> Verdict:
+        return ratio.verdict(threshold) if curve.doubt is CERTAIN else "unclear"
+
+    sizes = [
+        SizeRatio(int(size), float(a_s), float(b_s), ratio, verdict(ratio))
+        for size, a_s, b_s, ratio in zip(
+            curve.size_bytes, curve.a_s, curve.b_s, ratios, strict=True
+        )
     ]
-    differences: list[Verdict] = [
-        s.verdict for s in size_ratios if s.verdict in ("slower", "faster")
-    ]
-    verdict = _together([curve.verdict(threshold), *differences])
-    return CurveRatio(point, *libraries, len(a), curve, verdict, size_ratios)
+    differences = [size.verdict for size in sizes if size.verdict in ("slower", "faster")]
+    whole = together([verdict(level), *differences])
+    doubt = curve.doubt
+    if whole == "unclear" and doubt is CERTAIN and not level.is_not_above(threshold):
+        doubt = wide_interval(curve.launches)
+    return CurveRatio(
+        curve.point, *curve.libraries, curve.launches, level, whole, sizes, threshold, doubt
+    )
 
 
 def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
@@ -240,42 +321,3 @@ def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
     whole = (~np.isnan(matrix)).mean(axis=1) >= 0.5
     covered = bool(whole.any()) and bool((~np.isnan(matrix[whole])).any(axis=0).all())
     return matrix[whole] if covered else matrix
-
-
-def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict from several: any difference counts, and equal means equal everywhere."""
-    kinds = set(verdicts)
-    if "mixed" in kinds or {"slower", "faster"} <= kinds:
-        return "mixed"
-    for kind in ("slower", "faster"):
-        if kind in kinds:
-            return kind
-    return "equal" if kinds == {"equal"} else "unclear"
-
-
-def _curve_json(curve: CurveRatio) -> dict[str, Any]:
-    """A curve in the output of `nhalf compare --json`."""
-    return {
-        **curve.point,
-        "mpi": curve.mpi,
-        "launches": curve.launches,
-        "ratio": _finite(curve.ratio.ratio),
-        "ci": [_finite(curve.ratio.low), _finite(curve.ratio.high)],
-        "verdict": curve.verdict,
-        "sizes": [
-            {
-                "bytes": size.size_bytes,
-                "a_s": size.a_s,
-                "b_s": size.b_s,
-                "ratio": size.ratio.ratio,
-                "ci_low": _finite(size.ratio.low),
-                "ci_high": _finite(size.ratio.high),
-                "verdict": size.verdict,
-            }
-            for size in curve.sizes
-        ],
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -1,60 +1,178 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals of the ratio of two sides over sizes: of the level, and of each size."""
+"""Estimates of the ratio of two sides over sizes: of the level, and of each size."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.moderation import moderate
 
 CONFIDENCE = 0.99
+ROUNDING = 1e-9
+"""Relative rounding error: a machine without noise is as fast as itself."""
+
+Ends = tuple[Floats, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Logarithms of the ratio, the level in place 0 and then each size: all are (1 + sizes,).
+
+    `centre_ratio` is reported; `mean_ratio` has the standard error `error`, NaN with too few
+    launches. The level and all sizes together share the probability of an error equally.
+    """
+
+    centre_ratio: Floats
+    mean_ratio: Floats
+    error: Floats
+    degrees: Floats
+
+    def ends(self, error_low: float, error_high: float) -> Ends:
+        """Centre, low and high; all low ends hold jointly but for `error_low`, as do high ends."""
+        shares = self._shares()
+        low = self.mean_ratio - _quantile(self.degrees, 1 - error_low * shares) * self.error
+        high = self.mean_ratio + _quantile(self.degrees, 1 - error_high * shares) * self.error
+        return (
+            self.centre_ratio,
+            np.minimum(low, self.centre_ratio),
+            np.maximum(high, self.centre_ratio),
+        )
+
+    def errors_above(self, log_threshold: float) -> Floats:
+        """The smallest `error_low` at which each low end lies above a threshold; 1 if at none.
+
+        Their minimum is a probability for the whole curve: on equal machines it is at most x in a
+        share x of all comparisons.
+        """
+        from scipy.special import stdtr
+
+        log_threshold += ROUNDING
+        distance = np.minimum(self.mean_ratio, self.centre_ratio) - log_threshold
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = (self.mean_ratio - log_threshold) / self.error
+        tail = stdtr(np.maximum(self.degrees, ROUNDING), -statistic)
+        counts = (distance > 0) & np.isfinite(self.error) & (self.degrees > 0)
+        return np.where(counts, np.minimum(tail / self._shares(), 1.0), 1.0)
+
+    def reversed(self) -> Estimates:
+        """The estimates of the inverse ratio."""
+        return Estimates(-self.centre_ratio, -self.mean_ratio, self.error, self.degrees)
+
+    def _shares(self) -> Floats:
+        """Half of the probability is the level's, half that of all sizes (Bonferroni)."""
+        sizes = len(self.mean_ratio) - 1
+        return np.concatenate(([0.5], np.full(sizes, 0.5 / max(sizes, 1))))
+
+
+def estimates(logs: Floats, between_runs: float = 0.0, launches_min: int = 2) -> Estimates:
+    """Estimates from `logs` (launches, sizes), NaN if a launch lacks a size.
+
+    `between_runs` is the share of the variance of launches that a run does not average out: 0 for
+    sides that took turns. Fewer launches than `launches_min` have no error.
+    """
+    side = _side(logs, np.asarray(~np.isnan(logs).any(axis=0)))
+    return _joined([side], np.nanmedian(logs, axis=0), between_runs, launches_min)
+
+
+def estimates_apart(
+    a: Floats, b: Floats, centre_ratio: Floats, between_runs: float, launches_min: int
+) -> Estimates:
+    """Estimates from logarithms of times (launches, sizes) of sides that did not take turns.
+
+    `centre_ratio` (sizes,) are logarithms of the reported ratios.
+    """
+    reference = (np.nanmedian(a, axis=0) + np.nanmedian(b, axis=0)) / 2
+    complete = np.asarray(~np.isnan(np.concatenate([a, b])).any(axis=0))
+    sides = [_side(b - reference, complete), _side(a - reference, complete)]
+    return _joined(sides, centre_ratio, between_runs, launches_min)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side: levels of launches; and of sizes mean, sum of squares and launches."""
+
+    level: Floats
+    mean_ratio: Floats
+    square: Floats
+    counts: NDArray[np.int64]
+
+
+def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
+    """Levels over the complete sizes, and what deviates from them; levels are NaN without any."""
+    level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
+    deviations = logs - level[:, None]
+    mean = np.nanmean(deviations, axis=0)
+    squares = np.nansum((deviations - mean) ** 2, axis=0)
+    count = (~np.isnan(logs)).sum(axis=0)
+    return _Side(
+        level if complete.any() else np.full(len(logs), math.nan),
+        mean + level.mean(),
+        squares,
+        count,
+    )
+
+
+def _joined(
+    sides: Sequence[_Side], centre_ratio: Floats, between_runs: float, launches_min: int
+) -> Estimates:
+    """The first side minus the second one if there is one: levels and sizes with their errors.
+
+    Degrees of freedom are joined by Satterthwaite's formula.
+    """
+    launches = [len(side.level) for side in sides]
+    parts = [
+        float(np.var(side.level, ddof=1)) * (1 / n + between_runs) if n > 1 else math.nan
+        for side, n in zip(sides, launches, strict=True)
+    ]
+    level_variance = sum(parts)
+    weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+    level_degrees = level_variance**2 / weights if weights > 0 else sum(launches) - len(launches)
+    counts = np.array([side.counts for side in sides])
+    degrees = np.maximum(counts - 1, 0).sum(axis=0)
+    known_variance = 0.0 if math.isnan(level_variance) else level_variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
+        variance, own_degrees = moderate(squares / degrees, degrees)
+        own = variance * (1 / counts + between_runs).sum(axis=0)
+        total = own + known_variance
+        shares = np.nan_to_num(own**2 / own_degrees) + known_variance**2 / max(level_degrees, 1)
+        size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
+        errors = np.sqrt(np.concatenate(([level_variance], total)))
+    levels = [float(side.level.mean()) for side in sides]
+    medians = [float(np.median(side.level)) for side in sides]
+    means = [side.mean_ratio for side in sides]
+    few = np.concatenate(([min(launches)], counts.min(axis=0))) < launches_min
+    return Estimates(
+        np.concatenate(([_difference(medians)], centre_ratio)),
+        np.concatenate(([_difference(levels)], _difference(means))),
+        np.where(few, math.nan, errors),
+        np.concatenate(([level_degrees], size_degrees)),
+    )
+
+
+def _difference(values: Sequence[Any]) -> Any:
+    """The first value, minus the second one if there is one."""
+    return values[0] - values[1] if len(values) > 1 else values[0]
 
 
 def ratio_intervals(
     logs: Floats, confidence: float = CONFIDENCE
-) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
+) -> tuple[tuple[float, float, float], Ends]:
     """Centre, low and high of the level, and (sizes,) of each size; all are logarithms.
 
     `logs` (launches, sizes) are logarithms of ratios, NaN if a launch lacks a size. Intervals
     are NaN for fewer than two launches. A width of zero is correct without noise.
     """
-    complete = ~np.isnan(logs).any(axis=0)
-    level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
-    launches = len(level)
-    level_variance = float(np.var(level, ddof=1)) / launches if launches > 1 else math.nan
-    reach = _quantile(np.array(launches - 1.0), (1 + confidence) / 2) * math.sqrt(level_variance)
-    centre = float(np.median(level))
-    curve = _hull(centre, float(level.mean()), float(reach))
-    if not complete.any():
-        curve = (math.nan, math.nan, math.nan)
-        level_variance = 0.0
-    return curve, _size_intervals(logs, level, level_variance, confidence)
-
-
-def _size_intervals(
-    logs: Floats, level: Floats, level_variance: float, confidence: float
-) -> tuple[Floats, Floats, Floats]:
-    """Centre, low and high (sizes,): level and deviations from it, combined."""
-    deviations = logs - level[:, None]
-    count = (~np.isnan(logs)).sum(axis=0).astype(np.float64)
-    mean = np.nanmean(deviations, axis=0) + level.mean()
-    squares = np.nansum((deviations - np.nanmean(deviations, axis=0)) ** 2, axis=0)
-    degrees = count - 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance, freedom = moderate(squares / degrees, degrees)
-        own = variance / count
-        total = own + level_variance
-        parts = np.nan_to_num(own**2 / freedom) + level_variance**2 / max(len(level) - 1, 1)
-        joined_degrees = np.where(total > 0, total**2 / parts, len(level) - 1.0)
-        probability = 1 - (1 - confidence) / 2 / logs.shape[1]
-        reach = _quantile(joined_degrees, probability) * np.sqrt(total)
-    centre = np.nanmedian(logs, axis=0)
-    low, high = np.minimum(mean - reach, centre), np.maximum(mean + reach, centre)
-    few = count < 2
-    return centre, np.where(few, np.nan, low), np.where(few, np.nan, high)
+    error = 1 - confidence
+    centre, low, high = estimates(logs).ends(error, error)
+    return (float(centre[0]), float(low[0]), float(high[0])), (centre[1:], low[1:], high[1:])
 
 
 def interquartile_mean(values: Floats) -> Floats:
@@ -68,17 +186,10 @@ def interquartile_mean(values: Floats) -> Floats:
     return mean
 
 
-def _quantile(degrees: Floats, probability: float) -> Floats:
+def _quantile(degrees: Floats, probability: Floats) -> Floats:
     from scipy.special import stdtrit
 
     quantile: Floats = np.where(
         degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan
     )
     return quantile
-
-
-def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float]:
-    """An interval around the mean, extended to contain the reported centre."""
-    if math.isnan(reach):
-        return centre, math.nan, math.nan
-    return centre, min(mean - reach, centre), max(mean + reach, centre)

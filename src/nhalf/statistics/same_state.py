@@ -2,43 +2,73 @@
 """Two runs on a machine whose state changes: only equal states are compared.
 
 Points of two runs are paired one to one within a state (flags.py), like launches that ran side by
-side; points without a partner are left out. If two runs have no state in common, they cannot be
-compared.
+side; points without a partner are left out. Curves that have too few launches in a state in common
+cannot be compared, and there is doubt about those whose state is unknown for too many points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
 from nhalf.statistics.flags import borders, mostly_missed
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
+from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, conformed
 
-PAIRS_MIN = 2
+LAUNCHES_MIN = 3
+"""Fewer launches decide nothing: their spread is itself unknown by factors."""
+UNKNOWN_MOST = 0.25
+"""If the state is unknown for a larger share of the points of a curve, it decides nothing."""
 
 
 @dataclass(frozen=True)
 class SameState:
-    """Launch medians of both runs, paired by state; `lost` are curves without a common state.
+    """Launches of both runs (LAUNCH_COLUMNS), paired by state, and curves without a common state.
 
-    `note` is a sentence about what was left out, '' if nothing was.
+    Doubts hold the columns of COMPARED_CURVE, `mpi` (that of B) and `doubt`: `lost` those of curves
+    without launches in equal states, `doubts` those of curves with launches that decide nothing.
+    `notes` are sentences about what was left out, `paired` libraries of B with renumbered launches.
     """
 
     a: pl.DataFrame
     b: pl.DataFrame
     lost: tuple[dict[str, Any], ...] = ()
-    note: str = ""
+    doubts: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    paired: tuple[str, ...] = ()
+
+
+def same_states(
+    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
+) -> SameState:
+    """The launches in equal states of each pair of a library of A and one of B, together."""
+    pairs = [
+        same_state(a.filter(pl.col("mpi") == mpi_a), b.filter(pl.col("mpi") == mpi_b))
+        for mpi_a, mpi_b in libraries
+    ]
+    empty = pl.DataFrame(schema=LAUNCH_COLUMNS)
+    return SameState(
+        pl.concat([empty, *(pair.a for pair in pairs)]),
+        pl.concat([empty, *(pair.b for pair in pairs)]),
+        tuple(doubt for pair in pairs for doubt in pair.lost),
+        tuple(doubt for pair in pairs for doubt in pair.doubts),
+        tuple(dict.fromkeys(note for pair in pairs for note in pair.notes)),
+        tuple(mpi for pair in pairs for mpi in pair.paired),
+    )
 
 
 def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     """The launches of two runs that were measured in equal states of the machine.
 
-    Both frames have the columns of `launch_medians` and `flag_s`, each one library of a run.
-    Curves present in only one frame are left out. The remaining launches of divided curves are
-    renumbered, so that they can be paired, separately for each size.
+    Both frames have FLAGGED_COLUMNS, each one library of a run. Curves present in only one frame
+    are left out. The remaining launches of divided curves are renumbered, so that they can be
+    paired, separately for each size.
     """
+    a, b = (conformed(frame, FLAGGED_COLUMNS) for frame in (a, b))
     a, b = (
         frame.join(
             other_frame.select(COMPARED_CURVE).unique(),
@@ -48,14 +78,15 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         )
         for frame, other_frame in ((a, b), (b, a))
     )
+    doubts = tuple(_unknown(a, b))
     has_flags = pl.col("flag_s").is_not_null().any().over(COMPARED_CURVE)
     flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]
     steady_flags = [series.drop_nulls().drop_nans() for series in flags]
     if any(series.is_empty() for series in steady_flags) or any(map(mostly_missed, flags)):
-        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+        return SameState(_whole_launches(a), _whole_launches(b), doubts=doubts)
     borders_s = borders(pl.concat(steady_flags))
     if not borders_s:
-        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+        return SameState(_whole_launches(a), _whole_launches(b), doubts=doubts)
     numbered_a, numbered_b = (_numbered(frame, borders_s) for frame in (a, b))
     on = [*COMPARED_POINT, "state", "place"]
     pairs = numbered_a.select(on).join(numbered_b.select(on), on=on, nulls_equal=True)
@@ -64,19 +95,59 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     )
     pairs = pairs.with_columns(pair=order)
     enough = pairs.group_by(COMPARED_CURVE).agg(most=pl.col("pair").max() + 1)
-    enough = enough.filter(pl.col("most") >= PAIRS_MIN)
+    enough = enough.filter(pl.col("most") >= LAUNCHES_MIN)
     pairs = pairs.join(
         enough.select(COMPARED_CURVE), on=COMPARED_CURVE, how="semi", nulls_equal=True
     )
     curves = a.select(COMPARED_CURVE).unique()
-    lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True).to_dicts()
+    lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True)
+    doubts += tuple(_unflagged(a, b))
     flags_s = pl.concat(steady_flags).to_numpy()
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
         f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
     )
-    return SameState(_paired(numbered_a, pairs), _paired(numbered_b, pairs), tuple(lost), note)
+    sides = _paired(numbered_a, pairs), _paired(numbered_b, pairs)
+    return SameState(
+        *sides, tuple(_doubtful(lost, b, DIFFERENT_STATES)), doubts, (note,), (b["mpi"][0],)
+    )
+
+
+def _unknown(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The curves of which one side's state is unknown too often; those without flags have none."""
+    flag = pl.col("flag_s")
+    unknown = (flag.is_null() | flag.is_nan()).mean()
+    shares = pl.concat(
+        side.group_by(COMPARED_CURVE).agg(share=unknown, flags=flag.is_not_null().any())
+        for side in (a, b)
+    )
+    worst = shares.group_by(COMPARED_CURVE, maintain_order=True).agg(
+        pl.col("share").max(), pl.col("flags").any()
+    )
+    for row in worst.filter(pl.col("flags") & (pl.col("share") > UNKNOWN_MOST)).to_dicts():
+        curve = {name: row[name] for name in COMPARED_CURVE}
+        yield {**curve, "mpi": b["mpi"][0], "doubt": unknown_state(row["share"])}
+
+
+def _unflagged(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The curves without any flag, on a machine that changed between states."""
+    flags = pl.concat([a, b]).group_by(COMPARED_CURVE).agg(pl.col("flag_s").is_null().all())
+    return _doubtful(flags.filter("flag_s").drop("flag_s"), b, UNFLAGGED)
+
+
+def _doubtful(curves: pl.DataFrame, b: pl.DataFrame, doubt: Doubt) -> Iterator[dict[str, Any]]:
+    for curve in curves.sort(COMPARED_CURVE).to_dicts():
+        yield {**curve, "mpi": b["mpi"][0], "doubt": doubt}
+
+
+def _whole_launches(frame: pl.DataFrame) -> pl.DataFrame:
+    """The launches, each with the states that it met taken together."""
+    key = [*COMPARED_POINT, "mpi", "run", "launch"]
+    joined = frame.group_by(key, maintain_order=True).agg(
+        pl.col("median_s").median(), pl.col("lowest_s").min(), pl.col("samples").sum()
+    )
+    return conformed(joined, LAUNCH_COLUMNS)
 
 
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
@@ -101,4 +172,4 @@ def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     partnered = frame.drop("launch").join(
         pairs, on=[*COMPARED_POINT, "state", "place"], nulls_equal=True
     )
-    return partnered.rename({"pair": "launch"}).drop("flag_s", "state", "place")
+    return conformed(partnered.rename({"pair": "launch"}), LAUNCH_COLUMNS)

@@ -19,7 +19,7 @@ from nhalf.statistics.flags import flag_of_group, flag_of_visit, with_states
 from nhalf.statistics.intervals import sample_interval
 from nhalf.statistics.next_run import matrix_of, next_run_intervals
 from nhalf.store.keys import RUN_POINT
-from nhalf.store.schema import SUMMARY_COLUMNS
+from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, SUMMARY_COLUMNS, conformed
 
 _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
@@ -37,9 +37,7 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     without samples are left out. Raises InputError if a sample is not finite, or more negative
     than clock overhead explains.
     """
-    return _of_launches(visits(measurements)).select(
-        *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
-    )
+    return conformed(_of_launches(visits(measurements)), LAUNCH_COLUMNS)
 
 
 def visits(measurements: pl.LazyFrame) -> pl.DataFrame:
@@ -57,8 +55,7 @@ def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 
 def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
     """`launch_medians` and `flag_s` from `with_states` of visits, a row for each state."""
-    columns = (*RUN_POINT, "launch", "median_s", "lowest_s", "samples", "flag_s")
-    return _of_launches(stated, "state_s").select(columns)
+    return conformed(_of_launches(stated, "state_s"), FLAGGED_COLUMNS)
 
 
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:

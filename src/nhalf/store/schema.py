@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from nhalf.store.record import VALUES, Identity, Record, columns
@@ -18,6 +20,30 @@ POINT_COLUMNS = columns(Identity)
 
 MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {"run": pl.String(), **columns(Record)}
 """One row per point and launch: a `Record` and the name of its run."""
+
+LAUNCH_COLUMNS: dict[str, pl.DataType] = {
+    "run": pl.String(),
+    **POINT_COLUMNS,
+    "launch": MEASUREMENT_COLUMNS["launch"],
+    "median_s": pl.Float64(),
+    "lowest_s": pl.Float64(),
+    "samples": pl.Int64(),
+}
+"""One row per point and launch (statistics/summary.py): the median of its samples, the fastest of
+them, and their number."""
+
+FLAGGED_COLUMNS: dict[str, pl.DataType] = {**LAUNCH_COLUMNS, "flag_s": pl.Float64()}
+"""A launch with the time of a flag between two cores: null if missed, NaN if it changed."""
+
+
+def conformed(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The frame with these columns, in their order and of their types.
+
+    Frames are conformed where they are made, so that they can be stacked. A column that is missing
+    is a defect of the program: polars raises ColumnNotFoundError.
+    """
+    return frame.select(pl.col(name).cast(kind) for name, kind in columns.items())
+
 
 SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "run": pl.String(),

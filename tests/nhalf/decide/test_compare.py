@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.compare import Ratio, compare, pair_libraries
+from nhalf.decide.changes import Ratio
+from nhalf.decide.compare import compare, pair_libraries
 from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
@@ -76,7 +77,7 @@ def test_a_few_odd_sizes_do_not_move_the_curve() -> None:
 
 
 def test_a_machine_without_noise_is_judged_exactly(make_measurements: Make) -> None:
-    still = {"noise": 0.0, "launch_noise": 0.0, "launches": 2}
+    still = {"noise": 0.0, "launch_noise": 0.0, "launches": 3}
     a = launch_medians(make_measurements(**still))
     b = launch_medians(make_measurements(**still, slower={"mpich": 1.1}))
     curve = compare(a, b).curves[0]
@@ -125,8 +126,10 @@ def test_pairing_takes_away_what_both_suffered(make_measurements: Make) -> None:
     b = launch_medians(make_measurements(launch_noise=0.002, seed=2))
     storm = pl.when(pl.col("launch") == 3).then(2.0).otherwise(1.0)
     a, b = (frame.with_columns(median_s=pl.col("median_s") * storm) for frame in (a, b))
-    ratio = compare(a, b).curves[0].ratio
+    ratio = compare(a, b, took_turns=True).curves[0].ratio
     assert ratio.high - ratio.low < 0.03
+    apart = compare(a, b).curves[0].ratio
+    assert apart.high - apart.low > 1
 
 
 def test_sizes_of_one_side_only_are_listed(make_measurements: Make) -> None:
@@ -141,8 +144,11 @@ def test_sizes_of_one_side_only_are_listed(make_measurements: Make) -> None:
 def test_missing_launches_are_left_out(make_measurements: Make) -> None:
     a = launch_medians(make_measurements(launches=6))
     b = launch_medians(make_measurements(launches=[0, 2, 3, 5, 7], slower={"mpich": 1.3}))
-    comparison = compare(a, b)
+    comparison = compare(a, b, took_turns=True)
     assert comparison.curves[0].launches == 4
+    assert comparison.verdict == "slower"
+    comparison = compare(a, b)
+    assert comparison.curves[0].launches == 5
     assert comparison.verdict == "slower"
 
 
@@ -174,7 +180,7 @@ def test_nothing_in_common_is_an_input_error(make_measurements: Make) -> None:
     with pytest.raises(InputError, match="common"):
         compare(a, launch_medians(make_measurements(sizes=[])))
     with pytest.raises(InputError, match="common"):
-        compare(a, launch_medians(make_measurements(sizes=[8], launches=[7])))
+        compare(a, launch_medians(make_measurements(sizes=[8], launches=[7])), took_turns=True)
 
 
 @pytest.mark.parametrize("threshold", [0.5, math.nan, math.inf])
@@ -204,7 +210,8 @@ def test_two_libraries_of_one_run(make_measurements: Make) -> None:
 
 def test_json_has_the_promised_form(make_measurements: Make) -> None:
     a = launch_medians(make_measurements(sizes=[0, 8], patterns=["pingpong", "stream"]))
-    result = json.loads(json.dumps(compare(a, a).as_json(), allow_nan=False))
+    comparison = compare(a, a, took_turns=True)
+    result = json.loads(json.dumps(comparison.as_json(), allow_nan=False))
     assert set(result) >= {"verdict", "patterns", "not_comparable"}
     assert [curve["pattern"] for curve in result["patterns"]] == ["pingpong", "stream"]
     assert set(result["patterns"][0]) >= {"pattern", "mpi", "ratio", "ci", "verdict", "sizes"}

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.statistics.same_state import same_state
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.schema import FLAGGED_COLUMNS, POINT_COLUMNS
 
 NEAR, FAR = 50e-9, 200e-9
 SIZES = (0, 8, 64)
@@ -26,11 +26,12 @@ def medians(flags_s: Sequence[float | None], slower: float = 1.0, **other: Any) 
             **{name: point.get(name) for name in POINT_COLUMNS if name != "bytes"},
             **{"bytes": size, "launch": launch, "flag_s": flag_s},
             "median_s": 1e-6 * slower * (2 if flag_s and flag_s > 1e-7 else 1),
+            **{"run": "run", "lowest_s": 1e-6, "samples": 9},
         }
         for launch, flag_s in enumerate(flags_s)
         for size in SIZES
     ]
-    return pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64, "launch": pl.Int64})
+    return pl.DataFrame(rows, schema=FLAGGED_COLUMNS)
 
 
 def times(frame: pl.DataFrame) -> set[float]:
@@ -44,14 +45,14 @@ def test_like_is_paired_with_like() -> None:
         assert a["launch"].to_list() == b["launch"].to_list() == [0, 1, 2]
         assert (b["median_s"] / a["median_s"]).to_list() == pytest.approx([1.25] * 3)
     assert found.lost == ()
-    assert "2 states" in found.note
-    assert "50 to 200 ns" in found.note
+    assert "2 states" in found.notes[0]
+    assert "50 to 200 ns" in found.notes[0]
 
 
 def test_three_states_are_told_apart() -> None:
     flags_s = [20e-9, NEAR, FAR, NEAR * 1.2]
     found = same_state(medians(flags_s), medians(flags_s[::-1]))
-    assert "3 states" in found.note
+    assert "3 states" in found.notes[0]
     assert found.a["launch"].n_unique() == 4
 
 
@@ -72,12 +73,12 @@ def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) 
     given = medians(flags_s)
     found = same_state(given, medians([NEAR] * 3))
     assert found.a.equals(given.drop("flag_s"))
-    assert (found.note, found.lost) == ("", ())
+    assert (found.notes, found.lost) == ((), ())
 
 
 def test_points_during_which_the_machine_changed_are_left_out() -> None:
-    found = same_state(medians([NEAR, math.nan, NEAR]), medians([NEAR, NEAR, FAR]))
-    assert len(found.a) == 2 * len(SIZES)
+    found = same_state(medians([NEAR, math.nan, NEAR, NEAR]), medians([NEAR, NEAR, FAR, NEAR]))
+    assert len(found.a) == 3 * len(SIZES)
 
 
 def test_points_without_a_flag_are_paired_with_each_other() -> None:

@@ -65,7 +65,6 @@ def command(request: Request) -> int:
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
     from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.effects import show_effects
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     run, mpi = run_and_library(request.run, request.mpi)
@@ -77,10 +76,10 @@ def command(request: Request) -> int:
     if request.json:
         effects = regression_json(result) if request.against else {}
         emit_json({"run": str(run.path), "expect": expect, **effects, **result.as_json()})
+    elif result.kind == "baseline":
+        _show_baseline(stdout_console(), result, run, expect, request.points)
     else:
         _show(stdout_console(), result, run, expect, request.points)
-        if request.against:
-            show_effects(stdout_console(), result)
     return 1 if result.failed(request.strict) else 0
 
 
@@ -114,6 +113,18 @@ def _write_junit(path: Path, result: Check, run: Run, expect: str, strict: bool)
         strict=strict,
     )
     write_bytes(path, content, "choose another place with --junit")
+
+
+def _show_baseline(
+    console: Console, result: Check, run: Run, expect: str, all_points: bool
+) -> None:
+    """Print the changes from a baseline, what was not compared, and the finding."""
+    from nhalf.present.terminal.effects import show_effects
+
+    console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
+    for line in [*_left_out(result), *result.notes]:
+        console.print(line, markup=False, style="dim", soft_wrap=True)
+    show_effects(console, result, str(run.path), all_points)
 
 
 def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
-    from nhalf.decide.compare import Comparison
+    from nhalf.decide.changes import Comparison
+    from nhalf.decide.compare import Sides
+    from nhalf.statistics.doubt import Doubt
+
+    Lost = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,80 +77,127 @@ def command(request: Request) -> int:
 
 def _two(request: Request) -> int:
     """Compare two runs, or two libraries of one run."""
+    from nhalf.decide.compare import nothing_in_common
     from nhalf.present.terminal.comparison import show_comparison, show_ratios
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
 
-    comparison, notes = _compared(request, "".join(request.b))
+    b = "".join(request.b)
+    sides, lost = _in_equal_states(request, b)
+    (comparison,) = _compared(request, [sides])
+    if not comparison.curves and not lost:
+        raise nothing_in_common(request.a, b)
     if request.json:
-        emit_json({**comparison.as_json(), "notes": notes})
+        emit_json({**comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)})
     elif request.format == "csv":
         show_ratios(comparison)
     else:
-        for note in notes:
+        for note in comparison.notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
-        show_comparison(stdout_console(), comparison, request.points)
+        show_comparison(
+            stdout_console(),
+            comparison,
+            names=(request.a, request.b[0] if request.b else request.a),
+            lost=_lost_names(lost),
+            every_size=request.points,
+        )
     return 1 if comparison.regressed else 0
 
 
 def _several(request: Request) -> int:
-    """Compare several runs with the first; they share the probability of a false alarm.
-
-    One that cannot be compared is skipped and named; the exit code is 2 if no other is slower.
-    """
+    """Compare several runs with the first, as one family; 2 if some cannot be compared."""
     from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    _medians(request.a)  # without the baseline there is nothing to compare
-    compared: dict[str, tuple[Comparison, list[str]]] = {}
-    skipped: dict[str, str] = {}
-    for b in request.b:
-        try:
-            compared[b] = _compared(request, b, len(request.b))
-        except InputError as error:
-            skipped[b] = str(error)
-    if not compared:
-        raise InputError("no run can be compared", "; ".join(dict.fromkeys(skipped.values())))
+    compared, skipped = _comparable(request)
     print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
+    comparisons = [comparison for comparison, _ in compared.values()]
     if request.json:
         rows = [
-            {"run": b, **comparison.as_json(), "notes": notes}
-            for b, (comparison, notes) in compared.items()
+            {"run": b, **comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)}
+            for b, (comparison, lost) in compared.items()
         ]
         lacking = [{"run": b, "reason": reason} for b, reason in skipped.items()]
         emit_json({"baseline": request.a, "comparisons": rows, "skipped": lacking})
     else:
-        for note in dict.fromkeys(note for _, notes in compared.values() for note in notes):
+        for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
             stdout_console().print(note, markup=False)
-        show_several(
-            stdout_console(),
-            [request.a, *compared],
-            [comparison for comparison, _ in compared.values()],
-        )
-    if any(comparison.regressed for comparison, _ in compared.values()):
+        show_several(stdout_console(), [request.a, *compared], comparisons)
+    if any(comparison.regressed for comparison in comparisons):
         return 1
     return InputError.exit_code if skipped else 0
 
 
-def _compared(request: Request, b: str, comparison_count: int = 1) -> tuple[Comparison, list[str]]:
-    """The comparison with run `b`, one of `comparison_count`, and notes on omitted data."""
+def _comparable(request: Request) -> tuple[dict[str, tuple[Comparison, Lost]], dict[str, str]]:
+    """The comparisons with each of the other runs, and why some cannot be compared.
+
+    Raises InputError if none can.
+    """
+    from nhalf.decide.compare import nothing_in_common
+
+    _medians(request.a)  # without the baseline there is nothing to compare
+    sides: dict[str, tuple[Sides, Lost]] = {}
+    skipped: dict[str, str] = {}
+    for b in request.b:
+        try:
+            sides[b] = _in_equal_states(request, b)
+        except InputError as error:
+            skipped[b] = str(error)
+    comparisons = _compared(request, [sides_of_b for sides_of_b, _ in sides.values()])
+    compared: dict[str, tuple[Comparison, Lost]] = {}
+    for (b, (_, lost)), comparison in zip(sides.items(), comparisons, strict=True):
+        if comparison.curves or lost:
+            compared[b] = comparison, lost
+        else:
+            skipped[b] = str(nothing_in_common(request.a, b))
+    if not compared:
+        raise InputError("no run can be compared", "; ".join(dict.fromkeys(skipped.values())))
+    return compared, skipped
+
+
+def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
+    """The comparisons with each of the other runs: all their curves are one family."""
     from nhalf.base.units import parse_share
-    from nhalf.decide.compare import compare, pair_libraries
-    from nhalf.decide.ratio_intervals import CONFIDENCE
+    from nhalf.decide.compare import compare_all
+
+    return compare_all(sides, 1 + parse_share(request.tolerance)) if sides else []
+
+
+def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
+    """The launches of A and B in equal states of the machine, and curves that are lost so."""
+    from nhalf.decide.compare import Sides, pair_libraries
+    from nhalf.statistics.same_state import same_states
 
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
     libraries = libraries or pair_libraries(medians_a, medians_b)
-    medians_a, medians_b, notes = _in_same_states(medians_a, medians_b, libraries)
-    comparison = compare(
-        medians_a,
-        medians_b,
-        libraries=libraries,
-        threshold=1 + parse_share(request.tolerance),
-        confidence=1 - (1 - CONFIDENCE) / comparison_count,
-        names=(request.a, b),
-    )
-    return comparison, notes
+    pairs = same_states(medians_a, medians_b, libraries)
+    is_one_run = _is_one_run(request.a, b)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, pairs.notes, pairs.paired)
+    return sides, pairs.lost
+
+
+def _is_one_run(a: str, b: str) -> bool:
+    """Whether both sides are libraries of one run, which took turns."""
+    from nhalf.cli.run_side import run_and_library
+
+    return not b or run_and_library(a)[0].path == run_and_library(b)[0].path
+
+
+def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
+    from nhalf.present.curve_names import curve_names
+
+    names = curve_names(lost)
+    return [(name, row["doubt"]) for name, row in zip(names, lost, strict=True)]
+
+
+def _lost_json(lost: Lost) -> dict[str, Any]:
+    """The curves without launches in equal states."""
+    rows = [
+        {**{key: value for key, value in row.items() if key != "doubt"}, **vars(row["doubt"])}
+        for row in lost
+    ]
+    return {"unclear": rows}
 
 
 def _machines(request: Request) -> None:
@@ -232,29 +285,6 @@ def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     mpi = pl.when(is_layer).then("transport").otherwise("mpi")
     transport = pl.when(is_layer).then(pl.lit("mpi")).otherwise("transport")
     return medians.with_columns(mpi=mpi, transport=transport)
-
-
-def _in_same_states(
-    medians_a: pl.DataFrame, medians_b: pl.DataFrame, libraries: list[tuple[str, str]]
-) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """The medians of both sides in equal machine states, and notes on omitted launches."""
-    import polars as pl
-
-    from nhalf.statistics.same_state import same_state
-
-    pairs = [
-        same_state(medians_a.filter(pl.col("mpi") == a), medians_b.filter(pl.col("mpi") == b))
-        for a, b in libraries
-    ]
-    if pairs and any(pair.lost for pair in pairs) and all(pair.a.is_empty() for pair in pairs):
-        raise InputError(
-            "the machine was in a different state in A and in B: a flag between two cores tells it",
-            "add launches at another time: nhalf run --resume RUN --budget 1m",
-        )
-    notes = list(dict.fromkeys(pair.note for pair in pairs if pair.note))
-    if not pairs:
-        return medians_a.drop("flag_s"), medians_b.drop("flag_s"), notes
-    return pl.concat([pair.a for pair in pairs]), pl.concat([pair.b for pair in pairs]), notes
 
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:

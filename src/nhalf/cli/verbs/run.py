@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from nhalf.decide.check.verdict import Check
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.session import More, Prepared
     from nhalf.measure.plan.plan import Plan
@@ -46,8 +47,10 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
     ] = ""
 
 
-def command(request: Request) -> None:
+def command(request: Request) -> int:
     """Measure; every finished point is kept, and an interrupted run can be resumed.
+
+    With --like, the exit code is 1 if anything is slower than in that run, or was not measured.
 
     nhalf run --report
     nhalf run --pattern pingpong,allreduce --bytes 0:4M --mpi openmpi
@@ -59,17 +62,25 @@ def command(request: Request) -> None:
 
     if request.list_:
         _list(as_json=request.json)
-        return
+        return 0
     if request.style:
         from nhalf.present.terminal.style import patterns_of
 
         request = replace(request, pattern=patterns_of(request.style, request.pattern))
     if request.dry_run:
         _rehearse(request)
-    elif outcome := _outcome(request):
+        return 0
+    outcome = _outcome(request)
+    if outcome is None:
+        return 0
+    if request.like is None:
         finish(outcome, request, request.style)
-        if request.like and not (request.is_silent or request.style):
-            _show_change(outcome.run, request.like, bool(request.mpi))
+        return 0
+    change = _change(outcome.run, request.like, bool(request.mpi))
+    finish(outcome, request, request.style, change)
+    if not (request.is_silent or request.style):
+        _show_change(outcome.run, request.like, change)
+    return 1 if change.failed(strict=False) else 0
 
 
 def _rehearse(request: Request) -> None:
@@ -193,22 +204,26 @@ def _list(*, as_json: bool) -> None:
         )
 
 
-def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
-    """Print the changes against the run whose points were measured again."""
+def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
+    """The check against the run whose points were measured again."""
     from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
+    from nhalf.store.run import Run
+
+    facts = Facts.of([run])
+    change = check(facts, str(Run.open(former).path))
+    return of_libraries(change, facts.titles) if only_its_libraries else change
+
+
+def _show_change(run: Run, former: Path, change: Check) -> None:
+    """Print the changes against the run whose points were measured again."""
     from nhalf.present.terminal.effects import show_effects
     from nhalf.present.terminal.output import stdout_console
-    from nhalf.store.run import Run
 
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
-    facts = Facts.of([run])
-    effects = check(facts, str(Run.open(former).path))
-    if only_its_libraries:
-        effects = of_libraries(effects, facts.titles)
-    show_effects(console, effects)
+    show_effects(console, change, str(run.path))
 
 
 def _members(entries: Sequence[object], *names: str) -> list[dict[str, object]]:

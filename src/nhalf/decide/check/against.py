@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run against an earlier one, or against a model's prediction, by decide/compare.py.
 
-A curve is one answer: its points are its level over all sizes and every size. A model enters as a
-noiseless run that measured exactly its predictions, at the sizes and launches of the run.
+A curve is one answer: its points are its level over all sizes and every size, its verdict that of
+`compare` (decide/changes.py). A model enters as a noiseless run that measured exactly its
+predictions, at the sizes and launches of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,46 +18,76 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
-from nhalf.decide.check.intervals import shared_confidence
+from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
 from nhalf.decide.check.promise import UNVERIFIED
-from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
-from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
+from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, Unit, Verdict
+from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import Piece
+from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches
 from nhalf.statistics.intervals import Interval
-from nhalf.statistics.same_state import SameState, same_state
-from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, CURVE, POINT
+from nhalf.statistics.same_state import LAUNCHES_MIN, same_states
+from nhalf.store.keys import COMPARED_CURVE, CURVE, POINT
 
 TOLERANCE = 0.10
 """Two good runs on different days differ by a few percent; users notice only more than that."""
+MET: Mapping[Worse, Verdict] = {"worse": "missed", "not worse": "met", "unclear": "unclear"}
 
-Missing = list[dict[str, Any]]
+
+@dataclass(frozen=True)
+class Against:
+    """The answers of a comparison, and the comparison itself."""
+
+    answers: tuple[Answer, ...]
+    comparison: Comparison
+    notes: tuple[str, ...] = ()
 
 
-def against_former(
-    facts: Facts, former: pl.DataFrame, tolerance: float
-) -> tuple[list[Answer], Missing, list[str]]:
-    """Compare with an earlier run, restricted to the same state of the machine; and notes on that.
+def against_former(facts: Facts, former: pl.DataFrame, tolerance: float) -> Against:
+    """Compare with an earlier run, restricted to the same state of the machine.
 
-    `former` are launch medians with `flag_s` (statistics/same_state.py).
+    `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py).
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
     libraries = pair_libraries(former, now)
-    pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
-    other_state = [
-        _in_another_state({**key, "mpi": pair[1]}, tolerance)
-        for pair, pairing in zip(libraries, pairs, strict=True)
-        for key in pairing.lost
+    pairs = same_states(former, now, libraries)
+    lost = [
+        _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]
     unmeasured = _lacking(former, now, libraries)
-    if all(pairing.a.is_empty() for pairing in pairs):
-        return [*other_state, *unmeasured], [], _notes(pairs)
-    a, b = (pl.concat([getattr(pairing, side) for pairing in pairs]) for side in ("a", "b"))
-    answers, missing = against_run(facts, a, tolerance, b)
-    return [*answers, *other_state, *unmeasured], missing, _notes(pairs)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired)
+    return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
+
+
+def against_run(facts: Facts, former: pl.DataFrame, tolerance: float) -> Against:
+    """One answer per curve that both runs have or that only `former` has (launch medians).
+
+    Also the sizes missing in one of them; those are not failures, because runs choose their own
+    sizes.
+    """
+    former = former.with_columns(pl.col(pl.String).fill_null(""))
+    libraries = pair_libraries(former, facts.launches)
+    unmeasured = _lacking(former, facts.launches, libraries)
+    return _against(facts, Sides(former, facts.launches, libraries), tolerance, unmeasured)
+
+
+def _against(
+    facts: Facts,
+    sides: Sides,
+    tolerance: float,
+    further: Sequence[Answer],
+    notes: Sequence[str] = (),
+) -> Against:
+    """The comparison of both sides; `further` are answers about curves without launches."""
+    (comparison,) = compare_all([sides], 1 + tolerance)
+    wrong = facts.summary.filter(~pl.col("verified"))
+    answers = [_answer(curve, wrong) for curve in comparison.curves]
+    answers += _without_launches(comparison, tolerance)
+    comparison = replace(comparison, not_comparable=_not_compared(comparison, further))
+    return Against((*answers, *further), comparison, tuple(notes))
 
 
 def of_libraries(check: Check, names: Collection[str]) -> Check:
@@ -69,46 +100,29 @@ def of_libraries(check: Check, names: Collection[str]) -> Check:
     return replace(check, answers=answers)
 
 
-def _notes(pairs: Sequence[SameState]) -> list[str]:
-    return list(dict.fromkeys(pairing.note for pairing in pairs if pairing.note))
-
-
-def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
-    """A curve without measurements in the same state of the machine."""
-    reason = "the machine was in a different state, as the time of a flag between two cores shows"
-    point = PointVerdict(key, "", Bounds(high=1 + tolerance), None, "unclear", reason)
+def _open(key: dict[str, Any], doubt: Doubt, tolerance: float) -> Answer:
+    """A curve about which nothing can be decided."""
+    bounds = Bounds(high=1 + tolerance)
+    point = PointVerdict(key, "", bounds, None, "unclear", doubt.reason, doubt.remedy)
     return Answer(_name(key), "time", (point,))
 
 
-def against_run(
-    facts: Facts, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
-) -> tuple[list[Answer], Missing]:
-    """One answer per curve that both runs have or that only `former` has (launch medians).
-
-    Also the sizes missing in one of them; those are not failures, because runs choose their own
-    sizes. `now` are launch medians to use instead of all measured ones.
-    """
-    medians = facts.launches if now is None else now
-    former = former.with_columns(pl.col(pl.String).fill_null(""))
-    libraries = pair_libraries(former, medians)
-    families = _families(former, medians, libraries)
-    unmeasured = _lacking(former, medians, libraries)
-    if not families:
-        return unmeasured, []
-    comparison = compare(
-        former,
-        medians,
-        libraries=libraries,
-        confidence=shared_confidence(families),
+def _without_launches(comparison: Comparison, tolerance: float) -> list[Answer]:
+    """The curves that both sides have, without a launch that can be compared."""
+    compared = [{**curve.point, "mpi": curve.mpi} for curve in comparison.curves]
+    reasons: dict[tuple[Any, ...], set[str]] = {}
+    for row in comparison.not_comparable:
+        reasons.setdefault(tuple(row[name] for name in CURVE), set()).add(row["reason"])
+    one_sided = ({"only in A"}, {"only in B"})
+    keys = (
+        dict(zip(CURVE, key, strict=True)) for key, why in reasons.items() if why not in one_sided
     )
-    wrong = facts.summary.filter(~pl.col("verified"))
-    answers = [_answer(curve, wrong, tolerance) for curve in comparison.curves]
-    return [*answers, *unmeasured], _not_compared(comparison, unmeasured)
+    return [
+        _open(key, few_launches(0, LAUNCHES_MIN), tolerance) for key in keys if key not in compared
+    ]
 
 
-def against_machine(
-    facts: Facts, machine: Machine, tolerance: float
-) -> tuple[list[Answer], Missing]:
+def against_machine(facts: Facts, machine: Machine, tolerance: float) -> Against:
     """One answer per model; sizes outside a model are listed, since models do not extrapolate."""
     if not machine.models:
         raise InputError(f"the machine {machine.name} has no model", "fit a run with more sizes")
@@ -120,9 +134,9 @@ def against_machine(
     absent = [_absent(row) for row in _unmeasured(promised, facts.launches, libraries)]
     frames = [frame for frame in frames if not frame.is_empty()]
     if not frames:
-        return absent, []
-    answers, missing = against_run(facts, pl.concat(frames), tolerance)
-    return [*answers, *absent], missing
+        return Against(tuple(absent), Comparison(1 + tolerance, CONFIDENCE, [], []))
+    against = against_run(facts, pl.concat(frames), tolerance)
+    return replace(against, answers=(*against.answers, *absent))
 
 
 def model_notes(machine: Machine, tolerance: float) -> list[str]:
@@ -173,37 +187,44 @@ def as_model(model: FittedModel) -> Segmented:
     return Segmented(tuple(pieces), tuple(breaks))
 
 
-def _answer(curve: CurveRatio, wrong: pl.DataFrame, tolerance: float) -> Answer:
+def _answer(curve: CurveRatio, wrong: pl.DataFrame) -> Answer:
     """A curve: its level first, then its sizes."""
     key = {**curve.point, "mpi": curve.mpi_b}
-    level = curve.ratio
-    interval = Interval(level.ratio, level.low, level.high)
-    points = [judge(key, "", Bounds(high=1 + tolerance), interval)]
+    level = Interval(curve.ratio.ratio, curve.ratio.low, curve.ratio.high)
+    points = [_judged(curve, key, "", Bounds(high=curve.threshold), level, curve.ratio)]
     unverified = {tuple(row[name] for name in POINT) for row in wrong.to_dicts()}
+    is_wrong = False
     for size in curve.sizes:
         point = {**key, "bytes": size.size_bytes}
-        bounds = Bounds(high=size.a_s * (1 + tolerance))
+        bounds = Bounds(high=size.a_s * curve.threshold)
         value = _time(size.a_s, size.b_s, size.ratio)
         if tuple(point[name] for name in POINT) in unverified:
             points.append(PointVerdict(point, "s", bounds, value, "missed", UNVERIFIED))
+            is_wrong = True
         else:
-            points.append(judge(point, "s", bounds, value))
-    return Answer(_name(key), "time", tuple(points))
+            points.append(_judged(curve, point, "s", bounds, value, size.ratio))
+    verdict = "missed" if is_wrong else MET[curve.worse]
+    return Answer(_name(key), "time", tuple(points), decided=verdict)
+
+
+def _judged(
+    curve: CurveRatio,
+    point: dict[str, Any],
+    unit: Unit,
+    bounds: Bounds,
+    measured: Interval,
+    ratio: Ratio,
+) -> PointVerdict:
+    """The verdict on the level or on a size, from its interval."""
+    verdict = MET[curve.worse_at(ratio)]
+    doubt = curve.doubt if verdict == "unclear" else CERTAIN
+    return PointVerdict(point, unit, bounds, measured, verdict, doubt.reason, doubt.remedy)
 
 
 def _time(a_s: float, b_s: float, ratio: Ratio) -> Interval:
     """The time of B with the interval of the ratio, extended to contain the reported value."""
     low, high = a_s * ratio.low, a_s * ratio.high
     return Interval(b_s, float(np.minimum(low, b_s)), float(np.maximum(high, b_s)))
-
-
-def _families(a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]) -> int:
-    """The number of common curves: they share the probability of a false alarm."""
-    on = COMPARED_POINT
-    return sum(
-        a_rows.join(b_rows, on=on, how="semi").select(on[:-1]).n_unique()
-        for a_rows, b_rows in (_pair(a, b, pair) for pair in libraries)
-    )
 
 
 def _pair(
@@ -240,10 +261,10 @@ def _absent(row: dict[str, Any]) -> Answer:
     return Answer(_name(key), "time", (point,))
 
 
-def _not_compared(comparison: Comparison, unmeasured: list[Answer]) -> Missing:
+def _not_compared(comparison: Comparison, further: Sequence[Answer]) -> list[dict[str, Any]]:
     """Sizes and curves missing on one side, except curves that already have an answer."""
     reasons = {"only in A": "only expected", "only in B": "only measured"}
-    answered = [answer.points[0].point for answer in unmeasured]
+    answered = [answer.points[0].point for answer in further]
     rows = [
         {**row, "reason": reasons.get(row["reason"], row["reason"])}
         for row in comparison.not_comparable

@@ -53,15 +53,23 @@ def check(
             notes=(NOT_SHARED,) if has_derived_metrics else (),
         )
     tolerance = TOLERANCE if tolerance is None else tolerance
-    notes: list[str] = []
     if kind == "baseline":
         former = _only(Facts.of([Run.open(path)]).flagged, pattern, mpi)
-        results, missing, notes = against_former(chosen, former, tolerance)
+        against = against_former(chosen, former, tolerance)
+        notes = list(against.notes)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)
-        results, missing = against_machine(chosen, machine, tolerance)
+        against = against_machine(chosen, machine, tolerance)
         notes = model_notes(machine, tolerance)
-    return Check(kind, CONFIDENCE, (verdict, *results), tuple(missing), tuple(notes))
+    comparison = against.comparison
+    return Check(
+        kind,
+        comparison.confidence,
+        (verdict, *against.answers),
+        tuple(comparison.not_comparable),
+        tuple(notes),
+        comparison,
+    )
 
 
 def find(expect: str) -> tuple[Path, Kind]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.changes import Comparison
 from nhalf.statistics.intervals import Interval
 
 Verdict = Literal["missed", "not measured", "unclear", "met"]
@@ -37,7 +38,8 @@ class PointVerdict:
     """One measured value against its bounds.
 
     `point` holds the columns of the store that identify it; `measured` is None without a value, its
-    interval is NaN with too few launches. `reason` is a sentence if the numbers are not enough.
+    interval is NaN with too few launches. `reason` is a sentence if the numbers are not enough,
+    `remedy` what would decide it; RUN stands in it for the run.
     """
 
     point: dict[str, Any]
@@ -46,6 +48,7 @@ class PointVerdict:
     measured: Interval | None
     verdict: Verdict
     reason: str = ""
+    remedy: str = ""
 
     @property
     def excess_fraction(self) -> float:
@@ -60,34 +63,42 @@ class PointVerdict:
 
 @dataclass(frozen=True)
 class Answer:
-    """One expectation with the verdict on each of its points; there is at least one."""
+    """One expectation with the verdict on each of its points; there is at least one.
+
+    `decided` is the verdict of a curve that was compared, whose sizes may each be unclear.
+    """
 
     name: str
     metric: str
     points: tuple[PointVerdict, ...]
     source: str = ""
+    decided: Verdict | None = None
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of all its points."""
-        return worst([point.verdict for point in self.points])
+        """The worst verdict of all its points, unless it was decided by all of them together."""
+        return self.decided or worst([point.verdict for point in self.points])
 
     @property
     def worst_point(self) -> PointVerdict:
         """The decisive point: of those with the verdict, the one farthest beyond its bound."""
         deciding = [point for point in self.points if point.verdict == self.verdict]
-        return max(deciding, key=lambda point: _or_least(point.excess_fraction))
+        return max(deciding or self.points, key=lambda point: _or_least(point.excess_fraction))
 
 
 @dataclass(frozen=True)
 class Check:
-    """The answers for one run. `confidence` is that of all intervals jointly."""
+    """The answers for one run. `confidence` is that of all intervals jointly.
+
+    `comparison` is that with an earlier run or with a model.
+    """
 
     kind: Kind
     confidence: float
     answers: tuple[Answer, ...]
     not_compared: tuple[dict[str, Any], ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    comparison: Comparison | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, NhalfError
-from nhalf.decide.compare import CurveRatio
+from nhalf.decide.changes import CurveRatio
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.tune.bench import Bench, MeasuredTimes
 from nhalf.decide.tune.prove import EFFECT_LEAST, Activity, prove_active, refuted, trial

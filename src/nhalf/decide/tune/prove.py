@@ -21,7 +21,8 @@ from typing import Literal
 
 import numpy as np
 
-from nhalf.decide.compare import CurveRatio, compare
+from nhalf.decide.changes import CurveRatio
+from nhalf.decide.compare import compare
 from nhalf.decide.race import Cell, merge, trimmed
 from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
@@ -161,7 +162,7 @@ def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> l
     )
     name = bench.library.name
     pair = [(name, f"{name}{JOINT}tuned")]
-    return compare(medians, medians, libraries=pair, threshold=THRESHOLD).curves
+    return compare(medians, medians, libraries=pair, threshold=THRESHOLD, took_turns=True).curves
 
 
 def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:

@@ -1,120 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons of runs on the terminal: of two, size by size, and of several, curve by curve."""
+"""Comparisons of runs on the terminal: of two, and of several, curve by curve."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nhalf.base.listing import few
-from nhalf.base.numbers import says_nothing
-from nhalf.base.units import format_size, format_time
+from nhalf.base.numbers import MISSING, change
+from nhalf.base.units import format_size
 from nhalf.present.curve_names import curve_names
+from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-    from nhalf.decide.compare import Comparison, CurveRatio, Ratio
+    from nhalf.decide.changes import Comparison, CurveRatio
+    from nhalf.statistics.doubt import Doubt
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+MISSING_MAX = 8
 
 
-def show_comparison(console: Console, comparison: Comparison, every_size: bool) -> None:
-    """Print the tables: curves first, then the sizes that differ."""
-    console.print(_curve_table(comparison))
-    for curve in comparison.curves:
-        table = _size_table(curve, every_size)
-        if table.row_count:
-            console.print(table)
-    lost = comparison.not_comparable
-    for entry in lost[:8]:
+def show_comparison(
+    console: Console,
+    comparison: Comparison,
+    *,
+    names: tuple[str, str],
+    lost: Sequence[tuple[str, Doubt]] = (),
+    every_size: bool = False,
+) -> None:
+    """Print the changes, what cannot be compared, and the verdict; `names` are those of A and B."""
+    from rich.markup import escape
+
+    curves = comparison.curves
+    pairs = {(curve.mpi_a, curve.mpi_b) for curve in curves}
+    is_one_run = names[0] == names[1]
+    if is_one_run and len(pairs) == 1:
+        ((before, now),) = pairs
+    else:
+        before, now = ("A", "B") if is_one_run else names
+    sides = (before, now) if is_one_run else BASELINE
+    show_changes(console, comparison, run=names[1], lost=lost, sides=sides, every_size=every_size)
+    missing = comparison.not_comparable
+    for entry in missing[:MISSING_MAX]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)
         group = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
         console.print(f"not compared: {group}: {listed}", style="dim", markup=False)
-    if len(lost) > 8:
-        console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
+    if len(missing) > MISSING_MAX:
+        further = len(missing) - MISSING_MAX
+        console.print(f"not compared: {further} further groups (all with --json)")
+    verdict = comparison.verdict
     console.print(
-        f"B is [bold {COLOURS[comparison.verdict]}]{_words(comparison.verdict)}[/]: a difference "
-        f"counts from {(comparison.threshold - 1) * 100:.3g} % on; all intervals of a curve hold "
-        f"jointly at {comparison.confidence * 100:.3g} %."
+        f"{escape(now)} is [bold {COLOURS[verdict]}]{escape(_words(verdict, before))}[/]. "
+        f"{tolerance_words(comparison)}",
+        soft_wrap=True,
     )
 
 
-def _words(verdict: str, standard: str = "A") -> str:
+def _words(verdict: str, standard: str) -> str:
     return {
         "slower": f"slower than {standard}",
         "faster": f"faster than {standard}",
         "mixed": f"slower than {standard} in places and faster in others",
         "equal": f"as fast as {standard}",
-        "unclear": f"not shown to differ from {standard} (more launches narrow the intervals)",
+        "unclear": f"not shown to differ from {standard}",
     }[verdict]
-
-
-def _table(title: str, columns: list[tuple[str, bool]]) -> Table:
-    """A table; a column is a title and whether it holds numbers."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, numeric in columns:
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
-    return table
-
-
-def _curve_table(comparison: Comparison) -> Table:
-    """One row per pattern and library."""
-    from rich.markup import escape
-
-    titles = [("pattern", False), ("library", False), ("launches", True), ("B / A", True)]
-    table = _table("Curves", [*titles, ("interval", True), ("B is", False)])
-    for curve in comparison.curves:
-        table.add_row(
-            escape(_pattern(curve)),
-            escape(curve.mpi.replace(",", " → ") or str(curve.point["transport"])),
-            str(curve.launches),
-            f"{curve.ratio.ratio:.3f}",
-            _interval(curve.ratio),
-            f"[{COLOURS[curve.verdict]}]{curve.verdict}[/]",
-        )
-    return table
-
-
-def _size_table(curve: CurveRatio, every_size: bool) -> Table:
-    """Make the table of a curve's sizes: all, or those with their own verdict."""
-    title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
-    titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
-    table = _table(title, [*titles, ("B is", False)])
-    for size in curve.sizes:
-        if every_size or size.verdict in ("slower", "faster"):
-            table.add_row(
-                format_size(size.size_bytes),
-                format_time(size.a_s),
-                format_time(size.b_s),
-                f"{size.ratio.ratio:.3f}",
-                _interval(size.ratio),
-                f"[{COLOURS[size.verdict]}]{size.verdict}[/]",
-            )
-    return table
-
-
-def _pattern(curve: CurveRatio) -> str:
-    """Name a curve by pattern, algorithm and axes."""
-    algorithm = str(curve.point["algorithm"] or "native")
-    name = str(curve.point["pattern"])
-    name = name if algorithm == "native" else f"{name}/{algorithm}"
-    return f"{name} {curve.point['axes']}".rstrip()
-
-
-def _interval(ratio: Ratio) -> str:
-    if math.isnan(ratio.low):
-        return "–"
-    if says_nothing(ratio.low, ratio.high):
-        return "unknown"
-    return f"{ratio.low:.3f} to {ratio.high:.3f}"
 
 
 def show_ratios(comparison: Comparison) -> None:
@@ -136,25 +88,25 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     """Print a row for each curve, a column for each run compared with the first of `names`."""
     from rich.markup import escape
 
-    table = _table(
-        f"Time over that of {names[0]}", [("curve", False), *((n, True) for n in names[1:])]
-    )
     columns = [{_key(curve): curve for curve in comparison.curves} for comparison in comparisons]
     curves = {key: curve for column in columns for key, curve in column.items()}
-    titles = curve_names([{**curve.point, "mpi": curve.mpi} for curve in curves.values()])
-    for name, key in zip(titles, curves, strict=True):
-        cells = [_cell(column[key]) if key in column else "–" for column in columns]
-        table.add_row(escape(name.replace(",", " → ") if "," in key[0] else name), *cells)
-    console.print(table)
+    titles = curve_names([{**curve.point, "mpi": curve.title} for curve in curves.values()])
+    rows = [
+        [
+            name,
+            *(_cell(column[key]) if key in column else MISSING for column in columns),
+        ]
+        for name, key in zip(titles, curves, strict=True)
+    ]
+    console.print(f"Change from {names[0]}", markup=False)
+    show_table(["curve", *names[1:]], rows)
     for name, comparison in zip(names[1:], comparisons, strict=True):
         words = escape(_words(comparison.verdict, names[0]))
         console.print(f"{escape(name)} is [bold {COLOURS[comparison.verdict]}]{words}[/]")
-    missed = (1 - comparisons[0].confidence) * len(comparisons)
     console.print(
-        f"A difference counts from {(comparisons[0].threshold - 1) * 100:.3g} % on; all intervals "
-        f"of a curve hold together, in all runs, with {(1 - missed) * 100:.3g} %. Compare two runs "
-        "to see their sizes.",
+        f"{tolerance_words(comparisons[0])} Compare two runs to see intervals and sizes.",
         style="dim",
+        soft_wrap=True,
     )
 
 
@@ -163,4 +115,6 @@ def _key(curve: CurveRatio) -> tuple[str, ...]:
 
 
 def _cell(curve: CurveRatio) -> str:
-    return f"{curve.ratio.ratio:.3f} [{COLOURS[curve.verdict]}]{curve.verdict}[/]"
+    """'+25.1 % slower', or '22x at 4 MiB slower'."""
+    place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
+    return f"{change(curve.shown.ratio)}{place} {word_of(curve)}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nhalf.decide.check.promise import UNVERIFIED
+from nhalf.decide.check.verdict import format_place
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -16,14 +19,28 @@ COLOURS = {
     "unclear": "yellow",
     "no regression": "green",
 }
-SHOWN_MAX = 8
 
 
-def show_effects(console: Console, check: Check) -> None:
-    """Print the curves that changed most, worst first, and the verdict as the last line."""
-    from nhalf.decide.check.regression import effects, finding
+def show_effects(console: Console, check: Check, run: str, every_size: bool = False) -> None:
+    """Print the curves that changed, surest first, and the finding as the last line.
 
-    for effect in effects(check)[:SHOWN_MAX]:
-        console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
+    `run` is the name of the run to extend where launches are too few.
+    """
+    from nhalf.decide.check.regression import finding, open_curves, unmeasured
+    from nhalf.present.terminal.changes import show_changes, tolerance_words
+
+    comparison = check.comparison
+    if comparison is not None:
+        lost = open_curves(check)
+        show_changes(console, comparison, run=run, lost=lost, every_size=every_size)
+    for name in unmeasured(check):
+        console.print(f"{name}: not measured", markup=False, soft_wrap=True)
+    wrong = [
+        point for answer in check.answers for point in answer.points if point.reason == UNVERIFIED
+    ]
+    for point in wrong:
+        console.print(f"{format_place(point.point)}: {point.reason}", markup=False, soft_wrap=True)
+    if comparison is not None:
+        console.print(tolerance_words(comparison), markup=False, style="dim", soft_wrap=True)
     verdict = finding(check)
     console.print(verdict, style=f"bold {COLOURS[verdict]}")

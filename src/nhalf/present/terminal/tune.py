@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from nhalf.decide.compare import CurveRatio
+    from nhalf.decide.changes import CurveRatio
     from nhalf.decide.race import Gain
     from nhalf.decide.tune.bench import Bench
     from nhalf.decide.tune.outcome import Checked, Tuned

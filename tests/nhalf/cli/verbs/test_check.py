@@ -250,7 +250,9 @@ def test_one_launch_leaves_it_open(keep: Keep, capsys: pytest.CaptureFixture[str
     assert (ended, told["finding"]) == (0, "unclear")
     assert told["effects"][0]["ci"] == [None, None]
     assert code(keep("strict", launches=1), "", against=Path(former), strict=True) == 1
-    assert "one launch" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "pingpong, mpich: unclear (launches: 1, at least 3 are needed)" in out
+    assert "to decide: add launches: nhalf run --resume" in out
 
 
 def test_without_a_curve_it_is_incomplete(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -38,7 +38,7 @@ def exact(make_measurements: Make) -> Make:
     return make
 
 
-def by_name(answers: list[Answer]) -> dict[str, str]:
+def by_name(answers: Sequence[Answer]) -> dict[str, str]:
     return {answer.name: answer.verdict for answer in answers}
 
 
@@ -47,11 +47,11 @@ def by_name(answers: list[Answer]) -> dict[str, str]:
 )
 def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None:
     now = Facts(exact(slower={"mpich": factor}))
-    answers, missing = against_run(now, launch_medians(exact()), 0.10)
-    assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
+    against = against_run(now, launch_medians(exact()), 0.10)
+    assert by_name(against.answers) == {"pingpong, mpich, 2 ranks": verdict}
     # Every size and the level of them all.
-    assert len(answers[0].points) == len(SIZES) + 1
-    assert missing == []
+    assert len(against.answers[0].points) == len(SIZES) + 1
+    assert against.comparison.not_comparable == []
 
 
 def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> None:
@@ -63,8 +63,8 @@ def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> N
     def width(names: list[str]) -> float:
         wanted = pl.col("mpi").is_in(names)
         former = launch_medians(before.filter(wanted))
-        answers, _ = against_run(Facts(after.filter(wanted)), former, 0.10)
-        (answer,) = (answer for answer in answers if answer.name.startswith("pingpong, a,"))
+        against = against_run(Facts(after.filter(wanted)), former, 0.10)
+        (answer,) = (answer for answer in against.answers if answer.name.startswith("pingpong, a,"))
         level = answer.points[0].measured
         assert level is not None
         return level.high / level.low
@@ -74,12 +74,12 @@ def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> N
 
 def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
     former = launch_medians(exact(libraries=["mpich", "openmpi"], sizes=[0, 8, 16]))
-    answers, missing = against_run(Facts(exact(libraries=["mpich", "impi"])), former, 0.10)
-    assert by_name(answers) == {
+    against = against_run(Facts(exact(libraries=["mpich", "impi"])), former, 0.10)
+    assert by_name(against.answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "pingpong, openmpi, 2 ranks": "not measured",
     }
-    assert [(row["reason"], row["bytes"]) for row in missing] == [
+    assert [(row["reason"], row["bytes"]) for row in against.comparison.not_comparable] == [
         ("only expected", [16]),
         ("only measured", [1024, 65536]),
     ]
@@ -87,30 +87,30 @@ def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
 
 def test_nothing_in_common_is_all_not_measured(exact: Make) -> None:
     former = launch_medians(exact(patterns=["exchange"]))
-    answers, missing = against_run(Facts(exact()), former, 0.10)
-    assert by_name(answers) == {"exchange, mpich, 2 ranks": "not measured"}
-    assert missing == []
+    against = against_run(Facts(exact()), former, 0.10)
+    assert by_name(against.answers) == {"exchange, mpich, 2 ranks": "not measured"}
+    assert [row["reason"] for row in against.comparison.not_comparable] == ["only measured"]
 
 
 def test_a_library_that_was_left_out_is_not_missing(exact: Make) -> None:
     former = launch_medians(exact(libraries=("mpich", "openmpi"), patterns=("pingpong", "stream")))
-    answers, _ = against_run(Facts(exact(), {}), former, 0.1)
-    found = of_libraries(Check("baseline", 0.95, tuple(answers)), {"mpich": "MPICH"})
-    assert by_name(list(found.answers)) == {
+    against = against_run(Facts(exact(), {}), former, 0.1)
+    found = of_libraries(Check("baseline", 0.95, against.answers), {"mpich": "MPICH"})
+    assert by_name(found.answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "stream, mpich, 2 ranks": "not measured",
     }
 
 
 def test_one_launch_is_unclear(exact: Make) -> None:
-    answers, _ = against_run(Facts(exact(launches=1)), launch_medians(exact()), 0.10)
-    assert {point.verdict for point in answers[0].points} == {"unclear"}
+    against = against_run(Facts(exact(launches=1)), launch_medians(exact()), 0.10)
+    assert {point.verdict for point in against.answers[0].points} == {"unclear"}
 
 
 def test_wrong_data_is_missed(exact: Make) -> None:
-    answers, _ = against_run(Facts(exact(verified=False)), launch_medians(exact()), 0.10)
-    assert answers[0].verdict == "missed"
-    assert "did not verify" in answers[0].worst_point.reason
+    against = against_run(Facts(exact(verified=False)), launch_medians(exact()), 0.10)
+    assert against.answers[0].verdict == "missed"
+    assert "did not verify" in against.answers[0].worst_point.reason
 
 
 def machine_of(measurements: pl.LazyFrame, **changes: Any) -> Machine:
@@ -123,32 +123,34 @@ def machine_of(measurements: pl.LazyFrame, **changes: Any) -> Machine:
 )
 def test_a_machine_promises_what_its_models_say(exact: Make, factor: float, verdict: str) -> None:
     now = Facts(exact(slower={"mpich": factor}, sizes=[0, 4096, 30000]))
-    answers, missing = against_machine(now, machine_of(exact()), 0.10)
-    assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
-    assert missing == []
+    against = against_machine(now, machine_of(exact()), 0.10)
+    assert by_name(against.answers) == {"pingpong, mpich, 2 ranks": verdict}
+    assert against.comparison.not_comparable == []
 
 
 def test_a_model_does_not_promise_beyond_its_sizes(exact: Make) -> None:
     now = Facts(exact(sizes=[*SIZES, 1 << 20], slower={"mpich": 1.0}))
-    answers, missing = against_machine(now, machine_of(exact()), 0.10)
-    assert [(row["reason"], row["bytes"]) for row in missing] == [("only measured", [1 << 20])]
-    assert max(point.point.get("bytes", 0) for point in answers[0].points) == 65536
+    against = against_machine(now, machine_of(exact()), 0.10)
+    assert [(row["reason"], row["bytes"]) for row in against.comparison.not_comparable] == [
+        ("only measured", [1 << 20])
+    ]
+    assert max(point.point.get("bytes", 0) for point in against.answers[0].points) == 65536
 
 
 def test_a_machine_of_one_other_library_is_compared_with_the_only_one(exact: Make) -> None:
-    answers, _ = against_machine(Facts(exact()), machine_of(exact(libraries=["mpich-4"])), 0.10)
-    assert by_name(answers) == {"pingpong, mpich, 2 ranks": "met"}
+    against = against_machine(Facts(exact()), machine_of(exact(libraries=["mpich-4"])), 0.10)
+    assert by_name(against.answers) == {"pingpong, mpich, 2 ranks": "met"}
 
 
 def test_models_that_were_not_measured_are_failures(exact: Make) -> None:
     known = machine_of(exact(patterns=["pingpong", "exchange"]))
-    answers, _ = against_machine(Facts(exact()), known, 0.10)
-    assert by_name(answers) == {
+    against = against_machine(Facts(exact()), known, 0.10)
+    assert by_name(against.answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "exchange, mpich, 2 ranks": "not measured",
     }
-    answers, _ = against_machine(Facts(exact(patterns=["stream"])), known, 0.10)
-    assert set(by_name(answers).values()) == {"not measured"}
+    against = against_machine(Facts(exact(patterns=["stream"])), known, 0.10)
+    assert set(by_name(against.answers).values()) == {"not measured"}
 
 
 def test_a_machine_without_models_promises_nothing(exact: Make) -> None:
@@ -192,7 +194,7 @@ def test_a_published_curve_promises_by_its_segments(exact: Make) -> None:
         algorithm=row["algorithm"],
         segments=segments,
     )
-    (answer,), _ = against_machine(measured, Machine(name="old", models=(model,)), 0.0)
+    (answer,) = against_machine(measured, Machine(name="old", models=(model,)), 0.0).answers
     promised = {point.point["bytes"]: point.bounds.high for point in answer.points[1:]}
     assert sorted(promised) == sizes
     for size, high in promised.items():

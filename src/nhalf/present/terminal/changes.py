@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes from a baseline, curve by curve: surest first, what is unclear in a line a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nhalf.base.numbers import change, change_span, percent
+from nhalf.base.units import format_size, format_time
+from nhalf.present.curve_names import curve_names
+from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import count
+from nhalf.statistics.doubt import shared_reason
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio
+    from nhalf.statistics.doubt import Doubt
+
+WORDS = {
+    "slower": "slower",
+    "faster": "faster",
+    "mixed": "slower, elsewhere faster",
+    "equal": "same",
+    "unclear": "unclear",
+}
+BASELINE = ("baseline", "now")
+
+
+def show_changes(
+    console: Console,
+    comparison: Comparison,
+    *,
+    run: str,
+    lost: Sequence[tuple[str, Doubt]] = (),
+    sides: tuple[str, str] = BASELINE,
+    every_size: bool = False,
+) -> None:
+    """Print a row for every curve that is decided, then what is unclear, why, and what to do.
+
+    `run` is what to extend; `lost` are further curves about which nothing is known; with
+    `every_size`, unclear curves and all their sizes have rows as well.
+    """
+    curves = comparison.by_evidence()
+    names = curve_names([{**curve.point, "mpi": curve.title} for curve in curves])
+    names = [
+        name.replace(",", " → ", 1) if "," in curve.mpi else name
+        for name, curve in _zip(names, curves)
+    ]
+    shown = [
+        (name, curve) for name, curve in _zip(names, curves) if every_size or not _is_open(curve)
+    ]
+    rows = [row for name, curve in shown for row in _rows(name, curve, every_size)]
+    if rows:
+        show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
+    doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
+    for line in open_lines([*doubts, *lost], bool(rows) and not every_size, run):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def word_of(curve: CurveRatio) -> str:
+    """The verdict on a curve in a word."""
+    if curve.verdict == "unclear" and curve.worse == "not worse":
+        return "not slower"
+    return WORDS[curve.verdict]
+
+
+def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) -> list[str]:
+    """'7 others: unclear (2 launches leave it open)' for each reason, then the remedies."""
+    by_form: dict[str, list[tuple[str, Doubt]]] = {}
+    for name, doubt in doubts:
+        by_form.setdefault(doubt.form, []).append((name, doubt))
+    lines = []
+    for members in by_form.values():
+        noun = "other" if has_rows else "curve"
+        subject = members[0][0] if len(members) == 1 else count(len(members), noun)
+        lines.append(f"{subject}: unclear ({shared_reason([doubt for _, doubt in members])})")
+    remedies = dict.fromkeys(doubt.remedy for _, doubt in doubts if doubt.remedy)
+    # The first remedy is that of the reasons which more launches remove.
+    return [*lines, *(f"to decide: {remedy.replace('RUN', run)}" for remedy in list(remedies)[:2])]
+
+
+def tolerance_words(comparison: Comparison) -> str:
+    """The price of an alarm in a sentence."""
+    return (
+        f"A change counts from {percent(comparison.threshold - 1)} on; at most "
+        f"{(1 - comparison.confidence) / 2 * 100:.3g} % of nights without a change raise an alarm."
+    )
+
+
+def _zip(names: Sequence[str], curves: Sequence[CurveRatio]) -> list[tuple[str, CurveRatio]]:
+    return list(zip(names, curves, strict=True))
+
+
+def _is_open(curve: CurveRatio) -> bool:
+    return curve.verdict == "unclear" and curve.worse == "unclear"
+
+
+def _rows(name: str, curve: CurveRatio, every_size: bool) -> list[list[str]]:
+    """The row of what decided, and those of all sizes or of none."""
+    decisive = curve.decisive
+    at = _place(decisive) if decisive else "all sizes"
+    times = _times(decisive) if decisive else ["", ""]
+    rows = [[name, at, *times, *_numbers(curve.shown), word_of(curve)]]
+    if every_size and len(curve.sizes) > 1:
+        rows += [
+            ["", _place(size), *_times(size), *_numbers(size.ratio), WORDS[size.verdict]]
+            for size in curve.sizes
+        ]
+    elif also := _also(curve):
+        rows.append(["", also, "", "", "", "", ""])
+    return rows
+
+
+def _also(curve: CurveRatio) -> str:
+    """The number of further sizes with the curve's verdict."""
+    kind = "slower" if curve.verdict == "mixed" else curve.verdict
+    further = sum(
+        size.verdict == kind and size is not curve.decisive
+        for size in curve.sizes
+        if kind in ("slower", "faster")
+    )
+    return f"and {count(further, 'size')}" if further and curve.decisive else ""
+
+
+def _place(size: SizeRatio) -> str:
+    return format_size(size.size_bytes)
+
+
+def _times(size: SizeRatio) -> list[str]:
+    return [format_time(size.a_s), format_time(size.b_s)]
+
+
+def _numbers(ratio: Ratio) -> list[str]:
+    """The change and its interval."""
+    return [change(ratio.ratio), change_span(ratio.low, ratio.high)]

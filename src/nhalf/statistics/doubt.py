@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a comparison of launches cannot be decided, and what would decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MORE_LAUNCHES = 12
+"""Enough to find a change of 1.25 in nine nights of ten on an idle machine."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason against a verdict, and a remedy, in which RUN stands for the run to extend.
+
+    `form` has `number` for {}. The doubt `is_general` if it holds whatever the interval says.
+    """
+
+    form: str = ""
+    remedy: str = ""
+    number: int = 0
+    is_general: bool = True
+
+    @property
+    def reason(self) -> str:
+        """The reason in words."""
+        return self.form.format(self.number)
+
+
+CERTAIN = Doubt(is_general=False)
+"""No reason against a verdict."""
+
+
+def shared_reason(doubts: Sequence[Doubt]) -> str:
+    """The reason of several doubts of one form: '3 to 5 launches leave it open'."""
+    numbers = sorted(doubt.number for doubt in doubts)
+    least, most = numbers[0], numbers[-1]
+    return doubts[0].form.format(least if least == most else f"{least} to {most}")
+
+
+def few_launches(launches: int, launches_min: int) -> Doubt:
+    """Too few launches for any verdict."""
+    return Doubt(f"launches: {{}}, at least {launches_min} are needed", MORE, launches)
+
+
+def wide_interval(launches: int) -> Doubt:
+    """An interval that contains the tolerance."""
+    remedy = MORE if launches < MORE_LAUNCHES else more(2 * launches)
+    return Doubt("{} launches leave it open", remedy, launches, is_general=False)
+
+
+def unknown_state(share: float) -> Doubt:
+    """Other processes used the cores, so that flags were not answered."""
+    return Doubt(
+        "the state of the machine is unknown for {} % of the measurements",
+        f"keep other processes off the cores; {MORE}",
+        round(share * 100),
+    )
+
+
+def more(launches: int) -> str:
+    """The command that adds launches."""
+    return f"add launches: nhalf run --resume RUN --launches {launches}"
+
+
+MORE = more(MORE_LAUNCHES)
+
+UNFLAGGED = Doubt(
+    "the machine changed between states, and no flag tells in which this curve was measured",
+    "measure again at a time without other load",
+)
+DIFFERENT_STATES = Doubt(
+    "the machine was in different states",
+    "add launches at another time: nhalf run --resume RUN --budget 1m",
+)
