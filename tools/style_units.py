@@ -15,7 +15,8 @@ UNITS = re.compile(
 )
 UNITLESS = {"median", "low", "high", "value", "x", "y"}  # in the unit of what they came from
 UNITLESS |= {"o_r", "g", "L", "G", "rendezvous_G"}  # as LogGP calls them
-UNITLESS |= {"precision", "noise", "drift", "launch_noise", "state_slow"}  # pure numbers
+UNITLESS |= {"precision", "noise", "drift", "launch_noise"}
+UNITLESS |= {"state_slow", "flag_slow"}  # pure numbers
 UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares

@@ -43,7 +43,7 @@ _COSTS_BELIEVED = 2
 VISITS_MAX = 3
 """A launch visits a point up to this often, so that a change of the machine meets whole curves."""
 VISIT_LEAST_S = 0.006
-"""Shortest time of sampling that is worth a visit of its own."""
+"""Shortest time of sampling that is worth a separate visit."""
 """Weight of the assumed cost of a point, in observations."""
 
 
