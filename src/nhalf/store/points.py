@@ -32,7 +32,7 @@ class _Line(Record, kw_only=True, gc=False):
 
 
 def points(journal: Path) -> pl.DataFrame:
-    """One row per point and launch, with the columns of a record.
+    """One row per visit of a launch to a point, with the columns of a record.
 
     Raises InputError if a line is damaged or has another form.
     """

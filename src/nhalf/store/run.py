@@ -185,7 +185,7 @@ class Run:
         return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
 
     def measurements(self) -> pl.LazyFrame:
-        """One row per point and launch, with the columns of store/schema.py.
+        """One row per visit of a launch to a point, with the columns of store/schema.py.
 
         Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """

@@ -19,7 +19,7 @@ POINT_COLUMNS = columns(Identity)
 """The columns that identify a point within a run."""
 
 MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {"run": pl.String(), **columns(Record)}
-"""One row per point and launch: a `Record` and the name of its run."""
+"""One row per visit of a launch to a point: a `Record` and the name of its run."""
 
 LAUNCH_COLUMNS: dict[str, pl.DataType] = {
     "run": pl.String(),
