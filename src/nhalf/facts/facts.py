@@ -64,9 +64,10 @@ class Facts:
     """The measurements of runs, the reported values of each point, and models of them.
 
     `measurements` has one row per visit of a launch to a point (MEASUREMENT_COLUMNS of
-    store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a library's name
-    ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run: where it was
-    measured, and under `plan` what was requested; `find_places` reads the places of the ranks.
+    store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
+    library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
+    where it was measured, and under `plan` what was requested; `find_places` reads the places of
+    the ranks.
     Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
     a fact that needs it is accessed.
     """
