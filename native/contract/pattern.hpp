@@ -65,6 +65,8 @@ struct PatternInfo {
   std::uint64_t rounds_min = 1;
   Timing timing = Timing::first_rank;
   std::span<const AxisInfo> axes = {};
+  /// Whether a batch is one run, which is prepared before and verified after it, both untimed.
+  bool whole_runs = false;
   /// Whether messages have a size at all.
   bool sized = true;
   /// Sizes are multiples of this many bytes.
@@ -128,10 +130,11 @@ class Pattern {
   /// Leaves every rank in the step in which its loop begins; not timed.
   virtual void settle() { run(1); }
 
-  /// Runs one round and checks what arrived at this rank.
+  /// Runs one round and checks what arrived at this rank; of whole runs it checks the last one.
   virtual bool verify() = 0;
 
-  /// Learns what it has to know of this point before it is timed; every rank calls it once.
+  /// Learns what it has to know of this point before it is timed; every rank calls it once, or
+  /// before each of its whole runs.
   virtual void prepare() {}
 
   /// Seconds that this rank timed itself in the last run, for Timing::inner; none where it timed

@@ -15,7 +15,7 @@
 namespace nhalf {
 
 /// Returns every rank's time at rank 0, NaN for ranks without one; empty at other ranks.
-template <Transport T>
+template <Controlled T>
 std::vector<double> collect_times(T& transport, std::optional<double> own_s) {
   const double sent_s = own_s.value_or(std::numeric_limits<double>::quiet_NaN());
   return collect(transport, std::span(&sent_s, 1));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contract/pattern.hpp"
@@ -33,7 +34,7 @@ struct Measurement {
 };
 
 /// Measures one pattern at one point in batches. Every rank calls it, and all stop together.
-template <Transport T>
+template <Controlled T>
 class Sampler {
  public:
   /// A batch lasts at least this many times the clock's resolution and overhead.
@@ -55,12 +56,16 @@ class Sampler {
   Measurement measure(Pattern& pattern, const PatternInfo& info) {
     Measurement result;
     const double start_s = transport_.now_s();
-    result.verified = is_exact<T> || transport_.all(pattern.verify());
-    if (!result.verified) return result;
-    pattern.prepare();
-    const auto batch = grow(pattern, info);
-    result.batch_rounds = batch.rounds;
-    sample(pattern, info, batch, result);
+    if (info.whole_runs) {
+      sample_runs(pattern, result);
+    } else {
+      result.verified = is_exact<T> || transport_.all(pattern.verify());
+      if (!result.verified) return result;
+      pattern.prepare();
+      const auto batch = grow(pattern, info);
+      result.batch_rounds = batch.rounds;
+      sample(pattern, info, batch, result);
+    }
     result.values = pattern.values();
     result.elapsed_s = transport_.now_s() - start_s;
     advise(info, result);
@@ -192,6 +197,25 @@ class Sampler {
     }
     result.stop = verdict.stop;
     result.rank_s = ranks.medians();
+  }
+
+  /// Samples whole runs until there are enough, or one is not verified.
+  void sample_runs(Pattern& pattern, Measurement& result) {
+    RankTimes ranks;
+    const double began_s = transport_.now_s();
+    while (result.stop == Stop::none) {
+      pattern.prepare();
+      result.samples_s.push_back(ranks.add(collect_times(transport_, batch_s(pattern, {}))));
+      result.verified = transport_.all(pattern.verify());
+      if (transport_.rank() == 0)
+        result.stop = result.verified
+                          ? criterion_.decide(result.samples_s, transport_.now_s() - began_s)
+                          : Stop::samples;
+      share(transport_, result.stop);
+    }
+    // Threads that count as ranks have one clock.
+    if (auto medians_s = ranks.medians(); medians_s.size() > 1)
+      result.rank_s = std::move(medians_s);
   }
 
   void advise(const PatternInfo& info, Measurement& result) const {

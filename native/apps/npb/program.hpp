@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "apps/npb/kernel.hpp"
+#include "apps/npb/kernel_runs.hpp"
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "probe/record.hpp"
@@ -37,6 +37,7 @@ inline PatternInfo pattern_of(const KernelInfo& info) {
           .ranks_min = 1,
           .timing = Timing::slowest_rank,
           .axes = std::span(&class_axis, 1),
+          .whole_runs = true,
           .sized = false};
 }
 
@@ -90,8 +91,7 @@ class Program {
   /// The life of one rank.
   void serve(std::vector<std::string> placement) {
     nhalf::serve(
-        control_,
-        [&] { return launch_record(control_, calibrate(control_), std::move(placement)); },
+        control_, [&] { return launch_record(control_, clock_, std::move(placement)); },
         [&](const Options& point, const std::string& id) { return answer(point, id); });
   }
 
@@ -102,11 +102,16 @@ class Program {
     if (name.size() != 1 || entry.info.classes.find(name) == std::string_view::npos)
       throw InputError("there is no class '" + name + "'");
     check_ranks(entry.info, name[0]);
-    const auto kernel = made_everywhere(
+    auto kernel = made_everywhere(
         control_, "there is not enough memory for the arrays of the kernel",
         "another rank could not prepare the kernel", [&] { return entry.make(world_, name[0]); });
-    const auto measured = measure(*kernel, entry.info.operations(name[0]), effort_of(point));
-    return point_record(id, pattern_of(entry.info), control_.size(), 0, 0, measured);
+    KernelRuns runs(control_, world_, std::move(kernel));
+    const auto info = pattern_of(entry.info);
+    auto measured = Sampler(control_, clock_, effort_of(point)).measure(runs, info);
+    auto samples_s = measured.samples_s;
+    if (control_.rank() == 0)
+      measured.values.push_back({"mops", entry.info.operations(name[0]) / median(samples_s) / 1e6});
+    return point_record(id, info, control_.size(), 0, 0, measured);
   }
 
   const KernelEntry<World>& find(const std::string& name) {
@@ -135,84 +140,9 @@ class Program {
     return nhalf::effort_of(point, usual);
   }
 
-  /// Runs a kernel until there are enough samples; a whole run is one sample.
-  Measurement measure(Kernel& kernel, double operations, const Effort& effort) {
-    Measurement result;
-    Criterion criterion(effort);
-    std::vector<std::vector<double>> rank_s;
-    std::vector<double> shares;
-    const double began_s = control_.now_s();
-    while (result.stop == Stop::none) {
-      const auto times_s = run_once(kernel);
-      if (control_.rank() == 0) {
-        note(times_s, result, rank_s, shares);
-        result.elapsed_s = control_.now_s() - began_s;
-        result.verified = judge(kernel, result);
-        result.stop = criterion.decide(result.samples_s, result.elapsed_s);
-        if (!result.verified) result.stop = Stop::samples;
-      } else {
-        kernel.checks();
-      }
-      share(control_, result.stop);
-    }
-    if (control_.rank() == 0) conclude(operations, rank_s, shares, result);
-    return result;
-  }
-
-  /// Rank by rank at rank 0, the time of a run and how much of it was communication.
-  std::vector<double> run_once(Kernel& kernel) {
-    kernel.prepare();
-    control_.barrier();
-    world_.reset_communication();
-    const double began_s = control_.now_s();
-    kernel.run();
-    const double mine[] = {control_.now_s() - began_s, world_.communication_s()};
-    return collect(control_, mine);
-  }
-
-  static void note(const std::vector<double>& times_s, Measurement& result,
-                   std::vector<std::vector<double>>& rank_s, std::vector<double>& shares) {
-    rank_s.resize(times_s.size() / 2);
-    double longest_s = 0;
-    double total_s = 0;
-    double communication_s = 0;
-    for (std::size_t rank = 0; rank < rank_s.size(); ++rank) {
-      const double time_s = times_s[2 * rank];
-      rank_s[rank].push_back(time_s);
-      longest_s = std::max(longest_s, time_s);
-      total_s += time_s;
-      communication_s += times_s[2 * rank + 1];
-    }
-    result.samples_s.push_back(longest_s);
-    shares.push_back(communication_s / total_s);
-  }
-
-  /// Whether a run is verified; of the worst of its checks both numbers are kept.
-  static bool judge(Kernel& kernel, Measurement& result) {
-    const auto checks = kernel.checks();
-    const auto badness = [](const Check& check) {
-      return std::pair(!check.verified(), check.deviation());
-    };
-    const auto worst = std::ranges::max_element(checks, {}, badness);
-    result.values = {{"computed", worst->computed},
-                     {"official", worst->official},
-                     {"deviation", worst->deviation()}};
-    return std::ranges::all_of(checks, &Check::verified);
-  }
-
-  static void conclude(double operations, std::vector<std::vector<double>>& rank_s,
-                       std::vector<double>& shares, Measurement& result) {
-    for (auto& times_s : rank_s) result.rank_s.push_back(median(times_s));
-    if (rank_s.size() == 1) result.rank_s.clear();
-    const auto samples_s = result.samples_s;
-    auto scratch_s = samples_s;
-    result.values.push_back({"mops", operations / median(scratch_s) / 1e6});
-    const double share = median(shares);
-    if (!std::isnan(share)) result.values.push_back({"communication_share", share});
-  }
-
   T& control_;
   World& world_;
+  ClockQuality clock_ = calibrate(control_);
   const std::vector<KernelEntry<World>>& kernels_;
 };
 

@@ -56,3 +56,17 @@ def _check_keys(
         if key not in form.__struct_fields__:
             error = unknown("key", key, form.__struct_fields__)
             raise InputError(f"{path}: {place}{key}: {error.message}", error.remedy)
+
+
+def toml_of(content: dict[str, Any]) -> bytes:
+    """Encode a table, its schema version first, without entries that are None: TOML has no null."""
+    filled = _without_none(content)
+    return msgspec.toml.encode({"schema": filled.pop("schema"), **filled})
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value

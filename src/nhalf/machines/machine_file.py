@@ -5,26 +5,25 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
+from nhalf.base.typed_toml import toml_of
 from nhalf.machines.machine import SCHEMA, Machine
 from nhalf.models.terms import check_terms
 
 
 def encode(machine: Machine) -> bytes:
     """The machine as TOML. Infinite rates are left out: absent means infinite."""
-    content = _without_none(msgspec.to_builtins(machine))
+    content = msgspec.to_builtins(machine)
     for model in content["models"]:
         for segment in model["segments"]:
             for name in ("r_inf_Bps", "n_half_bytes"):
                 if not math.isfinite(segment[name]):
                     del segment[name]
-    # The version comes first: readers need it before anything else.
-    return msgspec.toml.encode({"schema": content.pop("schema"), **content})
+    return toml_of(content)
 
 
 def write(machine: Machine, path: Path) -> None:
@@ -73,12 +72,3 @@ def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
         f"{path} is not a machine file: {reason}", "write it again with nhalf fit RUN --out FILE"
     )
-
-
-def _without_none(value: Any) -> Any:
-    """A copy of a value without entries that are None: TOML has no null."""
-    if isinstance(value, dict):
-        return {key: _without_none(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
-    return value

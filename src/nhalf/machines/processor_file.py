@@ -10,7 +10,7 @@ import msgspec
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_bytes
-from nhalf.base.typed_toml import read_toml, typed
+from nhalf.base.typed_toml import read_toml, toml_of, typed
 from nhalf.machines.processor import SCHEMA, Cache, Operation, Processor, Unit
 
 FOLDER = Path(__file__).parent / "processors"
@@ -101,14 +101,4 @@ def write(processor: Processor, path: Path) -> None:
 
 def encode(processor: Processor) -> bytes:
     """The processor as TOML, its version first, without unknown values."""
-    content = _without_none(msgspec.to_builtins(processor))
-    return msgspec.toml.encode({"schema": content.pop("schema"), **content})
-
-
-def _without_none(value: Any) -> Any:
-    """A copy of a value without entries that are None: TOML has no null."""
-    if isinstance(value, dict):
-        return {key: _without_none(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
-    return value
+    return toml_of(msgspec.to_builtins(processor))

@@ -62,7 +62,11 @@ struct Steady : Pattern {
     ++settled;
     Pattern::settle();
   }
-  bool verify() override { return right; }
+  void prepare() override {
+    ++prepared;
+    transport.clock_s += preparing_s;
+  }
+  bool verify() override { return right && runs.size() != wrong_run; }
   std::optional<double> timed_s() const override { return inner_s; }
   std::vector<Value> values() override { return {{"what", 7}}; }
 
@@ -74,6 +78,9 @@ struct Steady : Pattern {
   double hiccup_s = 0;
   std::size_t held_up = 0;
   int settled = 0;
+  int prepared = 0;
+  double preparing_s = 0;
+  std::size_t wrong_run = std::numeric_limits<std::size_t>::max();
   double later_share = 1;
   std::size_t slow_runs = 0;
   bool right = true;
@@ -253,6 +260,45 @@ TEST_CASE("calls that are timed one by one may be as short as a tenth of the clo
     tried.pattern.inner_s = 125 * share * clock.resolution_s;
     CHECK(tried.measure().advice.size() == (coarse ? 1 : 0));
   }
+}
+
+TEST_CASE("a whole run is a sample: it is prepared before and verified after, both untimed") {
+  Tried tried;
+  tried.info.whole_runs = true;
+  tried.pattern.preparing_s = 1;
+  tried.transport.other_factor = 2;
+  const auto measured =
+      tried.measure({.slice_s = 100, .precision = 0, .samples_min = 5, .samples_max = 5});
+  CHECK(measured.verified);
+  CHECK(measured.stop == Stop::samples);
+  CHECK(tried.pattern.runs == std::vector<std::uint64_t>(5, 1));
+  CHECK(tried.pattern.prepared == 5);
+  CHECK(tried.pattern.settled == 0);
+  CHECK(measured.batch_rounds == 1);
+  CHECK(measured.samples_s == std::vector<double>(5, 0x1p-19));
+  CHECK(measured.rank_s == std::vector<double>{0x1p-20, 0x1p-19});
+  CHECK(measured.elapsed_s > 5);
+}
+
+TEST_CASE("preparing whole runs takes of their time") {
+  Tried tried;
+  tried.info.whole_runs = true;
+  tried.pattern.preparing_s = 1;
+  const auto measured =
+      tried.measure({.slice_s = 2.5, .precision = 0, .samples_min = 1, .samples_max = 50});
+  CHECK(measured.stop == Stop::time);
+  CHECK(measured.samples_s.size() == 3);
+}
+
+TEST_CASE("the first whole run that is not verified is the last") {
+  Tried tried;
+  tried.info.whole_runs = true;
+  tried.pattern.wrong_run = 2;
+  const auto measured = tried.measure({.slice_s = 100, .samples_min = 5, .samples_max = 50});
+  CHECK(!measured.verified);
+  CHECK(measured.samples_s.size() == 2);
+  CHECK(measured.stop == Stop::samples);
+  CHECK(measured.values.size() == 1);
 }
 
 }  // namespace nhalf::test_sampler

@@ -24,7 +24,7 @@ SIZES = {1: 16 << 10, 2: 256 << 10}
 TRIES = 6
 ERROR = 0.1
 AGREED = 0.05
-"""Quickest turns that differ by more are those of a busy machine."""
+"""Fastest trials that differ by more are those of a busy machine."""
 
 
 @pytest.fixture(name="chase", scope="module")
@@ -49,13 +49,13 @@ def probed_s(size_bytes: int) -> float:
         command, input=text, capture_output=True, text=True, check=True, timeout=60
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    return float(min(next(one for one in answers if one["nhalf"] == "point")["samples_s"]))
+    return float(min(next(answer for answer in answers if answer["nhalf"] == "point")["samples_s"]))
 
 
 @pytest.mark.parametrize("level", SIZES)
 def test_a_load_takes_what_another_chase_says(chase: Path, level: int) -> None:
-    looks = [(alone_s(chase, SIZES[level]), probed_s(SIZES[level])) for _ in range(TRIES)]
-    first, second = sorted(one for one, _ in looks)[:2]
+    trials = [(alone_s(chase, SIZES[level]), probed_s(SIZES[level])) for _ in range(TRIES)]
+    first, second = sorted(alone for alone, _ in trials)[:2]
     if second > first * (1 + AGREED):
         pytest.skip("the machine is busy: the chase does not agree with itself")
-    assert min(one for _, one in looks) == pytest.approx(first, rel=ERROR)
+    assert min(probed for _, probed in trials) == pytest.approx(first, rel=ERROR)

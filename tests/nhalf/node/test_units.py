@@ -33,39 +33,45 @@ TRUTH = {
 
 
 def core() -> list[Reading]:
-    found = []
+    units = []
     for launch, factor in enumerate((1.0, 1.01, 1.02)):
         for (operation, bits, chains), cycles in TRUTH.items():
             axes = {"operation": operation, "bits": str(bits), "chains": str(chains)}
             values: dict[str, float | None] = {"cycles_p25": cycles * factor, "cycle_s": 4e-10}
             samples_s = [cycles * 4e-10]
-            found.append(reading(UNIT, 0, axes, launch, samples_s, values))
-    return found
+            units.append(reading(UNIT, 0, axes, launch, samples_s, values))
+    return units
 
 
 def test_operations_have_their_rates_and_latencies() -> None:
-    found = {one.key: one for one in operations(core(), 5.0)}
-    assert set(found) == {"add", "multiply", "square_root", "fused_multiply_add.4", "load"}
-    assert found["add"].per_cycle == pytest.approx(2.0, rel=0.02)
-    assert found["fused_multiply_add.4"].latency_cycles == pytest.approx(4.0, rel=0.02)
-    assert found["load"].latency_cycles == 5.0
-    low, high = found["add"].latency_ci or (0.0, 0.0)
+    operation_by_key = {operation.key: operation for operation in operations(core(), 5.0)}
+    assert set(operation_by_key) == {
+        "add",
+        "multiply",
+        "square_root",
+        "fused_multiply_add.4",
+        "load",
+    }
+    assert operation_by_key["add"].per_cycle == pytest.approx(2.0, rel=0.02)
+    assert operation_by_key["fused_multiply_add.4"].latency_cycles == pytest.approx(4.0, rel=0.02)
+    assert operation_by_key["load"].latency_cycles == 5.0
+    low, high = operation_by_key["add"].latency_ci or (0.0, 0.0)
     assert low < 4.04 < high
 
 
 def test_a_root_is_without_the_product_after_it() -> None:
-    found = {one.key: one for one in operations(core())}
-    assert found["square_root"].latency_cycles == pytest.approx(18.0, rel=0.03)
-    assert found["square_root"].per_cycle == pytest.approx(1 / 6, rel=0.02)
+    operation_by_key = {operation.key: operation for operation in operations(core())}
+    assert operation_by_key["square_root"].latency_cycles == pytest.approx(18.0, rel=0.03)
+    assert operation_by_key["square_root"].per_cycle == pytest.approx(1 / 6, rel=0.02)
 
 
 def test_a_processor_is_described() -> None:
-    found = measured(core(), "today", {"host": "node1"})
-    assert found is not None
-    assert found.issue_per_cycle == pytest.approx(4.0, rel=0.02)
-    assert found.store_forward_cycles == pytest.approx(5.0, rel=0.02)
-    assert found.clock_hz == pytest.approx(2.5e9)
-    assert "no level" in found.unknown[0]
+    processor = measured(core(), "today", {"host": "node1"})
+    assert processor is not None
+    assert processor.issue_per_cycle == pytest.approx(4.0, rel=0.02)
+    assert processor.store_forward_cycles == pytest.approx(5.0, rel=0.02)
+    assert processor.clock_hz == pytest.approx(2.5e9)
+    assert "no level" in processor.unknown[0]
 
 
 def test_without_units_there_is_no_processor() -> None:
@@ -80,33 +86,33 @@ def unit(
     return reading(UNIT, 0, axes, launch, [p25 * 4e-10], quantiles | values)
 
 
-def test_rates_are_those_of_the_quickest_launches_and_whole() -> None:
-    # Half of the launches share the core with a neighbour, and one look at the clock was wrong.
+def test_rates_are_integers_of_the_fastest_launches() -> None:
+    # Half of the launches share the core with a neighbour, and one clock reading was wrong.
     cycles = [1.0, 1.1, 0.53, 0.52, 0.3, 0.54]
-    found = [unit("add", 12, launch, p, 1.02 * p) for launch, p in enumerate(cycles)]
-    (add,) = operations(found)
+    units = [unit("add", 12, launch, p, 1.02 * p) for launch, p in enumerate(cycles)]
+    (add,) = operations(units)
     assert (add.per_cycle, add.most_per_cycle) == (2.0, 2.0)
     assert add.per_cycle_ci is not None
     assert add.per_cycle_ci[0] == pytest.approx(1 / 1.122)
 
 
-def test_pairs_that_enter_as_one_take_a_place_less() -> None:
-    found = []
+def test_fused_pairs_take_one_issue_slot_less() -> None:
+    units = []
     for launch, shared in enumerate((1.0, 1.9, 1.0)):
         cycles = {"issue": 1 / 6, "move-then-sum": 3.1 / 6, "whole-load-then-sum": 4.0 / 6}
-        for name, each in cycles.items():
-            found.append(unit(name, 12, launch, each * shared, each * shared))
-    assert fused_pairs(found) == ["move"]
+        for name, duration in cycles.items():
+            units.append(unit(name, 12, launch, duration * shared, duration * shared))
+    assert fused_pairs(units) == ["move"]
     assert fused_pairs([]) == []
 
 
 @pytest.mark.parametrize(
-    ("room", "cycles"), [(512, 165.8), (401, 175.1), (401, 280.0), (250, 305.2)]
+    ("capacity", "cycles"), [(512, 165.8), (401, 175.1), (401, 280.0), (250, 305.2)]
 )
-def test_the_window_is_seen_by_how_chains_overlap(room: int, cycles: float) -> None:
-    # A round has 421 instructions, 6 of which enter in a cycle, and a chain of 20 quotients.
-    found = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
-    assert reorder_buffer_instructions(found, 6.0) == pytest.approx(room, rel=0.01)
+def test_the_reorder_buffer_shows_in_how_chains_overlap(capacity: int, cycles: float) -> None:
+    # A round has 421 instructions, 6 of which are issued per cycle, and a chain of 20 divisions.
+    units = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
+    assert reorder_buffer_instructions(units, 6.0) == pytest.approx(capacity, rel=0.01)
 
 
 def test_what_a_round_consists_of_comes_with_the_point() -> None:
@@ -158,35 +164,35 @@ def test_whether_a_core_was_alone(values: dict[str, float], was_alone: bool) -> 
 @pytest.mark.parametrize(
     ("cycles", "latency"), [(4.003, 4.0), (3.99, 4.0), (4.1, 4.0), (3.46, 3.46), (0.02, 0.02)]
 )
-def test_latencies_are_whole_unless_they_are_between(cycles: float, latency: float) -> None:
-    found = [unit("add", 12, 0, 1.0, 1.0), unit("add", 1, 0, cycles, cycles)]
-    assert operations(found)[0].least_cycles == pytest.approx(latency)
+def test_latencies_are_integers_unless_they_are_between(cycles: float, latency: float) -> None:
+    units = [unit("add", 12, 0, 1.0, 1.0), unit("add", 1, 0, cycles, cycles)]
+    assert operations(units)[0].least_cycles == pytest.approx(latency)
 
 
-def test_a_mixture_tells_what_sums_and_products_share() -> None:
-    found = [unit(name, 12, 0, 0.5, 0.5) for name in ("add", "multiply")]
-    assert together(found) == []
-    (shared,) = together([*found, unit("add-multiply", 12, 0, 0.39, 0.4)])
+def test_a_mixture_shows_which_unit_additions_and_multiplications_share() -> None:
+    units = [unit(name, 12, 0, 0.5, 0.5) for name in ("add", "multiply")]
+    assert together(units) == []
+    (shared,) = together([*units, unit("add-multiply", 12, 0, 0.39, 0.4)])
     assert shared.cycles == {"add": 1 / 3, "multiply": 1 / 3}
 
 
 def test_accesses_of_both_kinds_share_the_rate_of_the_quicker() -> None:
-    found = [unit("load", 12, 0, 0.5, 0.5), unit("whole-load", 12, 0, 0.34, 0.34)]
-    (loads,) = together(found)
+    units = [unit("load", 12, 0, 0.5, 0.5), unit("whole-load", 12, 0, 0.34, 0.34)]
+    (loads,) = together(units)
     assert (loads.name, loads.kind) == ("loads", "memory")
     assert loads.cycles == {"load": 1 / 3, "integer_load": 1 / 3}
-    assert together(found[:1]) == []
+    assert together(units[:1]) == []
 
 
 def test_a_comparison_is_as_late_as_its_choice_lets_see() -> None:
-    found = [
+    units = [
         unit("compare", 12, 0, 1.0, 1.0),
         unit("compare-across", 12, 0, 1.6, 1.6),
         unit("compare-across", 1, 0, 8.0, 8.0),
         unit("across", 12, 0, 1.2, 1.2),
         unit("across", 1, 0, 7.0, 7.0),
     ]
-    (compare,) = (one for one in operations(found) if one.name == "compare")
+    (compare,) = (operation for operation in operations(units) if operation.name == "compare")
     assert compare.per_cycle == 1
     assert compare.latency_cycles == pytest.approx(8 - 3.5 - 1)
 
@@ -198,7 +204,7 @@ def test_stores_are_forwarded_as_early_as_they_ever_are() -> None:
         unit("integer-add", 1, 0, 1.0, 1.0),
         unit("integer-store-forward", 1, 0, 1.0, 1.0),
     ]
-    found = measured(added, "today", {})
-    assert found is not None
-    assert found.store_forward_cycles == pytest.approx(2.0, abs=0.05)
-    assert found.integer_store_forward_cycles == 0.0
+    units = measured(added, "today", {})
+    assert units is not None
+    assert units.store_forward_cycles == pytest.approx(2.0, abs=0.05)
+    assert units.integer_store_forward_cycles == 0.0

@@ -61,7 +61,10 @@ class TestExact:
         assert segment["n_half_bytes"] == pytest.approx(T0_S / PER_BYTE, rel=EXACT)
         assert one["heldout_p95"] < EXACT
 
-    @pytest.mark.parametrize("eager_bytes", [777, 4096, 50_000])
+    @pytest.mark.parametrize(
+        "eager_bytes",
+        [777, *(pytest.param(size, marks=pytest.mark.full) for size in (4096, 50_000))],
+    )
     def test_a_rendezvous_is_bracketed_within_5_percent(
         self, call: Call, tmp_path: Path, eager_bytes: int
     ) -> None:
