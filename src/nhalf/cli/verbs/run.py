@@ -14,7 +14,6 @@ from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from nhalf.measure.loop.ending import Outcome
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
-LISTED = ("name", "what")
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
 RESUMABLE = {
@@ -36,7 +34,10 @@ RESUMABLE = {
 class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
-    list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
+    list_: Annotated[
+        bool,
+        Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT),
+    ] = False
     dry_run: Annotated[
         bool, Option("Print the launch commands without running them.", heading=WHERE)
     ] = False
@@ -58,7 +59,10 @@ def command(request: Request) -> None:
     from nhalf.cli.outcome import finish
 
     if request.list_:
-        _list(as_json=request.json)
+        from nhalf.cli.listing import list_plans
+
+        is_table = request.format == "table"
+        list_plans(request.study, as_json=request.json, as_table=is_table)
         return
     if request.style:
         from nhalf.present.terminal.style import patterns_of
@@ -171,28 +175,6 @@ def _check_no_more(request: Request) -> None:
         )
 
 
-def _list(*, as_json: bool) -> None:
-    """Print the studies, and the patterns of the probes, one per line."""
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.subject import plain_subject
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
-
-    studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
-    patterns = plain_subject("threads").description["patterns"]
-    if as_json:
-        listing = {"studies": _members(studies, "name", "title", "what")}
-        emit_json(
-            {**listing, "patterns": [{key: entry[key] for key in LISTED} for entry in patterns]}
-        )
-    else:
-        show_table(("study", "question"), [(entry.name, entry.title) for entry in studies])
-        sys.stdout.write("\n")
-        show_table(
-            ("pattern", "a value is"), [tuple(entry[key] for key in LISTED) for entry in patterns]
-        )
-
-
 def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
     """Print the changes against the run whose points were measured again."""
     from nhalf.decide.check.against import of_libraries
@@ -209,10 +191,6 @@ def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
     if only_its_libraries:
         effects = of_libraries(effects, facts.titles)
     show_effects(console, effects)
-
-
-def _members(entries: Sequence[object], *names: str) -> list[dict[str, object]]:
-    return [{name: getattr(entry, name) for name in names} for entry in entries]
 
 
 def _check_only_resume(request: Request) -> None:
