@@ -124,6 +124,8 @@ def test_a_night_that_failed_does_not_hide_the_others(
     assert "skipped: " in ended.err
     with pytest.warns(UserWarning, match="runs/failed holds no finished point"):
         assert len(nhalf.history(tmp_path / "runs").started_s) == NIGHTS
+    narrowed = nhalf.history(nights / "runs", mpi="mpich", bytes=8)
+    assert [curve.levels.sizes for curve in narrowed.curves] == [(8,)]
 
 
 def test_the_page_has_the_change_and_every_value(call: Call, nights: Path, tmp_path: Path) -> None:
