@@ -134,10 +134,13 @@ def figures(facts: Facts | str | PathLike[str]) -> dict[str, alt.TopLevelMixin]:
     return {name: chart for name, chart in drawn if isinstance(chart, alt.TopLevelMixin)}
 
 
-def history(*paths: str | PathLike[str], pattern: str = "", mpi: str = "") -> History:
+def history(
+    *paths: str | PathLike[str], pattern: str = "", mpi: str = "", bytes: Numbers = ""
+) -> History:
     """Each curve of many runs over time, its changes, and what changed in the environment then.
 
-    `paths` are runs, or folders of runs; `pattern` and `mpi` (a library in any version) narrow it.
+    `paths` are runs, or folders of runs; `pattern`, `mpi` (a library in any version) and `bytes`
+    narrow it.
     Ratios are relative to the first run, times in seconds since 1970. Warns of runs in a folder
     that cannot be read. Raises InputError if fewer than two runs have a curve in common.
     """
@@ -145,9 +148,10 @@ def history(*paths: str | PathLike[str], pattern: str = "", mpi: str = "") -> Hi
     from pathlib import Path
 
     from nhalf.decide.history.history import history as history_of
+    from nhalf.jobs.keywords import bytes_of
     from nhalf.store.collection import collected
 
     collection = collected(Path(path) for path in paths)
     for reason in collection.unreadable.values():
         warnings.warn(f"skipped: {reason}", stacklevel=2)
-    return history_of(collection.runs, pattern, mpi)
+    return history_of(collection.runs, pattern, mpi, bytes_of(bytes) if bytes != "" else ())

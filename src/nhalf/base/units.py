@@ -14,7 +14,8 @@ from nhalf.base.errors import InputError
 from nhalf.base.numbers import MISSING, format_number
 
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+)\s*([KMGTkmgt]?)(?:[Ii]?B)?")
+_BITS = re.compile(r"(\d+\s*[KMGTkmgt]?)[Ii]?b")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
 _DURATION_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SIZE_BYTES_MAX = 2**40
@@ -34,9 +35,11 @@ _SHARE = re.compile(_NUMBER + r"\s*(%?)")
 def parse_size(text: str) -> int:
     """Bytes from '4096', '4K', '4KiB' or '4M' (binary multiples; 1 TiB at most).
 
-    Raises InputError if the text is not a size.
+    Raises InputError if the text is not a size. '4Mb' is refused: b stands for bits.
     """
     match = _SIZE.fullmatch(text.strip())
+    if bits := _BITS.fullmatch(text.strip()):
+        raise InputError(f"{text!r} is a number of bits", f"write bytes as {bits[1]}B")
     if match is None:
         raise InputError(f"{text!r} is not a size", "write bytes as 0, 512, 4K or 4M")
     size_bytes = int(match[1]) * _BINARY[match[2].upper()]
@@ -81,8 +84,13 @@ def parse_rate(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """A fraction from '10%' or '0.1'; raises InputError if the text is neither."""
+    """A fraction from '10%' or '0.1'; raises InputError if the text is neither.
+
+    '3.5' is refused: it may be meant as a percentage.
+    """
     match = _SHARE.fullmatch(text.strip())
+    if match and not match[2] and 1 <= float(match[1]) < math.inf:
+        raise InputError(f"{text!r} has no %", f"write {match[1]}%, or a fraction such as 0.1")
     share = float(match[1]) / (100 if match[2] else 1) if match else math.inf
     if not math.isfinite(share):
         raise InputError(f"{text!r} is not a share", "write 10% or 0.1")

@@ -36,12 +36,10 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
 
 def calibrated_machine(text: str) -> Machine:
     """A machine by name or file, or the machine of a run, calibrated to the measured times."""
+    from nhalf.cli.run_side import facts_of, names_run
     from nhalf.decide.calibrate import calibrated
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import DESCRIPTION, Run
 
-    is_run = Path(text, DESCRIPTION).is_file()
-    return calibrated(Facts.of([Run.open(Path(text))])) if is_run else catalogue.machine(text)
+    return calibrated(facts_of([text])) if names_run(text) else catalogue.machine(text)
 
 
 def _is_there(text: str) -> bool:

@@ -74,6 +74,14 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     return run, _library_of(run, library)
 
 
+def names_run(text: str) -> bool:
+    """Whether a text is RUN or RUN:LIBRARY."""
+    from nhalf.store.run import DESCRIPTION
+
+    path = text if Path(text).exists() else text.rpartition(":")[0]
+    return bool(path) and Path(path, DESCRIPTION).is_file()
+
+
 def _library_of(run: Run, name: str) -> str:
     """The full name of a library of a run; '' for ''."""
     if not name:

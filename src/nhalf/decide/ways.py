@@ -131,7 +131,8 @@ def known_ways(
     if not ways:
         patterns = {model.pattern for model in machine.patterns} | set(algorithms)
         patterns |= {curve.pattern for curve in machine.models}
-        raise unknown(f"pattern of {machine.name}", pattern, patterns)
+        remedy = unknown("pattern", pattern, patterns).remedy
+        raise InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Sequence
 
 from nhalf.base.compiled import COMPILER_REMEDY
@@ -14,8 +15,10 @@ from nhalf.mpi import Library
 from nhalf.mpi.transport_files import TransportFile
 
 TIMEOUT_S = 60.0
-COMMAND_NOT_FOUND = "command not found"
-"""Message of a compiler wrapper whose compiler is missing."""
+COMPILER_MISSING = re.compile(
+    r"command not found|: not found|unable to find the specified compiler"
+)
+"""Messages of compiler wrappers whose compiler is missing."""
 SOURCE = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
 
 
@@ -36,7 +39,7 @@ def check_links(library: Library, transport: TransportFile, variables: dict[str,
     if not reason:
         return
     title = f"transport {transport.name} cannot be started by {library.name}"
-    if COMMAND_NOT_FOUND in reason:
+    if COMPILER_MISSING.search(reason):
         raise MissingError(f"transport {transport.name} needs a C++ compiler", COMPILER_REMEDY)
     if "undefined reference" in reason:
         raise MissingError(
@@ -53,5 +56,6 @@ def _why_not_linked(command: tuple[str, ...], variables: tuple[tuple[str, str], 
     if outcome.succeeded:
         return ""
     lines = outcome.stderr.splitlines()
-    telling = [line for line in lines if "cannot find" in line or "undefined reference" in line]
+    telling = [line for line in lines if COMPILER_MISSING.search(line)]
+    telling += [line for line in lines if "cannot find" in line or "undefined reference" in line]
     return (telling or [outcome.reason])[0].removeprefix("/usr/bin/ld: ")

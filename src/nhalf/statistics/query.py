@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -17,10 +18,12 @@ from nhalf.store.run import Run
 
 TABLES = ("points", "launches", "samples", "ranks", "extras", "runs", "environment")
 LISTS_TABLES = "show tables"
+_ONLY_READS = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|show|explain)\b", re.I | re.S)
+"""A query that begins so, after comments and parentheses."""
 
 
 def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
-    """The answer to a SELECT on the tables of `runs`.
+    """The answer to a SELECT or SHOW on the tables of `runs`, which nothing can change.
 
     `points` is the summary (store/schema.py SUMMARY_COLUMNS), `launches` the median of each
     launch, `samples` every raw sample with the columns of its measurement, `ranks` the median of
@@ -28,6 +31,11 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     value), `runs` a row for each run (run, path, started, host), `environment` a row for each line
     of the environment of each run (run, name, value). Raises InputError for invalid SQL.
     """
+    if not _ONLY_READS.match(text):
+        raise InputError(
+            "the query cannot be answered: it is no SELECT, WITH, SHOW or EXPLAIN",
+            f"tables are {', '.join(TABLES)}; nothing in them can be changed",
+        )
     runs_by_name = distinct(runs)
     measurements = pl.concat(
         [run.measurements().with_columns(run=pl.lit(name)) for name, run in runs_by_name.items()]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.base.units import parse_rate, parse_share, parse_time
+from nhalf.base.units import parse_rate, parse_share, parse_size, parse_time
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,8 @@ def test_what_is_no_rate_or_may_mean_bits_and_bytes(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "share"), [("10%", 0.1), ("0.05", 0.05), ("0 %", 0.0), ("150%", 1.5)]
+    ("text", "share"),
+    [("10%", 0.1), ("0.05", 0.05), ("0 %", 0.0), ("150%", 1.5), ("0.999", 0.999), ("3.5%", 0.035)],
 )
 def test_shares(text: str, share: float) -> None:
     assert parse_share(text) == pytest.approx(share)
@@ -54,3 +55,33 @@ def test_shares(text: str, share: float) -> None:
 def test_what_is_no_share(text: str) -> None:
     with pytest.raises(InputError, match="is not a share"):
         parse_share(text)
+
+
+@pytest.mark.parametrize("text", ["1", "3.5", "10", "1e300"])
+def test_a_percentage_without_its_sign_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=f"'{text}' has no %; write {text}%"):
+        parse_share(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("4M", 4 << 20),
+        ("4MB", 4 << 20),
+        ("4m", 4 << 20),
+        ("4 MiB", 4 << 20),
+        ("10kB", 10240),
+        ("7B", 7),
+    ],
+)
+def test_sizes(text: str, size_bytes: int) -> None:
+    assert parse_size(text) == size_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [("4Mb", "4MB"), ("1Gb", "1GB"), ("10kb", "10kB"), ("8b", "8B"), ("4Kib", "4KB")],
+)
+def test_bits_are_refused(text: str, remedy: str) -> None:
+    with pytest.raises(InputError, match=f"'{text}' is a number of bits; write bytes as {remedy}"):
+        parse_size(text)

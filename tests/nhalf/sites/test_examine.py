@@ -162,10 +162,18 @@ def test_compiler(empty_machine: Path, script: Script) -> None:
     assert module.compiler(libraries()).state == GOOD
 
 
-def test_a_transport_without_a_compiler(empty_machine: Path, script: Script) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mpicxx: line 9: c++: command not found",
+        "/x/bin/mpicxx: 9: c++: not found",
+        "---\nThe Open MPI wrapper compiler was unable to find the specified compiler\ng++ in your",
+    ],
+)
+def test_a_transport_without_a_compiler(empty_machine: Path, script: Script, text: str) -> None:
     folder = empty_machine / "data/nhalf/mpi/x/bin"
     script(folder / "mpiexec", "echo '(Open MPI) 5.0.11'")
-    script(folder / "mpicxx", "echo 'mpicxx: line 9: c++: command not found' >&2; exit 127")
+    script(folder / "mpicxx", f"echo '{text}' >&2; exit 127")
     from nhalf.mpi.discover import libraries
 
     finding = module.linked_transport(libraries(), transport_files()["ucx"])

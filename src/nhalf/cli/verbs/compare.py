@@ -216,7 +216,7 @@ def _machines(request: Request) -> None:
     )
     libraries = machines.pair_of(request.mpi, (library_a, library_b))
     if not b and libraries[0] == libraries[1]:
-        raise InputError(f"{machine_a.name} would be compared with itself", "name another machine")
+        raise InputError(f"give a second machine to compare {machine_a.name} with")
     cells = _numbers(request.ranks), _sizes(request.size)
     comparison = compare_machines(machine_a, machine_b, libraries, *cells)
     page_path = None

@@ -14,7 +14,6 @@ from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from nhalf.decide.check.verdict import Check
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
-LISTED = ("name", "what")
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
 RESUMABLE = {
@@ -37,7 +35,10 @@ RESUMABLE = {
 class Request(RunRequest, RunOptions, heading=OUTPUT):
     """What to measure, and what to print."""
 
-    list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
+    list_: Annotated[
+        bool,
+        Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT),
+    ] = False
     dry_run: Annotated[
         bool, Option("Print the launch commands without running them.", heading=WHERE)
     ] = False
@@ -61,7 +62,10 @@ def command(request: Request) -> int:
     from nhalf.cli.outcome import finish
 
     if request.list_:
-        _list(as_json=request.json)
+        from nhalf.cli.listing import list_plans
+
+        is_table = request.format == "table"
+        list_plans(request.study, as_json=request.json, as_table=is_table)
         return 0
     if request.style:
         from nhalf.present.terminal.style import patterns_of
@@ -182,28 +186,6 @@ def _check_no_more(request: Request) -> None:
         )
 
 
-def _list(*, as_json: bool) -> None:
-    """Print the studies, and the patterns of the probes, one per line."""
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.subject import plain_subject
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.tables import show_table
-
-    studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
-    patterns = plain_subject("threads").description["patterns"]
-    if as_json:
-        listing = {"studies": _members(studies, "name", "title", "what")}
-        emit_json(
-            {**listing, "patterns": [{key: entry[key] for key in LISTED} for entry in patterns]}
-        )
-    else:
-        show_table(("study", "question"), [(entry.name, entry.title) for entry in studies])
-        sys.stdout.write("\n")
-        show_table(
-            ("pattern", "a value is"), [tuple(entry[key] for key in LISTED) for entry in patterns]
-        )
-
-
 def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
     """The check against the run whose points were measured again."""
     from nhalf.decide.check.against import of_libraries
@@ -224,10 +206,6 @@ def _show_change(run: Run, former: Path, change: Check) -> None:
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
     show_effects(console, change, str(run.path))
-
-
-def _members(entries: Sequence[object], *names: str) -> list[dict[str, object]]:
-    return [{name: getattr(entry, name) for name in names} for entry in entries]
 
 
 def _check_only_resume(request: Request) -> None:

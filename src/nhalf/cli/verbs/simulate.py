@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, unknown
@@ -82,19 +81,21 @@ def command(request: Request) -> None:
 
 def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
+    from nhalf.cli.run_side import names_run, run_and_library
     from nhalf.decide.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
-    from nhalf.store.run import DESCRIPTION, Run
 
     misplaced = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
     if request.study or misplaced:
         names = ", ".join([request.study, *misplaced] if request.study else misplaced)
         raise InputError(f"--replay does not go with {names}", "leave it out")
-    path = Path(request.machine)
-    if not (path / DESCRIPTION).is_file():
-        raise InputError(f"{path} is no run", "--replay compares a run with its own simulation")
-    show(replay(Facts.of([Run.open(path)]), request.mpi), as_json=request.json)
+    if not names_run(request.machine):
+        raise InputError(
+            f"{request.machine} is no run", "--replay compares a run with its own simulation"
+        )
+    run, library = run_and_library(request.machine, request.mpi)
+    show(replay(Facts.of([run]), library), as_json=request.json)
 
 
 def _is_multicast(study: str) -> bool:

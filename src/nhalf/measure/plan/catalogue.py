@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, NhalfError, unknown
 from nhalf.base.typed_toml import read_toml, typed
 from nhalf.base.units import parse_duration
 from nhalf.measure.plan.axes import expand, parse_ranks
@@ -90,8 +90,21 @@ def _path(name: str, folder: Path) -> Path:
     if name.endswith(".toml"):
         return folder / name
     if name not in names():
-        raise unknown("study", name, names())
+        raise _unknown(name)
     return FOLDER / f"{name}.toml"
+
+
+def _unknown(name: str) -> InputError:
+    """The error for a name of no study, which may be that of a pattern."""
+    from nhalf.measure.probe.subject import plain_subject
+
+    try:
+        patterns = plain_subject("threads").infos
+    except NhalfError:  # without probes nothing is known of patterns
+        patterns = {}
+    if name in patterns:
+        return InputError(f"{name} is a pattern, not a study", f"did you mean --pattern {name}?")
+    return unknown("study", name, names())
 
 
 def _blocks(path: Path, cores: int, outer: tuple[Path, ...]) -> list[Block]:

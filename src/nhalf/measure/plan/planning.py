@@ -20,6 +20,9 @@ from nhalf.measure.plan.setting import parse_settings
 from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
 
+PERCENT = 100
+"""Whole percentages are smaller."""
+
 
 def site_of(where: Where) -> Site:
     """Return the site to measure on, from the request and the environment."""
@@ -201,7 +204,8 @@ def placement_texts(placements: Iterable[Placement]) -> list[str]:
 def parse_precision(value: float) -> float:
     """Check a relative half-width; raises InputError outside 0 to 1."""
     if not 0 < value < 1:
-        raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
+        remedy = f"write {value / 100:g}" if 1 <= value < PERCENT else "give 3 % as 0.03"
+        raise InputError(f"a precision of {value:g} is not possible", remedy)
     return value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
-from nhalf.decide.history.history import METHOD, RUNS_SURE, History, moment
+from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
@@ -79,12 +79,6 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
     most = max(len(curve.levels.runs) for curve in history.curves)
     if most < RUNS_SURE:
         screen.print(f"A change needs two runs on either side: {RUNS_SURE} in all.", style="dim")
-    screen.print(
-        f"Found by {METHOD}. At most {history.error * len(history.curves) * 100:.3g} % of "
-        "histories without a change show one.",
-        style="dim",
-        markup=False,
-    )
 
 
 def _show_levels(screen: Console, name: str, levels: Levels, history: History) -> None:

@@ -261,6 +261,11 @@ def _check_accepted(outcome: Outcome) -> None:
         "cannot stat file",
         "Unable to process config",
     )
+    if any(text in line for line in lines for text in ("resolve_ctls", "configuration source")):
+        raise MissingError(
+            "there is no Slurm here: sbatch finds no configuration of a cluster",
+            "submit on a login node, or run here without --submit",
+        )
     if outcome.stopped or any(text in line for line in lines for text in unreachable_texts):
         raise MissingError(f"sbatch: {message}", "look with sinfo whether Slurm is up")
     raise InputError(

@@ -192,7 +192,7 @@ def test_a_page_of_machines_needs_no_network(tmp_path: Path) -> None:
         (("sp2-mpl", "sp2-pvme"), {"ranks": "x"}, "are no numbers of ranks"),
         (("sp2-mpl", "sp2-pvme"), {"mpi": "a,b,c"}, "not one or two names"),
         (("sp2-mpl:MPL", "sp2-pvme"), {"mpi": "MPL"}, "given twice"),
-        (("sp2-mpl",), {}, "compared with itself"),
+        (("sp2-mpl",), {}, "give a second machine to compare sp2-mpl with"),
         (("sp2-mpl:x", "sp2-pvme"), {}, "unknown library 'x'"),
     ],
 )

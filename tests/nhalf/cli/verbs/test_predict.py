@@ -143,7 +143,7 @@ def test_the_functions_of_python_run(call: Call) -> None:
     ("words", "named"),
     [
         (["bcast"], "on which machine?"),
-        (["nonsense", "--machine", "sp2-mpl"], "unknown pattern of sp2-mpl 'nonsense'"),
+        (["nonsense", "--machine", "sp2-mpl"], "sp2-mpl has no pattern 'nonsense'"),
         (["bcast/nonsense", "--machine", "sp2-mpl"], "unknown algorithm of bcast 'nonsense'"),
         (["bcast", "--machine", "nowhere"], "unknown machine 'nowhere'"),
         (["bcast", "--machine", "altix-bx2", "--bytes", "1G"], "above 4 MiB"),
@@ -152,7 +152,7 @@ def test_the_functions_of_python_run(call: Call) -> None:
             "room for 32 ranks",
         ),
         (["bcast", "--machine", "sp2-mpl", "--bytes", "64M"], "above 4 MiB"),
-        (["bcast", "--machine", "sp2-mpl", "--ranks", "0"], "'0' is no possible number of ranks"),
+        (["bcast", "--machine", "sp2-mpl", "--ranks", "0"], "ranks must be 1 or more, not '0'"),
         (["bcast", "--machine", "sp2-mpl", "--ranks", "many"], "'many' is not a list of ranks"),
         (["bcast", "--machine", "sp2-mpl", "--bytes", "big"], "'big' is not a size"),
         (["bcast", "--machine", "sp2-mpl", "--mpi", "nonsense"], "unknown library 'nonsense'"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nhalf.cli.listing import GROUPS
 from nhalf.measure.plan.budget import CURVE_BUDGET_S
 from tests.nhalf.cli.model_machine import (
     EXACT,
@@ -106,19 +107,21 @@ BAD = [
     (["--transport", "threads"], 2, "--model belongs to the model transport"),
     (["--bytes", "abc"], 2, "'abc' is not a size"),
     (["--bytes", ""], 2, "not a size"),
+    (["--bytes", "4Mb"], 2, "'4Mb' is a number of bits; write bytes as 4MB"),
     (["--bytes", "8:4"], 2, "write 4:8"),
     (["--bytes", "1T"], 2, "do not fit the memory"),
     (["--bytes", "0:1T"], 2, "do not fit the memory"),
     (["--bytes", "2T"], 2, "1T is the largest"),
     (["--bytes", "0:1G:1"], 2, "more than 100000 sizes"),
     (["--ranks", "two"], 2, "not a list of ranks"),
-    (["--ranks", "0"], 2, "give 1 or more"),
-    (["--ranks", "-2"], 2, "give 1 or more"),
+    (["--ranks", "0"], 2, "ranks must be 1 or more"),
+    (["--ranks", "-2"], 2, "ranks must be 1 or more"),
     (["--ranks", "1"], 2, "needs 2 ranks"),
     (["--ranks", "99999999999"], 2, "no possible number"),
     (["--launches", "0"], 2, "--launches"),
     (["--launches", "x"], 2, "--launches"),
     (["--precision", "0"], 2, "a precision of 0"),
+    (["--precision", "3.5"], 2, "'3.5' has no %; write 3.5%"),
     (["--precision", "nan"], 2, "'nan' is not a share"),
     (["--placement", "core"], 2, "did you mean cores"),
     (["--budget", "soon"], 2, "not a duration"),
@@ -251,6 +254,35 @@ def test_patterns_are_listed_with_what_they_measure(call: Call) -> None:
     assert {"pingpong", "allreduce", "osu"} - {one["name"] for one in found} == {"osu"}
     listed = call("run", "--list").out
     assert all(one["name"] in listed for one in found)
+    assert all(one["name"] in call("run", "--list", "--format", "csv").out for one in found)
+
+
+def test_patterns_are_grouped_with_their_variants(call: Call) -> None:
+    lines = call("run", "--list").out.splitlines()
+    headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings[0] == "Studies:"
+    assert len(headings) == 1 + len(GROUPS)
+    (line,) = (line for line in lines if line.split()[:1] == ["bcast"])
+    assert line.endswith("(also bcast-persistent, bcast-threads, ibcast)")
+    begun = {line.split()[0] for line in lines if line.startswith("  ")}
+    assert {"reduce", "reduce-scatter", "scan", "pingpong-ssend"} <= begun
+    assert not {"ibcast", "ireduce-scatter", "stream-threads"} & begun
+
+
+def test_those_with_a_word_are_listed(call: Call) -> None:
+    answer = json.loads(call("run", "--list", "BCAST", "--json").out)
+    names = {entry["name"] for entry in answer["patterns"]}
+    assert {"bcast", "ibcast", "bcast-threads"} <= names
+    assert "allreduce" not in names
+    assert "Patterns:" in call("run", "--list", "ibcast").out
+    call("run", "--list", "nothing-like-it").is_error(2, "unknown study or pattern")
+
+
+@pytest.mark.parametrize("verb", [["run"], ["simulate", "--machine", "sp2-mpl"]])
+def test_a_pattern_where_a_study_is_asked_for(call: Call, verb: list[str]) -> None:
+    words = "pingpong is a pattern, not a study; did you mean --pattern pingpong?"
+    call(*verb, "pingpong").is_error(2, words)
+    call(*verb, "quik").is_error(2, "unknown study 'quik'", "did you mean quick")
 
 
 def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:

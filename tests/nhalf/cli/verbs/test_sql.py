@@ -47,6 +47,20 @@ def test_runs_can_be_named(call: Call, runs: list[Path]) -> None:
     assert json.loads(ended.out)["rows"] == [["second"]]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with p as (select * from points) select count(*) from p",
+        " (SELECT count(*) from points)",
+        "/* how many? */ select count(*) from points",
+        "show tables",
+        "explain select * from points",
+    ],
+)
+def test_whatever_only_reads_is_answered(call: Call, runs: list[Path], text: str) -> None:
+    assert call("sql", text).code == 0
+
+
 def test_people_see_a_table(call: Call, runs: list[Path]) -> None:
     text = "select bytes, 'a [/b] c' as \"[bold]\", null as none from points limit 2"
     ended = call("sql", text)
@@ -85,6 +99,10 @@ def test_a_folder_with_a_run_that_failed_is_asked_all_the_same(
             "tables are points, launches, samples, ranks, extras, runs, environment",
         ),
         ("", "cannot be answered"),
+        ("drop table points", "it is no SELECT, WITH, SHOW or EXPLAIN"),
+        ("DELETE FROM points", "nothing in them can be changed"),
+        ("create table t as select * from points", "it is no SELECT"),
+        ("select 1; drop table points", "cannot be answered"),
     ],
 )
 def test_a_question_without_an_answer(call: Call, runs: list[Path], text: str, said: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.measure.plan.plan import Block
-from nhalf.measure.plan.planning import placed
+from nhalf.measure.plan.planning import parse_precision, placed
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
 
@@ -28,3 +28,12 @@ def test_ranks_that_no_layout_of_a_study_has_are_placed_on_cores() -> None:
 def test_a_layout_that_was_asked_for_must_have_the_ranks() -> None:
     with pytest.raises(InputError, match="--placement 1x2 does not have 5 ranks"):
         placed(BLOCK, ("ranks", "placement"), TWO_CORES)
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [(3.5, "write 0.035"), (1.0, "write 0.01"), (0.0, "give 3 % as 0.03"), (200.0, "give 3 %")],
+)
+def test_a_precision_that_is_no_fraction_is_refused(value: float, remedy: str) -> None:
+    with pytest.raises(InputError, match=f"a precision of {value:g} is not possible; {remedy}"):
+        parse_precision(value)

@@ -171,6 +171,12 @@ class TestSubmit:
                 MissingError,
                 "Unable to contact",
             ),
+            (
+                "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
+                "sbatch: fatal: Could not establish a configuration source",
+                MissingError,
+                "there is no Slurm here: sbatch finds no configuration of a cluster; submit on a",
+            ),
             ("", InputError, "exit code 1"),
         ],
     )
