@@ -74,7 +74,6 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
 
 def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     """Predict traffic for each layout and size; raises InputError for options it does not have."""
-    from nhalf.decide.permutations import rules_of
     from nhalf.decide.traffic import predict_traffic
     from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -87,7 +86,7 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
     sizes = parse_sizes(request.sizes if "sizes" in request.explicit else MEAN_SIZE).size_bytes
     rule = request.subject.partition("/")[2]
     predictions = [
-        predict_traffic(machine, rules_of(rule, layout.ranks), layout, size, library)
+        predict_traffic(machine, _rules(rule, layout.ranks), layout, size, library)
         for layout in _layouts(request, machine)
         for size in sizes
     ]
@@ -96,6 +95,15 @@ def predict_permutations(request: RateRequest, *, as_json: bool) -> None:
         return
     for prediction in predictions:
         show(stdout_console(), prediction)
+
+
+def _rules(rule: str, ranks: int) -> list[str]:
+    """The rule as typed, else every permutation, and uniform traffic of not too many ranks."""
+    from nhalf.decide.permutations import UNIFORM, UNIFORM_RANKS_MAX, rules_of
+
+    if rule or ranks > UNIFORM_RANKS_MAX:
+        return rules_of(rule, ranks)
+    return [*rules_of(rule, ranks), UNIFORM]
 
 
 def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:

@@ -58,6 +58,10 @@ RULES: dict[str, Callable[[int, int], int]] = {
 }
 """Destination by rank and number of bits; butterfly, cube and baseline have the highest stage, or
 all stages one after the other; all stages of cube are `complement`."""
+UNIFORM = "uniform"
+"""Any other rank, drawn for each message: no permutation."""
+UNIFORM_RANKS_MAX = 64
+"""More would be thousands of flows for a bound."""
 ALL = "-all"
 STAGED = {"butterfly": 2, "baseline": 2, "cube": 1, "butterfly-all": 2, "baseline-all": 2}
 """The least number of bits of rules with stages."""
@@ -69,8 +73,13 @@ def destinations(rule: str, ranks: int) -> list[tuple[int, int]]:
     The largest power of two of ranks takes part. Raises InputError for an unknown rule, and if no
     rank sends.
     """
+    if rule == UNIFORM:
+        if ranks > UNIFORM_RANKS_MAX:
+            reason = f"uniform traffic of {ranks} ranks is not predicted"
+            raise InputError(reason, f"ask for up to {UNIFORM_RANKS_MAX}, or simulate it")
+        return [(rank, to) for rank in range(ranks) for to in range(ranks) if rank != to]
     if rule not in RULES:
-        raise unknown("permutation", rule, RULES)
+        raise unknown("permutation", rule, [*RULES, UNIFORM])
     if not _sends(rule, ranks):
         raise InputError(f"{rule} of {ranks} ranks sends nothing", "ask for more --ranks")
     return _pairs(rule, ranks)

@@ -8,14 +8,14 @@ max-min fairness. Unpublished values are drawn from their range, so that rates a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import range_reasons
-from nhalf.decide.permutations import ALL, destinations
+from nhalf.decide.permutations import ALL, UNIFORM, destinations
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
@@ -60,7 +60,7 @@ class PredictedTraffic:
             {
                 "figure": f"{row.to} {PLACES[row.place]}",
                 "senders": row.senders,
-                "rate_Bps": row.rate.middle_Bps,
+                "rate_Bps": row.rate.middle_Bps if row.rate.is_certain else None,
                 "rate_Bps_interval": [row.rate.low, row.rate.high],
                 "published_Bps": row.published_Bps,
             }
@@ -99,7 +99,10 @@ def _rows(
     for place, mask in (("other-node", away), ("same-node", ~away)):
         if mask.any():
             rate = PredictedRate.of(rates_Bps[:, mask].sum(axis=1))
-            yield PermutationRate(to, place, int(mask.sum()), rate, published.get(place))
+            if to == UNIFORM:  # what messages lose that meet by chance is not in the model
+                rate = replace(rate, low=0.0)
+            senders = len({pair[0] for pair, counts in zip(pairs, mask, strict=True) if counts})
+            yield PermutationRate(to, place, senders, rate, published.get(place))
 
 
 def _place(layout: Layout, rank: int) -> int:

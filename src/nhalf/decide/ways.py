@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.units import format_size
@@ -20,7 +22,7 @@ from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.message import Messages
-from nhalf.machines.parts import Parts, parts_of
+from nhalf.machines.parts import FANS, Parts, parts_of
 from nhalf.machines.spread import over_nodes
 from nhalf.mpi.decision_table import NATIVE
 
@@ -128,9 +130,11 @@ def known_ways(
         if wire:
             parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
         ways += _composed(pattern, unmodelled, parts, extent, extrapolate)
+    if not ways and pattern in FANS.values():
+        ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
         patterns = {model.pattern for model in machine.patterns} | set(algorithms)
-        patterns |= {curve.pattern for curve in machine.models}
+        patterns |= {curve.pattern for curve in machine.models} | set(FANS.values())
         remedy = unknown("pattern", pattern, patterns).remedy
         raise InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
@@ -224,6 +228,20 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
         return max(model.from_bytes - size_bytes, above, 0)
 
     return min(models, key=away_bytes)
+
+
+def _fan(pattern: str, parts: Parts, extent: Extent, extrapolate: bool) -> Way:
+    """One rank with all others, by the part that collective operations are composed of."""
+    (letter,) = (name for name, fan in FANS.items() if fan == pattern)
+    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    (source,) = (text for text in parts.sources if text.startswith(f"{letter}: "))
+
+    def time_s(ranks: int, size_bytes: int) -> float:
+        if not extrapolate:
+            extent.check(ranks, size_bytes)
+        return float(parts.functions[letter](np.array(float(size_bytes)), np.array(ranks - 1.0)))
+
+    return Way(NATIVE, time_s, f"{COMPOSED}: {source}", extent.holds)
 
 
 def _composed(

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 import msgspec
+import numpy as np
 import pytest
 
 from nhalf.base.errors import InputError
@@ -15,6 +16,8 @@ from nhalf.decide.ways import Way
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine, names
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.message import Messages
+from nhalf.machines.parts import parts_of
 
 US = 1e-6
 PART = 8192
@@ -218,3 +221,19 @@ def test_machines_whose_collectives_are_no_messages_are_marked() -> None:
         assert bool(machine(name).collectives_by) == is_marked
         pair = predict("pingpong", machine(name), [2], [8], operations)
         assert not any("composed of messages" in note for note in pair.notes)
+
+
+def test_fans_without_published_times_are_the_parts_of_collectives() -> None:
+    of = machine("sunfire-link")
+    for pattern, letter in (("one-to-many", "M"), ("many-to-one", "R")):
+        found = predict(pattern, of, [2, 8], [8, 1024], algorithms())
+        parts = parts_of(Messages(of))
+        assert [way.algorithm for way in found.ways] == ["native"]
+        assert found.ways[0].is_composed
+        for i, ranks in enumerate((2, 8)):
+            for j, size in enumerate((8, 1024)):
+                expected_s = parts.functions[letter](np.array(float(size)), np.array(ranks - 1.0))
+                assert found.time_s[0, i, j] == pytest.approx(float(expected_s))
+    assert predict("one-to-many", machine("sp1-mpl"), [2], [0], algorithms()).time_s[
+        0, 0, 0
+    ] == pytest.approx(19e-6)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.layout import Layout
 from nhalf.machines.shared import Shared
 from tests.nhalf.decide.test_b_eff import RATE_Bps, machine
+from tests.server import Ended
 
 LAYOUTS = {"sunfire-link": Layout(4, 8), "myrinet-gm": Layout(8, 2, cyclic=True)}
 OFF, ON = "other-node", "same-node"
@@ -157,7 +159,7 @@ def test_ranks_beyond_a_power_of_two_send_nothing() -> None:
         ("cube", Layout(1, 1), 10240, "not predicted"),
         ("transpose", Layout(2, 1), 10240, "sends nothing"),
         ("butterfly", Layout(2, 1), 10240, "sends nothing"),
-        ("uniform", Layout(4, 8), 10240, "unknown permutation"),
+        ("anywhere", Layout(4, 8), 10240, "unknown permutation"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(
@@ -181,3 +183,36 @@ def test_every_machine_of_record_has_permutations_of_no_more_than_its_ping_pongs
     for row in predict_traffic(record, rules_of("", layout.ranks), layout, 65536).rows:
         assert 0 < row.rate.low <= row.rate.middle_Bps <= row.rate.high
         assert row.rate.high <= row.senders * fastest_Bps * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "published"),
+    [
+        ("sunfire-link", Layout(4, 4), 900),
+        ("sunfire-link", Layout(4, 8), 1500),
+        ("sunfire-link", Layout(4, 16), 2000),
+        ("myrinet-gm", Layout(8, 2, cyclic=True), 1600),
+    ],
+)
+def test_uniform_traffic_has_an_upper_bound_beside_the_published_value(
+    name: str, layout: Layout, published: float
+) -> None:
+    found = predict_traffic(catalogue.machine(name), ["uniform"], layout, 10240)
+    away, *within = found.rows
+    assert (away.place, away.senders) == (OFF, layout.ranks)
+    assert away.published_Bps == published * 1e6
+    assert away.rate.low == 0 < published * 1e6 < away.rate.high
+    assert [row["rate_Bps"] for row in found.as_json()["rows"]] == [None] * (1 + len(within))
+
+
+def test_uniform_traffic_of_many_ranks_is_refused() -> None:
+    with pytest.raises(InputError, match="uniform traffic of 65 ranks"):
+        destinations("uniform", 65)
+
+
+def test_the_command_shows_the_bound_and_the_published_value(call: Callable[..., Ended]) -> None:
+    out = call("predict", "traffic", "--machine", "sunfire-link", "--placement", "4x8").out
+    (line,) = [line for line in out.splitlines() if line.split()[:2] == ["uniform", "off-node"]]
+    assert " – " in line
+    assert "at most" in line
+    assert line.split()[-2:] == ["1.5", "GB/s"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from nhalf.base.errors import MissingError
 from nhalf.decide.ledger.lines import KINDS, Kind, Ledger, Scored, read_ledger, usual_path
-from nhalf.machines.draws import COVERAGE
+from nhalf.machines.draws import COVERAGE, FACTOR_MAX
 
 CELLS_MIN = 20
 """With fewer matched cells, intervals stay as they are."""
@@ -70,7 +70,9 @@ class KindCoverage:
         if self.stretch_ratio is not None:
             return f"{cells} confirm the interval"
         if self.within_ratio is not None:
-            return f"{cells}: 95 % are within a factor of {self.within_ratio:.3g}"
+            too_wide = ", so that such times are no predictions"
+            words = f"{cells}: 95 % are within a factor of {self.within_ratio:.3g}"
+            return words + (too_wide if self.within_ratio > FACTOR_MAX else "")
         return ""
 
     def as_json(self) -> dict[str, Any]:

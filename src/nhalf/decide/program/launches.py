@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
+from nhalf.base.collection import without_collection
 from nhalf.base.errors import InputError
 from nhalf.decide.program.predict import (
     LAUNCHES_DOUBT,
@@ -29,7 +30,8 @@ def predict_launches(
     Raises the errors of `predict_program` and `check_same`.
     """
     check_same(programs)
-    predictions = [predict_program(program, target, traced_on) for program in programs]
+    with without_collection():
+        predictions = [predict_program(program, target, traced_on) for program in programs]
     parts = dict.fromkeys(name for prediction in predictions for name in prediction.time_share)
     return replace(
         predictions[0],

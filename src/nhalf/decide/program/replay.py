@@ -36,12 +36,27 @@ Operation = tuple[int, int]
 """A communicator, and the number of an operation on it."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _Operation:
-    """A collective operation while ranks arrive."""
+    """A collective operation while ranks arrive; `cost_s` from the last arrival on, once known."""
 
+    members: tuple[int, ...]
     arrived_s: dict[int, float] = field(default_factory=dict)
     root: int = -2
+    cost_s: float | None = None
+
+    def last_s(self, name: str, rank: int) -> float | None:
+        """When the last of the ranks arrived that a rank has to wait for; None before that."""
+        arrived_s = self.arrived_s
+        if name in FROM_ROOT and self.root in self.members:
+            return arrived_s.get(self.root)
+        if name in TO_ROOT and rank != self.root and self.root in self.members:
+            return arrived_s.get(rank)
+        return max(arrived_s.values()) if len(arrived_s) == len(self.members) else None
+
+    def only_sends(self, name: str, rank: int) -> bool:
+        """Whether a rank leaves as soon as it has sent its part to the root."""
+        return name in TO_ROOT and rank != self.root and self.root in self.members
 
 
 class Replay:
@@ -60,10 +75,19 @@ class Replay:
         self._sent: dict[Message, float] = {}
         self._operations: dict[Operation, _Operation] = {}
         self._members, self._blocks_bytes = _operations(actors)
-        sends = (step for step in _steps(actors) if step.kind == SEND)
+        sends = [step for step in _steps(actors) if step.kind == SEND]
         self._sizes = {step.message: step.size_bytes for step in sends if step.message is not None}
         receives = {step.message for step in _steps(actors) if step.kind in (RECEIVE, POST)}
-        self._paired = set(self._sizes) & receives
+        self._paired = self._sizes.keys() & receives
+        self._has_large = any(map(self._is_large, sends))
+        self._actions = {
+            COLLECTIVE: self._collective,
+            SEND: self._send,
+            POST: self._post,
+            RECEIVE: self._receive_one,
+            WAIT: self._wait,
+        }
+        """By kind of step: do it if possible and move the clock; False if it has to wait."""
 
     def run(self) -> list[Spent]:
         """The times of all actors, in order."""
@@ -87,49 +111,55 @@ class Replay:
 
     def _advance(self, state: ActorState) -> None:
         """Do as many steps of an actor as possible now."""
-        while state.position < len(state.actor.steps):
-            step = state.step
+        steps, spent, actions = state.actor.steps, state.spent, self._actions
+        factor, has_large = self.computing_factor, self._has_large
+        for position in range(state.position, len(steps)):
+            step = steps[position]
             if not state.computed:
-                seconds = step.before_s * self.computing_factor
+                seconds = step.before_s * factor
                 state.now_s += seconds
-                state.spent.computing_s += seconds
+                spent.computing_s += seconds
                 state.computed = True
             begin_s = state.now_s
-            if not self._done(state, step):
+            if not actions[step.kind](state, step):
                 return
-            if _progresses(step):
+            if has_large and _progresses(step):
                 state.record_call(begin_s)
-            state.position += 1
+            state.position = position + 1
             state.computed = False
 
-    def _done(self, state: ActorState, step: Step) -> bool:
-        """Do a step if possible, and move the clock to its end; False if it has to wait."""
-        if step.kind == COLLECTIVE:
-            return self._collective(state, step)
-        if step.kind == SEND:
-            return self._send(state, step)
-        if step.kind == POST:
-            if step.message is not None:
-                self._large.post(step.message, state.now_s)
-            return True
-        if step.kind == RECEIVE:
-            if step.message is None or step.message not in self._paired:
-                return True
+    def _post(self, state: ActorState, step: Step) -> bool:
+        if self._has_large and step.message is not None:
             self._large.post(step.message, state.now_s)
-            return self._receive(state, (step.message,), step)
-        paired = tuple(message for message in step.completes if message in self._paired)
+        return True
+
+    def _receive_one(self, state: ActorState, step: Step) -> bool:
+        message = step.message
+        if message is None or message not in self._paired:
+            return True
+        if self._has_large:
+            self._large.post(message, state.now_s)
+        return self._receive(state, (message,), step)
+
+    def _wait(self, state: ActorState, step: Step) -> bool:
+        paired = [message for message in step.completes if message in self._paired]
         return self._receive(state, paired, step)
+
+    def _is_large(self, step: Step) -> bool:
+        """Whether a send waits for its receive."""
+        large = step.size_bytes >= self.costs.rendezvous_bytes or step.call in ALWAYS_WAITS
+        return large and step.kind == SEND
 
     def _send(self, state: ActorState, step: Step) -> bool:
         message = step.message
         if message is None or message not in self._paired:
             return True
-        source, target = message[:2]
-        busy_s = self.costs.busy_s(source, target, step.size_bytes)[0]
-        whole_s = self.costs.message_s(source, target, step.size_bytes)
-        if step.size_bytes < self.costs.rendezvous_bytes and step.call not in ALWAYS_WAITS:
+        busy_s = self.costs.busy_s(message[0], message[1], step.size_bytes)[0]
+        whole_s = self.costs.message_s(message[0], message[1], step.size_bytes)
+        if not (self._has_large and self._is_large(step)):
             self._sent[message] = state.now_s + whole_s
-            self._spend(state, state.now_s + busy_s, busy_s)
+            state.spent.messages_s += busy_s
+            state.now_s += busy_s
             return True
         self._large.offer(message, state.now_s)
         if not step.blocks:
@@ -157,68 +187,82 @@ class Replay:
     def _whole_s(self, message: Message) -> float:
         return self.costs.message_s(message[0], message[1], self._sizes[message])
 
-    def _receive(self, state: ActorState, messages: tuple[Message, ...], step: Step) -> bool:
+    def _receive(self, state: ActorState, messages: Sequence[Message], step: Step) -> bool:
         """Wait until messages have arrived, and take them in the order of arrival.
 
         Large sends and operations that the call completes are waited for as well.
         """
-        sends = [message for message in step.sends if self._large.was_offered(message)]
-        if any(message not in self._sent for message in (*messages, *sends)):
+        sent_s = self._sent
+        for message in messages:
+            if message not in sent_s:
+                return False
+        sends = self._offered(step)
+        if any(message not in sent_s for message in sends):
             return False
-        if not all(self._has_arrived(state, operation_step) for operation_step in step.operations):
+        operations = step.operations
+        if operations and any(self._last_s(state, ended) is None for ended in operations):
             return False
+        now_s = state.now_s
         own_s = step.least_s + state.pending_sends_s
-        end_s, state.pending_sends_s = state.now_s + own_s, 0.0
-        for message in sorted(messages, key=self._sent.__getitem__):
-            arrived_s = self._sent[message]
+        end_s, state.pending_sends_s = now_s + own_s, 0.0
+        for message in sorted(messages, key=sent_s.__getitem__) if messages[1:] else messages:
+            arrived_s = sent_s[message]
             busy_s = self.costs.busy_s(message[0], message[1], self._sizes[message])[1]
-            if self._large.was_offered(message) and arrived_s <= state.now_s:
+            if arrived_s <= now_s and self._has_large and self._large.was_offered(message):
                 busy_s = 0.0  # an earlier call took it
             end_s = max(end_s + busy_s, arrived_s)
             own_s += busy_s
-        end_s = max([end_s, *(self._sent[message] for message in sends)])
+        for message in sends:
+            end_s = max(end_s, sent_s[message])
         self._spend(state, end_s, own_s)
-        for operation_step in step.operations:
-            self._end_operation(state, operation_step)
+        for ended in operations:
+            self._end_operation(state, ended, self._last_s(state, ended) or 0.0)
         return True
 
+    def _offered(self, step: Step) -> list[Message]:
+        """The large sends that a step completes."""
+        if not self._has_large:
+            return []
+        return [message for message in step.sends if self._large.was_offered(message)]
+
     def _collective(self, state: ActorState, step: Step) -> bool:
-        collective = self._operations.setdefault((step.communicator, step.number), _Operation())
+        key = (step.communicator, step.number)
+        collective = self._operations.get(key)
+        if collective is None:
+            collective = self._operations[key] = _Operation(self._members[key])
         collective.arrived_s.setdefault(state.actor.rank, state.now_s)
         collective.root = step.partner
         if is_non_blocking(step.call):
             return True
-        if not self._has_arrived(state, step):
+        last_s = collective.last_s(operation(step.call), state.actor.rank)
+        if last_s is None:
             return False
-        self._end_operation(state, step)
+        self._end_operation(state, step, last_s)
         return True
 
-    def _needed(self, state: ActorState, step: Step) -> tuple[int, ...]:
-        """The ranks that have to arrive before a rank is done with an operation."""
-        key = (step.communicator, step.number)
-        name, members, root = operation(step.call), self._members[key], self._operations[key].root
-        if name in FROM_ROOT and root in members:
-            return (root,)
-        if name in TO_ROOT and state.actor.rank != root and root in members:
-            return (state.actor.rank,)
-        return members
-
-    def _has_arrived(self, state: ActorState, step: Step) -> bool:
+    def _last_s(self, state: ActorState, step: Step) -> float | None:
+        """When those arrived that a rank has to wait for in an operation; None before that."""
         collective = self._operations[step.communicator, step.number]
-        return all(rank in collective.arrived_s for rank in self._needed(state, step))
+        return collective.last_s(operation(step.call), state.actor.rank)
 
-    def _end_operation(self, state: ActorState, step: Step) -> None:
+    def _end_operation(self, state: ActorState, step: Step, last_s: float) -> None:
         key = (step.communicator, step.number)
-        collective, members = self._operations[key], self._members[key]
-        needed = self._needed(state, step)
-        cost_s = self.costs.collective_s(step.call, members, self._blocks_bytes[key])
-        if len(needed) < len(members) and needed[0] == state.actor.rank != collective.root:
-            cost_s = self.costs.busy_s(state.actor.rank, collective.root, step.size_bytes)[0]
-        last_s = max(collective.arrived_s[rank] for rank in needed)
-        end_s = max(state.now_s, last_s) + cost_s
-        state.spent.collectives_s += cost_s
-        state.spent.waiting_s += max(0.0, last_s - state.now_s)
-        state.now_s = end_s
+        collective, rank = self._operations[key], state.actor.rank
+        if collective.only_sends(operation(step.call), rank):
+            cost_s = self.costs.busy_s(rank, collective.root, step.size_bytes)[0]
+        else:
+            if collective.cost_s is None:
+                size_bytes = self._blocks_bytes[key]
+                collective.cost_s = self.costs.collective_s(
+                    step.call, collective.members, size_bytes
+                )
+            cost_s = collective.cost_s
+        spent = state.spent
+        spent.collectives_s += cost_s
+        if last_s > state.now_s:
+            spent.waiting_s += last_s - state.now_s
+            state.now_s = last_s
+        state.now_s += cost_s
 
     def _spend(self, state: ActorState, end_s: float, own_s: float) -> None:
         """Move the clock to `end_s`: `own_s` are spent on messages, the rest waiting."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -26,6 +28,8 @@ class TracedCosts(Costs):
 
     def __init__(self, program: Program) -> None:
         self.rendezvous_bytes = 1 << 62
+        self._busy_s: dict[int, tuple[float, float]] = {}
+        self._message_s: dict[int, float] = {}
         self._sent = _shortest(program.calls, "sent")
         self._received = _shortest(program.calls, "received")
         has_order = not program.timeline.is_empty()
@@ -37,11 +41,18 @@ class TracedCosts(Costs):
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
         """From the begin of a send to the end of a receive that waited for it."""
         if self._messages:
-            return _at(self._messages, size_bytes)
+            if size_bytes not in self._message_s:
+                self._message_s[size_bytes] = _at(self._messages, size_bytes)
+            return self._message_s[size_bytes]
         return sum(self.busy_s(source, target, size_bytes))
 
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
         """The shortest send and the shortest receive of the size, which may have waited as well."""
+        if size_bytes not in self._busy_s:
+            self._busy_s[size_bytes] = self._shortest_s(size_bytes)
+        return self._busy_s[size_bytes]
+
+    def _shortest_s(self, size_bytes: int) -> tuple[float, float]:
         sends_s, receives_s = _at(self._sent, size_bytes), _at(self._received, size_bytes)
         if self._messages:
             whole_s = _at(self._messages, size_bytes)
@@ -95,5 +106,7 @@ def _listed(frame: pl.DataFrame) -> SizeTimes:
 
 
 def _at(times_s: SizeTimes, size_bytes: int) -> float:
-    smaller = [time_s for size, time_s in times_s if size <= size_bytes]
-    return smaller[-1] if smaller else times_s[0][1] if times_s else 0.0
+    if not times_s:
+        return 0.0
+    place = bisect_right(times_s, (size_bytes, math.inf))
+    return times_s[max(0, place - 1)][1]

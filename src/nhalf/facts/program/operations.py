@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import functools
+
 SCATTERS = ("scatter", "scatterv")
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 
 
+@functools.cache
 def operation(call: str) -> str:
     """'MPI_Ibcast', 'MPI_Bcast_init' and 'MPI_Bcast' are 'bcast'."""
     name = call.removeprefix("MPI_").removesuffix("_init")
     return name[1:] if _has_mark(name) else name.lower()
 
 
+@functools.cache
 def is_non_blocking(call: str) -> bool:
     """Whether a collective operation is completed by another call."""
     return call.endswith("_init") or _has_mark(call.removeprefix("MPI_"))

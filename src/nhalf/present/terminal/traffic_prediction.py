@@ -19,14 +19,17 @@ def show(console: Console, prediction: PredictedTraffic) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("to")
     table.add_column("of")
-    for name in ("senders", "predicted", "95 % of what is possible", "published"):
+    for name in ("senders", "predicted", "interval (95 %)", "published"):
         table.add_column(name, justify="right")
     for row in prediction.rows:
-        ends = (format_rate(row.rate.low), format_rate(row.rate.high))
+        ends = [format_rate(rate_Bps) for rate_Bps in (row.rate.low, row.rate.high)]
         between = " – ".join(ends) if row.rate.is_wide else ""
+        if row.rate.low <= 0:
+            between = f"at most {ends[1]}"
         published = "" if row.published_Bps is None else format_rate(row.published_Bps)
         where = (row.to, PLACES[row.place], str(row.senders))
-        table.add_row(*where, format_rate(row.rate.middle_Bps), between, published)
+        predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
+        table.add_row(*where, predicted, between, published)
     console.print(table)
     for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -63,7 +63,9 @@ def test_without_intervals_the_errors_give_one() -> None:
     assert row.within_ratio == pytest.approx(1.38)  # the 39th of 40
     assert row.widened(None) == pytest.approx(1.38)
     assert row.widened(1.5) == 1.5  # it never narrows
-    assert "95 % are within a factor of 1.38" in row.note
+    assert row.note.endswith("95 % are within a factor of 1.38")
+    (row,) = coverages(Ledger((), tuple(scored(4.0, None, n, "composed") for n in range(20))))
+    assert row.note.endswith("a factor of 4, so that such times are no predictions")
 
 
 def test_an_exact_prediction_may_be_off_by_rounding() -> None:

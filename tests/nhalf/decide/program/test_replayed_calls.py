@@ -203,3 +203,27 @@ def test_the_command_takes_a_table(tmp_path: Path, call: Callable[..., Ended]) -
     assert json.loads(call(*asked).out)["time_s"] == pytest.approx(0.1)
     assert json.loads(call(*asked, "--algorithms", table).out)["time_s"] == pytest.approx(0.5)
     call(*asked, "--algorithms", table, "--simgrid").is_error(2, "algorithms of its own")
+
+
+def test_a_long_timeline_is_replayed_call_by_call() -> None:
+    """20,000 calls of a ring: each rank computes, sends, and takes what its neighbour sent."""
+    ranks, rounds, size_bytes = 4, 1250, 1000
+    rows, now_s = [], 0.0
+    for _ in range(rounds):
+        now_s += 1e-3
+        for rank in range(ranks):
+            begin = (now_s, now_s + 1e-6)
+            rows += [
+                call("MPI_Irecv", "received", rank, (rank - 1) % ranks, (now_s, now_s + 1e-5)),
+                call("MPI_Send", "sent", rank, (rank + 1) % ranks, begin),
+                call("MPI_Wait", "waiting", rank, -2, (now_s + 1e-6, now_s + 1e-5)),
+                call("MPI_Barrier", "collective", rank, -2, (now_s + 1e-5, now_s + 2e-5)),
+            ]
+        now_s += 2e-5
+    rows = [{**row, "size_bytes": 0 if row["kind"] == "collective" else size_bytes} for row in rows]
+    made = with_counts(rows, ranks, now_s)
+    assert len(made.timeline) == 4 * ranks * rounds
+    on = machine(patterns=(model_of("barrier", 0.01),))
+    # After computing, a message and a barrier.
+    expected_s = rounds * (1e-3 + message_s(size_bytes) + 0.01)
+    assert replayed_s(made, on) == pytest.approx(expected_s, rel=1e-3)
