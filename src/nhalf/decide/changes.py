@@ -30,15 +30,16 @@ class Ratio:
     high: float
 
     def verdict(self, threshold: float) -> Verdict:
-        """Slower or faster if the interval excludes the threshold, equal if it lies inside.
+        """Slower if the whole interval is, and the reported change is beyond the tolerance.
 
-        An interval so wide that its ends say nothing decides nothing.
+        Equal if the interval lies within the tolerance, `threshold` as a ratio. An interval so wide
+        that its ends say nothing decides nothing.
         """
         if math.isnan(self.low) or says_nothing(self.low, self.high):
             return "unclear"
-        if self.low > threshold * (1 + ROUNDING):
+        if self.low > 1 + ROUNDING and self.ratio > threshold * (1 + ROUNDING):
             return "slower"
-        if self.high < (1 - ROUNDING) / threshold:
+        if self.high < 1 - ROUNDING and self.ratio < (1 - ROUNDING) / threshold:
             return "faster"
         return (
             "equal" if self.is_not_above(threshold) and self.is_not_below(threshold) else "unclear"

@@ -11,9 +11,10 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
 - At one size the interval has two parts: that of the level (few launches, few degrees of
   freedom) and that of the size's deviations from the level, whose variances are moderated over
   sizes (Smyth 2004); they are combined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
-- A verdict is given if an interval excludes the threshold. The level and the sizes of a curve share
-  its probability of a false alarm (Bonferroni), and all curves of the comparison that of the night
-  (family.py).
+- B is slower if an interval lies above a ratio of 1 and the reported change is beyond the
+  tolerance: a change is certain, and the best guess is that it matters. The level and the sizes of
+  a curve share its probability of a false alarm (Bonferroni), and all curves of the comparison that
+  of the night (family.py).
 - Two runs did not take turns: each has levels and deviations of its launches, and the difference of
   their means has both variances (Welch). Runs differ by more than launches of one run do, so the
   variances have the additional share BETWEEN_RUNS (statistics/next_run.py). Launches of a machine
@@ -88,10 +89,10 @@ class _Curve:
     estimates: Estimates
     doubt: Doubt
 
-    def probability(self, log_threshold: float, reverse: bool) -> float:
+    def probability(self, log_least: float, reverse: bool) -> float:
         """The smallest error at which B is slower than A somewhere, or faster if `reverse`."""
         ratios = self.estimates.reversed() if reverse else self.estimates
-        return float(ratios.errors_above(log_threshold).min())
+        return float(ratios.errors_above(log_least).min())
 
 
 @dataclass

@@ -12,8 +12,8 @@ err in one direction. The procedure holds under such positive dependence (Y. Ben
 Yekutieli, Annals of Statistics 29 (2001) 1165), separately for slower and for faster; the factor
 of about log m for any other dependence is not paid.
 
-Intervals at the error that decided, R / m of the rate, agree with the verdicts: they exclude the
-threshold where a difference is reported and nowhere else (Y. Benjamini, D. Yekutieli, J. Am.
+Intervals at the error that decided, R / m of the rate, agree with the verdicts: they exclude a
+ratio of 1 where a difference is reported (Y. Benjamini, D. Yekutieli, J. Am.
 Statist. Assoc. 100 (2005) 71).
 """
 
@@ -23,8 +23,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-FALSE_ALARMS = 0.025
-"""Rate of false alarms, of slower and of faster each: one night in forty."""
+FALSE_ALARMS = 0.02
+"""Rate of false alarms, of slower and of faster each: one night in fifty."""
 
 
 def family_error(probabilities: Sequence[float], rate: float = FALSE_ALARMS) -> float:

@@ -45,20 +45,19 @@ class Estimates:
             np.maximum(high, self.centre_ratio),
         )
 
-    def errors_above(self, log_threshold: float) -> Floats:
-        """The smallest `error_low` at which each low end lies above a threshold; 1 if at none.
+    def errors_above(self, log_least: float) -> Floats:
+        """The smallest `error_low` at which each low end is above 0.
 
-        Their minimum is a probability for the whole curve: on equal machines it is at most x in a
-        share x of all comparisons.
+        It is 1 if none is small enough, or if the reported change is not above `log_least`. The
+        minimum of all is a probability for the curve: of equal sides a share x have at most x.
         """
         from scipy.special import stdtr
 
-        log_threshold += ROUNDING
-        distance = np.minimum(self.mean_ratio, self.centre_ratio) - log_threshold
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = (self.mean_ratio - log_threshold) / self.error
+            statistic = (self.mean_ratio - ROUNDING) / self.error
         tail = stdtr(np.maximum(self.degrees, ROUNDING), -statistic)
-        counts = (distance > 0) & np.isfinite(self.error) & (self.degrees > 0)
+        counts = (self.centre_ratio > log_least + ROUNDING) & (self.mean_ratio > ROUNDING)
+        counts &= np.isfinite(self.error) & (self.degrees > 0)
         return np.where(counts, np.minimum(tail / self._shares(), 1.0), 1.0)
 
     def reversed(self) -> Estimates:

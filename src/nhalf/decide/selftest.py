@@ -23,6 +23,12 @@ from numpy.typing import NDArray
 
 from nhalf.base.errors import InputError
 from nhalf.decide.compare import compare
+from nhalf.decide.simulated_nights import (
+    CURVES,
+    PLANTED,
+    share_named_first,
+    share_with_alarm,
+)
 from nhalf.decide.simulated_runs import (
     FEWER_LAUNCHES,
     LAUNCHES,
@@ -40,6 +46,9 @@ COVERAGE = (0.93, 0.998)
 COVERAGE_OF_FEW = (0.92, 1.0)
 """Two launches have one degree of freedom: their intervals are wide, and some too narrow."""
 FALSE_ALARMS = 0.01
+NIGHT_ALARMS = 0.025
+NIGHT_DETECTED = {"": 0.90, "_unlike": 0.75}
+NIGHT_LAUNCHES = 12
 ADVICE_FALSE_ALARMS = 0.02
 
 
@@ -122,6 +131,7 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     checks.append(_false_alarms(usual))
     for (factor, least), world in zip(DETECTED.items(), slower, strict=True):
         checks.append(_detection(factor, least, usual, world))
+    checks += _nights(usual, unlike, fewer, seed)
     checks += _advice_alarms(steady)
     information = {**_information(machine, usual), **_of_lasting_states(lasting)}
     return SelfTest(runs, seed, checks, information)
@@ -174,6 +184,21 @@ def _detection(factor: str, least: float, usual: Simulated, slower: Simulated) -
     return Check(
         f"detected_{factor}", claim, float(np.mean(detections)), least, 1.0, len(detections)
     )
+
+
+def _nights(usual: Simulated, unlike: Simulated, nights: int, seed: int) -> list[Check]:
+    """The rate of alarms on nights of many curves without a change, and of one that is found."""
+    machines = {"": ("5 % noise, two states", usual), "_unlike": ("launches differ by 5 %", unlike)}
+    checks = []
+    for suffix, (words, world) in machines.items():
+        alarms = share_with_alarm(world.medians, nights, LAUNCHES, seed)
+        claim = f"a night of {CURVES} curves without a change raises an alarm ({words})"
+        checks.append(Check(f"night_alarms{suffix}", claim, alarms, 0.0, NIGHT_ALARMS, nights))
+        first = share_named_first(world.medians, nights, NIGHT_LAUNCHES, seed)
+        claim = f"{PLANTED}x of one of {CURVES} curves is named first, {NIGHT_LAUNCHES} launches"
+        name = f"night_detected{suffix}"
+        checks.append(Check(name, f"{claim} ({words})", first, NIGHT_DETECTED[suffix], 1.0, nights))
+    return checks
 
 
 def _advice_alarms(steady: Simulated) -> list[Check]:

@@ -89,18 +89,26 @@ def test_a_machine_without_noise_is_judged_exactly(make_measurements: Make) -> N
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "verdict"),
+    ("ratio", "low", "high", "verdict"),
     [
-        (1.03, 1.1, "slower"),
-        (1.01, 1.1, "unclear"),
-        (0.99, 1.01, "equal"),
-        (0.9, 0.97, "faster"),
-        (0.9, 1.1, "unclear"),
-        (math.nan, math.nan, "unclear"),
+        (1.05, 1.001, 1.1, "slower"),
+        (1.019, 1.001, 1.1, "unclear"),
+        (1.05, 0.999, 1.1, "unclear"),
+        (1.0, 0.99, 1.01, "equal"),
+        (1.01, 1.005, 1.015, "equal"),
+        (0.95, 0.9, 0.99, "faster"),
+        (0.95, 0.9, 1.01, "unclear"),
+        (1.0, 0.9, 1.1, "unclear"),
+        (22.0, 2.9, 163.0, "slower"),
+        (22.0, 1.5, 163.0, "unclear"),
+        (22.0, 0.0, math.inf, "unclear"),
+        (0.935, math.nan, math.nan, "unclear"),
     ],
 )
-def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: str) -> None:
-    assert Ratio(1.0, low, high).verdict(1.02) == verdict
+def test_a_verdict_needs_the_whole_interval(
+    ratio: float, low: float, high: float, verdict: str
+) -> None:
+    assert Ratio(ratio, low, high).verdict(1.02) == verdict
 
 
 def test_one_launch_has_no_interval_and_no_verdict(make_measurements: Make) -> None:

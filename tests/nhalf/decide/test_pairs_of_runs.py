@@ -72,9 +72,11 @@ def agrees(curve: CurveRatio) -> None:
     """No verdict is contradicted by the interval that is shown beside it."""
     shown = curve.shown
     if curve.verdict in ("slower", "mixed"):
-        assert curve.threshold < shown.low <= shown.ratio <= shown.high <= WIDEST * shown.low
+        assert 1 < shown.low <= shown.ratio <= shown.high <= WIDEST * shown.low
+        assert shown.ratio > curve.threshold
     if curve.verdict == "faster":
-        assert shown.low <= shown.ratio <= shown.high < 1 / curve.threshold
+        assert shown.low <= shown.ratio <= shown.high < 1
+        assert shown.ratio < 1 / curve.threshold
     if curve.worse == "not worse":
         assert curve.ratio.high <= curve.threshold * (1 + 1e-6)
     if curve.worse == "unclear" and curve.verdict == "unclear":

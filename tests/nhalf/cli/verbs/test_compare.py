@@ -217,7 +217,7 @@ def test_several_runs_are_compared_with_the_first(
     assert found["baseline"] == a
     assert [one["run"] for one in found["comparisons"]] == [b, c]
     assert [one["verdict"] == "slower" for one in found["comparisons"]] == [False, True]
-    assert found["comparisons"][0]["confidence"] == pytest.approx(0.95)
+    assert found["comparisons"][0]["confidence"] == pytest.approx(0.96)
     assert command(Request(a=c, b=(a, b))) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert f"is faster than {c}" in out
