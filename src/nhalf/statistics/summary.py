@@ -25,6 +25,9 @@ _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "v
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
 
 
+NO_BYTES = (pl.col("pattern") == "primitive") & ~pl.col("axes").str.contains("step=(?:put|get)\\b")
+"""Steps in the life of a segment that move none of its bytes, whatever older probes say."""
+
 EXACT = ("simulated",)
 """Deterministic transports: every launch takes the same time as the first."""
 
@@ -62,7 +65,10 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     launches, measurements = _counted(all_launches, measurements)
     median, low, high = next_run_intervals(*matrix_of(points), confidence)
     points = points.drop("medians", "numbers").with_columns(
-        pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
+        pl.when(NO_BYTES).then(0).otherwise("bytes_per_time").alias("bytes_per_time"),
+        pl.Series("median_s", median),
+        pl.Series("ci_low_s", low),
+        pl.Series("ci_high_s", high),
     )
     points = _with_sample_intervals(points, measurements, confidence)
     points = _with_advice(points, derived(measurements, launches))
