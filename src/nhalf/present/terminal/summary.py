@@ -42,7 +42,7 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
     `facts` are about the run.
     """
     from nhalf.facts.precision import unresolved
-    from nhalf.present.findings import findings
+    from nhalf.present.findings import headlines
     from nhalf.present.terminal.results import result_lines
 
     console = stdout_console()
@@ -50,7 +50,7 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
         print_table(overview_table(overview(facts)))
     else:
         print_table(patterns_table(patterns_overview(facts)))
-    shown = findings(facts)[:FINDINGS_SHOWN]
+    shown = headlines(facts)[:FINDINGS_SHOWN]
     broken = [finding for finding in shown if finding.kind in BROKEN]
     for finding in broken:
         console.print(f"• {finding.text}", markup=False)
