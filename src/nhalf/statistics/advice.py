@@ -91,7 +91,7 @@ ADVICES = (
     ),
     Advice(
         "bimodal",
-        "the times fall into two states, and the value may lie in one of them or between",
+        "bimodal: the median may fall in either mode or between",
         "find what switches (clock frequency, a neighbour, placement): fix the clock frequency, "
         "keep the machine idle, or measure more launches",
         "the best split into two groups, each at least a tenth, explains more of the variance of "

@@ -89,7 +89,9 @@ def parse_ranks(text: str, cores: int) -> list[int]:
     except ValueError:
         raise InputError(f"{text!r} is not a list of ranks", "write 2 or 2,4,8") from None
     if ranks and (ranks[0] < 1 or ranks[-1] > RANKS_MAX):
-        raise InputError(f"{text!r} is no possible number of ranks", "give 1 or more")
+        raise InputError(
+            f"the number of ranks cannot be {text!r}", f"give 1 or more, up to {RANKS_MAX}"
+        )
     return ranks
 
 

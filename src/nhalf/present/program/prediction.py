@@ -34,7 +34,7 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
         lines.append(f"  computing time there relative to here, by the cores: {ratios}")
     if prediction.launches == 1:
         lines.append(
-            "  how much launches differ is not in the interval: trace the program again, name all"
+            "  the interval omits launch-to-launch variation; trace again and pass all traces"
         )
     if prediction.method == COUNTS:
         lines.append("  more exact with nhalf trace --detail timeline")
