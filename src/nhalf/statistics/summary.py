@@ -28,6 +28,10 @@ _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
 NO_BYTES = (pl.col("pattern") == "primitive") & ~pl.col("axes").str.contains("step=(?:put|get)\\b")
 """Steps in the life of a segment that move none of its bytes, whatever older probes say."""
 
+FAILED_MOST = 0.5
+LAUNCH_FAILED = "launch-failed"
+"""The warning about launches that took no time; of a point that usually does, none is left out."""
+
 EXACT = ("simulated",)
 """Deterministic transports: every launch takes the same time as the first."""
 
@@ -120,7 +124,8 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
     )
     _check_times(rows)
     return (
-        rows.group_by([*RUN_POINT, "launch"])
+        _without_failed(rows)
+        .group_by([*RUN_POINT, "launch"])
         .agg(
             pl.col("median_s").median(),
             pl.col("lowest_s").min(),
@@ -131,6 +136,22 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
         )
         .sort([*RUN_POINT, "launch"])
     )
+
+
+def _without_failed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Launches without those of no time, where most of their point are not, with a warning.
+
+    The clocks of their ranks were set wrong. Single calls are timed to within a reading of the
+    clock, and may take no time.
+    """
+    failed = (pl.col("median_s") <= 0) & (pl.col("taken_off_s") == 0)
+    share = failed.mean().over(RUN_POINT)
+    is_failed = failed & (share < FAILED_MOST)
+    warned = pl.concat_list("advice", pl.lit(LAUNCH_FAILED)).list.unique(maintain_order=True)
+    is_warned = is_failed.any().over(RUN_POINT)
+    return rows.with_columns(
+        advice=pl.when(is_warned).then(warned).otherwise("advice"), is_failed=is_failed
+    ).filter(~pl.col("is_failed"))
 
 
 def _flat(name: str) -> pl.Expr:

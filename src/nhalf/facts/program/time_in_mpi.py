@@ -45,14 +45,14 @@ def time_by_rank(program: Program) -> pl.DataFrame:
 class ShareInMpi:
     """The share of the run in MPI: mean over ranks, least and most; the call that takes most.
 
-    `of_mpi` is the call's share of that time.
+    `call_share` is the call's share of that time.
     """
 
-    mean: float
-    low: float
-    high: float
+    mean_share: float
+    least_share: float
+    most_share: float
     call: str
-    of_mpi: float
+    call_share: float
 
 
 @fact
@@ -64,9 +64,9 @@ def share_in_mpi(program: Program) -> ShareInMpi | None:
     calls = time_by_call(program).group_by("call").agg(pl.col("time_s").sum())
     most = calls.sort("time_s", "call", descending=[True, False]).row(0, named=True)
     return ShareInMpi(
-        mean=float(shares.sum()) / len(shares),
-        low=float(min(shares)),
-        high=float(max(shares)),
+        mean_share=float(shares.sum()) / len(shares),
+        least_share=float(min(shares)),
+        most_share=float(max(shares)),
         call=str(most["call"]),
-        of_mpi=most["time_s"] / calls["time_s"].sum(),
+        call_share=most["time_s"] / calls["time_s"].sum(),
     )

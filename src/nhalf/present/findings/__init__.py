@@ -114,11 +114,11 @@ def headlines(data: Facts | Program) -> list[Finding]:
     room = max(1, len(facts))
     if len(warnings) <= room:
         return ordered
-    *kept, first = warnings[:room]
+    *single, first = warnings[:room]
     joined = [first, *warnings[room:]]
     text = " ".join(finding.text for finding in joined)
     label = f"{len(joined)} warnings"
-    return [*facts, *kept, replace(first, text=text, remedy="", label=label, figure="–")]
+    return [*facts, *single, replace(first, text=text, remedy="", label=label, figure="–")]
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

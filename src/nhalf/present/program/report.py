@@ -67,6 +67,6 @@ def _figures(program: Program) -> list[tuple[str, str]]:
         (grouped(int(program.messages["count"].sum())), "messages between ranks"),
     ]
     if in_mpi is not None:
-        figures.append((percent(in_mpi.mean), "of the run in MPI"))
+        figures.append((percent(in_mpi.mean_share), "of the run in MPI"))
     shape = communication_shape(program).name or "irregular"
     return [*figures, (shape, "pattern of point-to-point messages")]

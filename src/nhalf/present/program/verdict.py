@@ -17,13 +17,13 @@ def program_verdict(program: Program) -> str:
     in_mpi = share_in_mpi(program)
     if in_mpi is None:
         return ""
-    low, high = percent(in_mpi.low), percent(in_mpi.high)
+    low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
     spread = "" if low == high else f" (by rank {low} to {high})"
     sentences = [
-        f"{percent(in_mpi.mean)} of the run is in MPI{spread}, most of it in {in_mpi.call}: faster "
-        f"communication can save {percent(in_mpi.mean)} at most."
+        f"{percent(in_mpi.mean_share)} of the run is in MPI{spread}, most of it in {in_mpi.call}: "
+        f"faster communication can save {percent(in_mpi.mean_share)} at most."
     ]
-    if in_mpi.mean < LITTLE:
+    if in_mpi.mean_share < LITTLE:
         sentences.append("Look at the computing first.")
     else:
         remedies = [finding.remedy for finding in findings(program) if finding.remedy]

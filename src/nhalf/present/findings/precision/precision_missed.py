@@ -54,12 +54,12 @@ def _point(row: Row) -> Finding:
     )
 
 
-def _points(rows: Sequence[Row], what: str) -> Finding:
+def _points(rows: Sequence[Row], complaint: str) -> Finding:
     """Several points in a line, the worst first."""
     verb = "is" if len(rows) == 1 else "are"
     names = few([_name(row) for row in rows], NAMED_MAX)
     return Finding(
-        f"{count(len(rows), 'point')} {verb} {what}: {names}.",
+        f"{count(len(rows), 'point')} {verb} {complaint}: {names}.",
         importance=21,
         kind="precision-missed",
         remedy=REMEDY,

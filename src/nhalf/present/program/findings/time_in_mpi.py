@@ -16,14 +16,14 @@ class TimeInMpi(Finder[Program]):
         in_mpi = share_in_mpi(program)
         if in_mpi is None:
             return
-        low, high = percent(in_mpi.low), percent(in_mpi.high)
+        low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
         spread = "" if low == high else f" ({low} to {high})"
         yield Finding(
-            f"Ranks spend {percent(in_mpi.mean)} of the run in MPI{spread}; "
-            f"{in_mpi.call} takes {percent(in_mpi.of_mpi)} of that.",
+            f"Ranks spend {percent(in_mpi.mean_share)} of the run in MPI{spread}; "
+            f"{in_mpi.call} takes {percent(in_mpi.call_share)} of that.",
             importance=70,
             kind="time-in-mpi",
-            value=in_mpi.mean,
+            value=in_mpi.mean_share,
             label="Time in MPI",
-            figure=percent(in_mpi.mean),
+            figure=percent(in_mpi.mean_share),
         )
