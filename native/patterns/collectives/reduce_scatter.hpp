@@ -11,7 +11,7 @@ namespace nhalf {
 inline constexpr PatternInfo reduce_scatter_info{
     .name = "reduce-scatter",
     .what =
-        "the sum of all ranks' vectors of floats, dealt out in equal blocks; the size is that of a "
+        "the sum of all ranks' vectors of floats, scattered in equal blocks; the size is that of a "
         "vector, rounded up to one float per rank",
     .needs = "collectives",
     .timing = Timing::operation,

@@ -7,7 +7,7 @@ namespace nhalf {
 
 inline constexpr PatternInfo allreduce_threads{
     .name = "allreduce-threads",
-    .what = "sums at all ranks' threads of their namesakes' vectors, all at the same time",
+    .what = "allreduces among threads of equal index, all at the same time",
     .needs = "thread-collectives",
     .timing = Timing::slowest_rank,
     .axes = thread_axes,

@@ -7,7 +7,7 @@ namespace nhalf {
 
 inline constexpr PatternInfo barrier_threads{
     .name = "barrier-threads",
-    .what = "barriers of each thread with its namesakes, all at the same time",
+    .what = "barriers among threads of equal index, all at the same time",
     .needs = "thread-collectives",
     .timing = Timing::slowest_rank,
     .axes = thread_axes,

@@ -7,7 +7,7 @@ namespace nhalf {
 
 inline constexpr PatternInfo bcast_threads{
     .name = "bcast-threads",
-    .what = "broadcasts of each thread of rank 0 to its namesakes, all at the same time",
+    .what = "broadcasts among threads of equal index, from rank 0, all at the same time",
     .needs = "thread-collectives",
     .timing = Timing::slowest_rank,
     .axes = thread_axes,

@@ -7,7 +7,7 @@ namespace nhalf {
 
 inline constexpr PatternInfo reduce_threads{
     .name = "reduce-threads",
-    .what = "sums at each thread of rank 0 of its namesakes' vectors, all at the same time",
+    .what = "reductions among threads of equal index, to rank 0, all at the same time",
     .needs = "thread-collectives",
     .timing = Timing::slowest_rank,
     .axes = thread_axes,

@@ -11,7 +11,7 @@ inline constexpr AxisInfo dense_alltoall_axes[] = {
 inline constexpr PatternInfo dense_alltoall{.name = "dense-alltoall",
                                             .what =
                                                 "every rank sends to the one `phase` above it and "
-                                                "hears from the one `phase` below: one phase "
+                                                "receives from the one `phase` below: one phase "
                                                 "of an all-to-all exchange without congestion",
                                             .needs = "duplex",
                                             .timing = Timing::slowest_rank,

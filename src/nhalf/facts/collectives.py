@@ -188,7 +188,8 @@ def overlaps(facts: Facts) -> pl.DataFrame:
 class Match:
     """The fastest and the slowest library, by title, of one operation in one setting.
 
-    `mpi` is the name of the fastest, `behind` the slowest one's time over its.
+    `mpi` is the name of the fastest, `behind` the slowest one's time over its, as the median over
+    the sizes measured from `first_bytes` to `last_bytes`.
     """
 
     pattern: str
@@ -196,6 +197,8 @@ class Match:
     worst: str
     mpi: str
     behind: Interval
+    first_bytes: int
+    last_bytes: int
 
 
 @fact
@@ -211,4 +214,5 @@ def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
             interval = contest.behind(worst, best, sizes)
             if interval is not None:
                 titles = contest.titles
-                yield Match(pattern, titles[best], titles[worst], best, interval)
+                ends = (sizes[0], sizes[-1])
+                yield Match(pattern, titles[best], titles[worst], best, interval, *ends)

@@ -22,5 +22,8 @@ def states_text(machine: MachineStates) -> str:
     text += ". Values and intervals are for the first state"
     if machine.elsewhere:
         elsewhere = f"{machine.elsewhere} of {count(machine.points, 'point')}"
-        text += f", except for {elsewhere} with too few launches in it"
+        text += (
+            f", but {elsewhere} had too few launches in it and are for another: do not read steps "
+            "between these and their neighbours as the library's"
+        )
     return f"{text}."

@@ -38,7 +38,7 @@ def verdict(facts: Facts) -> str:
     alike = sorted(set.intersection(*({*lead.alike} for lead in won)))
     names = " or ".join(titles[mpi] for mpi in (best, *alike))
     sentences = [
-        f"Use {names}: the fastest for {_classes(won)} messages"
+        f"Use {names}: the fastest for {_classes(won)} messages{_sizes(won)}"
         f"{''.join(_elsewhere(lead, best, titles[best]) for lead in clear if lead not in won)}."
     ]
     sentences += [_by_size(lead) for lead in setting_leads if lead not in clear]
@@ -52,6 +52,16 @@ def _classes(won: Sequence[Lead]) -> str:
     """'small and medium', or 'all'."""
     names = [lead.size_class for lead in won]
     return "all" if len(names) == len(CLASSES) else " and ".join(names)
+
+
+def _sizes(won: Sequence[Lead]) -> str:
+    """' (8 B to 64 KiB)': the sizes measured, if they are neighbours."""
+    order = [name for name, _, _ in CLASSES]
+    places = sorted(order.index(lead.size_class) for lead in won)
+    if places != list(range(places[0], places[-1] + 1)):
+        return ""
+    sizes = [size for lead in won for size in lead.sizes]
+    return f" ({size_range(min(sizes), max(sizes))})"
 
 
 def _elsewhere(lead: Lead, best: str, title: str) -> str:
@@ -69,8 +79,8 @@ def _elsewhere(lead: Lead, best: str, title: str) -> str:
         )
     ratio = behind[best]
     return (
-        f"; for {lead.size_class} ones {faster} is {times(ratio.median)} as fast as {title} "
-        f"({between(ratio)})"
+        f"; for {lead.size_class} ones{_sizes([lead])} {faster} is {times(ratio.median)} as fast "
+        f"as {title} on average ({between(ratio)})"
     )
 
 

@@ -93,8 +93,14 @@ ADVICES = (
         "ranks learned of every common start when its time had passed",
     ),
     Advice(
+        "launch-failed",
+        "a launch took no time and was left out",
+        "let clocks settle: measure more launches on an idle machine",
+        "the median of a launch is 0 s or less, and that of more than half of the launches is not",
+    ),
+    Advice(
         "bimodal",
-        "the times fall into two states, and the value may lie in one of them or between",
+        "bimodal: the median may fall in either mode or between",
         "find what switches (clock frequency, a neighbour, placement): fix the clock frequency, "
         "keep the machine idle, or measure more launches",
         "the best split into two groups, each at least a tenth, explains more of the variance of "

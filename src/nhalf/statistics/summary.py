@@ -25,6 +25,15 @@ _PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "v
 _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
 
 
+NO_BYTES = (pl.col("pattern") == "primitive") & ~pl.col("axes").str.contains("step=(?:put|get)\\b")
+"""Steps in the life of a segment that move none of its bytes, whatever older probes say."""
+
+FAILED_MOST = 0.5
+LAUNCH_FAILED = "launch-failed"
+"""The warning about launches that took no time; of a point that usually does, none is left out."""
+
+HAS_SAMPLES = pl.col("samples_s").list.len() > 0
+
 EXACT = ("simulated",)
 """Deterministic transports: every launch takes the same time as the first."""
 
@@ -74,7 +83,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     if stated.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
     reported = stated.filter("counts")
-    if reported.height < stated.height:
+    if reported.height < measurements.filter(HAS_SAMPLES).select(pl.len()).collect().item():
         measurements = measurements.with_row_index("row").join(
             reported.lazy().select("row"), on="row", how="semi"
         )
@@ -82,7 +91,10 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     points = _points(stated, launches)
     median, low, high = next_run_intervals(*matrix_of(points), confidence)
     points = points.drop("medians", "numbers").with_columns(
-        pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
+        pl.when(NO_BYTES).then(0).otherwise("bytes_per_time").alias("bytes_per_time"),
+        pl.Series("median_s", median),
+        pl.Series("ci_low_s", low),
+        pl.Series("ci_high_s", high),
     )
     points = _with_sample_intervals(points, measurements, confidence)
     points = _with_advice(points, derived(measurements, launches))
@@ -122,7 +134,7 @@ def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
     samples = pl.col("samples_s")
     rows = (
         measurements.with_row_index("row")
-        .filter(samples.list.len() > 0)
+        .filter(HAS_SAMPLES)
         .select(
             "row",
             *RUN_POINT,
@@ -141,7 +153,8 @@ def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
         .collect()
     )
     _check_times(rows)
-    return rows.drop("sum_s", "taken_off_s").sort([*RUN_POINT, "launch", "row"])
+    usable = _without_failed(rows).drop("sum_s", "taken_off_s")
+    return usable.sort([*RUN_POINT, "launch", "row"])
 
 
 def _of_launches(rows: pl.DataFrame, *further: str) -> pl.DataFrame:
@@ -157,6 +170,22 @@ def _of_launches(rows: pl.DataFrame, *further: str) -> pl.DataFrame:
         )
         .sort(key)
     )
+
+
+def _without_failed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Visits without those of no time, where most of their point are not, with a warning.
+
+    The clocks of their ranks were set wrong. Single calls are timed to within a reading of the
+    clock, and may take no time.
+    """
+    failed = (pl.col("median_s") <= 0) & (pl.col("taken_off_s") == 0)
+    share = failed.mean().over(RUN_POINT)
+    is_failed = failed & (share < FAILED_MOST)
+    warned = pl.concat_list("advice", pl.lit(LAUNCH_FAILED)).list.unique(maintain_order=True)
+    is_warned = is_failed.any().over(RUN_POINT)
+    return rows.with_columns(
+        advice=pl.when(is_warned).then(warned).otherwise("advice"), is_failed=is_failed
+    ).filter(~pl.col("is_failed"))
 
 
 def _flat(name: str) -> pl.Expr:

@@ -62,7 +62,8 @@ def test_states_have_their_shares() -> None:
 def test_points_that_hardly_met_the_first_state_are_counted() -> None:
     given = facts([(64, launch) for launch in range(4)])
     (finding,) = MachineStatesSeen().find(given)
-    assert finding.text.endswith("except for 1 of 3 points with too few launches in it.")
+    assert "but 1 of 3 points had too few launches in it and are for another" in finding.text
+    assert finding.text.endswith("between these and their neighbours as the library's.")
     assert given.summary["state_s"].to_list() == pytest.approx([NEAR, NEAR, FAR])
 
 
@@ -71,4 +72,4 @@ def test_missed_flags_say_that_others_had_the_cores() -> None:
     assert list(TakenCores().find(Facts(build_measurements()))) == [], "no flag can be passed there"
     (finding,) = TakenCores().find(without_flags(facts([]), [1, 3]))
     assert finding.value == pytest.approx(0.4)
-    assert "for 40 % of the measurements" in finding.text
+    assert "40 % of the measurements were disturbed by other processes" in finding.text

@@ -18,6 +18,7 @@ from nhalf.statistics.intervals import Interval, launch_interval, sample_interva
 from nhalf.statistics.next_run import next_run_intervals
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
+from tests.nhalf.synthetic import build_measurements
 
 Make = Callable[..., pl.LazyFrame]
 
@@ -193,3 +194,26 @@ def test_one_sample_has_no_interval_unless_it_is_exact(transport: str, known: bo
     assert row["median_s"] == 5.1e-7
     assert (row["ci_low_s"] == row["ci_high_s"] == 5.1e-7) == known
     assert math.isnan(row["ci_low_s"]) != known
+
+
+@pytest.mark.parametrize(
+    ("zeros", "taken_off", "kept", "warned"),
+    [(0, False, 9, False), (1, False, 8, True), (4, False, 5, True), (5, False, 9, False),
+     (9, False, 9, False), (1, True, 9, False)],
+)  # fmt: skip
+def test_a_launch_that_took_no_time_is_left_out_with_a_warning(
+    zeros: int, taken_off: bool, kept: int, warned: bool
+) -> None:
+    measured = build_measurements(launches=9, sizes=(8,), patterns=("allreduce",))
+    if taken_off:
+        reading = pl.lit([{"name": "clock_reading_s", "value": 1e-8}])
+        measured = measured.with_columns(values=reading)
+    none = pl.col("samples_s").list.eval(pl.element() * 0)
+    is_zero = pl.col("launch") < zeros
+    summary = summarise(
+        measured.with_columns(samples_s=pl.when(is_zero).then(none).otherwise("samples_s"))
+    )
+    assert summary["launches"].to_list() == [kept]
+    assert ("launch-failed" in summary["advice"][0]) == warned
+    if warned:
+        assert 0 < summary["ci_low_s"][0] < summary["median_s"][0] < summary["ci_high_s"][0]

@@ -86,6 +86,8 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
 
 def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
     from nhalf.base.units import format_size, format_time
+    from nhalf.facts.program.program import Program
+    from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 
     titles = ("call", "kind", "count", "bytes", "time", "waiting")
@@ -101,5 +103,6 @@ def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
         for row in rows
     ]
     show_table(titles, shown)
-    for line in (*traced.trace.notes, f"trace   {traced.path}"):
+    verdict = program_verdict(Program.open(traced.path))
+    for line in (*traced.trace.notes, f"trace   {traced.path}", *filter(None, [verdict])):
         sys.stdout.write(f"{line}\n")

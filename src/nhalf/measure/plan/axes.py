@@ -88,10 +88,10 @@ def parse_ranks(text: str, cores: int) -> list[int]:
         ranks = sorted({int(value) for value in expand(text, {"cores": cores})})
     except ValueError:
         raise InputError(f"{text!r} is not a list of ranks", "write 2 or 2,4,8") from None
-    if ranks and ranks[0] < 1:
-        raise InputError(f"ranks must be 1 or more, not {text!r}")
-    if ranks and ranks[-1] > RANKS_MAX:
-        raise InputError(f"{text!r} is no possible number of ranks", f"give {RANKS_MAX} at most")
+    if ranks and (ranks[0] < 1 or ranks[-1] > RANKS_MAX):
+        raise InputError(
+            f"the number of ranks cannot be {text!r}", f"give 1 or more, up to {RANKS_MAX}"
+        )
     return ranks
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nhalf.base.plugins import load
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 BY_SUBJECT = True
 RUN_FINDERS = "nhalf.present.findings"
+WARNING = 40
+"""Findings of less importance are warnings about the measurement."""
 TRACE_FINDERS = "nhalf.present.program.findings"
 
 
@@ -102,6 +104,21 @@ def findings(data: Facts | Program) -> list[Finding]:
     finders = load(package, Finder).values()
     every_finding = [finding for finder in finders for finding in finder().find(data)]
     return sorted(every_finding, key=lambda finding: -finding.importance)
+
+
+def headlines(data: Facts | Program) -> list[Finding]:
+    """The findings as people read them: warnings are joined where they would outnumber the rest."""
+    ordered = findings(data)
+    facts = [finding for finding in ordered if finding.importance >= WARNING]
+    warnings = [finding for finding in ordered if finding.importance < WARNING]
+    room = max(1, len(facts))
+    if len(warnings) <= room:
+        return ordered
+    *single, first = warnings[:room]
+    joined = [first, *warnings[room:]]
+    text = " ".join(finding.text for finding in joined)
+    label = f"{len(joined)} warnings"
+    return [*facts, *single, replace(first, text=text, remedy="", label=label, figure="–")]
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
         )
         yield f"  computing time there relative to here, by the cores: {ratios}"
     if prediction.launches == 1:
-        yield ("  the interval omits launch-to-launch variation: trace again and pass all traces")
+        yield "  the interval omits launch-to-launch variation; trace again and pass all traces"
     if prediction.method == COUNTS:
         yield "  more exact with nhalf trace --detail timeline"
     if prediction.forced:

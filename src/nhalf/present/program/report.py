@@ -10,7 +10,8 @@ from nhalf.base.numbers import grouped, percent
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
-from nhalf.facts.program.time_in_mpi import time_by_rank
+from nhalf.facts.program.time_in_mpi import share_in_mpi
+from nhalf.present.program.verdict import program_verdict
 from nhalf.present.report.caption import Caption, Choice, Spec
 from nhalf.present.report.subject import Subject
 from nhalf.present.wording import count
@@ -32,6 +33,7 @@ class TraceReport(Subject[Program]):
         return {
             "title": self.data.command or self.data.name,
             "subtitle": _subtitle(self.data),
+            "verdict": program_verdict(self.data),
             "sureness": _figures(self.data),
             "footer": FOOTER,
             "libraries": [],
@@ -59,12 +61,12 @@ def _subtitle(program: Program) -> str:
 
 def _figures(program: Program) -> list[tuple[str, str]]:
     """The box of numbers: how long, how many, how much of it in MPI."""
-    shares = time_by_rank(program)["time_share"].drop_nulls()
+    in_mpi = share_in_mpi(program)
     figures = [
         (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
         (grouped(int(program.messages["count"].sum())), "messages between ranks"),
     ]
-    if shares.len():
-        figures.append((percent(float(sum(shares) / shares.len())), "of the run in MPI"))
+    if in_mpi is not None:
+        figures.append((percent(in_mpi.mean_share), "of the run in MPI"))
     shape = communication_shape(program).name or "irregular"
     return [*figures, (shape, "pattern of point-to-point messages")]

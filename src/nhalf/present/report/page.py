@@ -12,12 +12,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from nhalf.base.numbers import times
+from nhalf.base.numbers import format_number, times
 from nhalf.base.templates import render
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding, findings
+from nhalf.present.findings import WARNING, Finding, headlines
 from nhalf.present.report import themes
 from nhalf.present.report.bundle import bundle
 from nhalf.present.report.in_words import in_words
@@ -36,7 +36,7 @@ LEAD_FINDINGS = 3
 
 def page(data: Facts | Program) -> str:
     """The whole report on runs or a traced program as HTML."""
-    ordered = findings(data)
+    ordered = headlines(data)
     return rendered(
         lead=[card(finding) for finding in ordered[:LEAD_FINDINGS]],
         others=[card(finding) for finding in ordered[LEAD_FINDINGS:]],
@@ -90,7 +90,7 @@ def _read(name: str) -> str:
 
 def card(finding: Finding) -> dict[str, str]:
     """A finding with the figure that stands large beside it."""
-    kind = "doubt" if finding.importance < 40 else "fact"
+    kind = "doubt" if finding.importance < WARNING else "fact"
     if finding.kind == "wrong-data":
         kind = "wrong"
     return {
@@ -106,5 +106,5 @@ def _figure(finding: Finding) -> str:
     if finding.figure or math.isnan(finding.value):
         return finding.figure
     if math.isnan(finding.low):
-        return f"{finding.value:.0f}"
+        return format_number(round(finding.value), 7)
     return times(finding.value).replace("x", "×")

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import span
 from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NAME_WIDTH, TITLE_WIDTH = 20, 26
+NAME_WIDTH, TITLE_WIDTH = 20, 25
 """With these widths the table has 100 columns at most."""
 
 
@@ -87,6 +88,19 @@ def message_cost(machine: Machine) -> tuple[float, float]:
     )
 
 
+def middles(machine: Machine) -> dict[str, str]:
+    """What `message_cost` says between nodes without that it was published, with its range."""
+    words: dict[str, tuple[str, Callable[[float], str]]] = {
+        "latency between nodes": ("latency", format_time),
+        "rate between nodes": ("rate", format_rate),
+    }
+    return {
+        words[unpublished.of][0]: span(unpublished.low, unpublished.high, words[unpublished.of][1])
+        for unpublished in machine.ranges
+        if unpublished.of in words
+    }
+
+
 def _start_s(model: FittedModel) -> float:
     return model.segments[0].time_s(model.segments[0].from_bytes)
 
@@ -94,6 +108,10 @@ def _start_s(model: FittedModel) -> float:
 def show_list(console: Console, machines: Sequence[Listed]) -> None:
     """The table, then where the files are."""
     console.print(_table(machines))
+    for entry in machines:
+        for name, text in middles(entry.machine).items():
+            words = f"~ {entry.machine.name}: no {name} is published; it is {text}"
+            console.print(words, soft_wrap=True, markup=False, highlight=False)
     for entry in machines:
         if not entry.is_record:
             words = f"{entry.machine.name}  {entry.path}"
@@ -123,8 +141,8 @@ def _table(machines: Sequence[Listed]) -> Table:
             machine.title or machine.source,
             _size(machine),
             short(topology) if topology else "–",
-            format_time(latency_s),
-            format_rate(rate_Bps),
+            ("~" if "latency" in middles(machine) else "") + format_time(latency_s),
+            ("~" if "rate" in middles(machine) else "") + format_rate(rate_Bps),
         ]
         table.add_row(*map(escape, cells))
     return table

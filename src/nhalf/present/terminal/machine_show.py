@@ -11,12 +11,19 @@ import msgspec
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import library_named, unknown
+from nhalf.base.numbers import superscript
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
-from nhalf.present.terminal.machine_table import as_tables, format_n_half, format_range, model_json
+from nhalf.present.terminal.machine_table import (
+    as_tables,
+    format_n_half,
+    format_range,
+    format_t0,
+    model_json,
+)
 from nhalf.present.terminal.pattern_table import (
     MICROSECOND,
     NANOSECOND,
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
-MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 NATIVE = "native"
 
 
@@ -163,7 +169,7 @@ def _curves(models: Sequence[FittedModel]) -> list[RenderableType]:
                 [
                     where,
                     format_range(segment),
-                    format_time(segment.t0_s),
+                    format_t0(segment.t0_s),
                     format_rate(segment.r_inf_Bps),
                     format_n_half(segment),
                     format_time(segment.root_s) if segment.root_s else "",
@@ -208,8 +214,8 @@ def _explained(notes: Sequence[str]) -> list[str]:
 
 
 def _mark(notes: Sequence[str], note: str) -> str:
-    """The mark of a note below the table; at most nine have one of their own."""
-    return MARKS[min(notes.index(note), len(MARKS) - 1)] if note else ""
+    """The mark of a note below the table: ¹, or ¹² for the twelfth."""
+    return superscript(notes.index(note) + 1) if note else ""
 
 
 def _range(low: int, high: int | None, words: Callable[[int], str]) -> str:

@@ -143,13 +143,18 @@ def _style(name: str) -> str:
 def _cells(segment: Segment) -> list[str]:
     return [
         format_range(segment),
-        format_time(segment.t0_s),
+        format_t0(segment.t0_s),
         _interval(segment.t0_s, segment.t0_ci, format_time),
         format_rate(segment.r_inf_Bps) if math.isfinite(segment.r_inf_Bps) else "–",
         _interval(segment.r_inf_Bps, segment.r_inf_ci, format_rate),
         format_n_half(segment),
         _interval(segment.n_half_bytes, segment.n_half_ci, _size_in_words),
     ]
+
+
+def format_t0(t0_s: float) -> str:
+    """Format the time of an empty message; below 0 a line says nothing of small messages."""
+    return format_time(t0_s) if t0_s >= 0 else "below 0"
 
 
 def format_range(segment: Segment) -> str:

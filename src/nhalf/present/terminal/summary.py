@@ -16,7 +16,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.tables import house_table, show_table
+from nhalf.present.terminal.tables import house_table, print_table, show_table
 from nhalf.present.wording import n_half_ends, n_half_text
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
 
+BROKEN = ("wrong-data", "slow-node", "slow-link")
+"""Kinds of findings that come before any result: something has to be repaired."""
+
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only if a value differs."""
 
@@ -39,18 +42,23 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
     `facts` are about the run.
     """
     from nhalf.facts.precision import unresolved
-    from nhalf.present.findings import findings
+    from nhalf.present.findings import headlines
     from nhalf.present.terminal.results import result_lines
 
     console = stdout_console()
     if overview(facts):
-        console.print(overview_table(overview(facts)))
+        print_table(overview_table(overview(facts)))
     else:
-        console.print(patterns_table(patterns_overview(facts)))
+        print_table(patterns_table(patterns_overview(facts)))
+    shown = headlines(facts)[:FINDINGS_SHOWN]
+    broken = [finding for finding in shown if finding.kind in BROKEN]
+    for finding in broken:
+        console.print(f"• {finding.text}", markup=False)
     for line in result_lines(facts.results, facts.titles):
         console.print(f"• {line}", markup=False)
-    for finding in findings(facts)[:FINDINGS_SHOWN]:
-        console.print(f"• {finding.text}", markup=False)
+    for finding in shown:
+        if finding not in broken:
+            console.print(f"• {finding.text}", markup=False)
     for name, reason in outcome.failed.items():
         console.print(f"not measured: {name}: {reason}", markup=False, style="yellow")
     for text in outcome.notes:
@@ -165,7 +173,7 @@ def _point_row(row: dict[str, Any]) -> list[str]:
         format_size(row["bytes"]),
         format_time(row["median_s"]),
         _interval(row["ci_low_s"], row["ci_high_s"]),
-        format_rate(rate) if row["bytes"] else "",
+        format_rate(rate) if row["bytes"] and row["bytes_per_time"] else "",
         str(row["launches"]),
         str(row["samples"]),
         ", ".join(row["advice"]),

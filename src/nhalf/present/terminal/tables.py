@@ -11,9 +11,16 @@ from nhalf.present.terminal.output import FORM, stdout_console
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
     from rich.table import Table
 
 RICH_ROWS_MAX = 40
+COLUMNS_MIN = 3
+BETWEEN = 3
+"""Characters between two columns."""
+DROPPED = ("samples", "launches", "switches at", "state", "95 %", "95 % interval", "warnings", "n½",
+           "threads", "where", "ranks")  # fmt: skip
+"""Columns that a narrow terminal does without, in this order, before a value is cut."""
 
 
 def house_table(*columns: str) -> Table:
@@ -31,6 +38,46 @@ def house_table(*columns: str) -> Table:
     return table
 
 
+def print_table(table: Table) -> None:
+    """Print a table; columns that have no room are left out and named below."""
+    console = stdout_console()
+    dropped = [] if FORM.get() != "table" else _without_narrow(table, console)
+    console.print(table)
+    if dropped:
+        words = f"left out, as the terminal is narrow: {', '.join(dropped)}"
+        console.print(words, markup=False, style="dim", soft_wrap=True)
+
+
+def _without_narrow(table: Table, console: Console) -> list[str]:
+    """Remove columns until the whole values of the others have room; their titles, in order."""
+    dropped: list[str] = []
+    for title in DROPPED:
+        titles = [str(column.header) for column in table.columns]
+        for place in reversed([place for place, name in enumerate(titles) if name == title]):
+            if _width(table) <= console.width or len(table.columns) <= COLUMNS_MIN:
+                return dropped
+            del table.columns[place]
+            for number, column in enumerate(table.columns):
+                column._index = number
+            dropped = list(dict.fromkeys([*dropped, title]))
+    return dropped
+
+
+def _width(table: Table) -> int:
+    """The characters that a table needs; its last column may break between words."""
+    from rich.cells import cell_len
+
+    from nhalf.present.terminal.forms import plain
+
+    width = 2
+    for place, column in enumerate(table.columns):
+        texts = [plain(cell) for cell in (column.header, *column.cells)]
+        is_last = place == len(table.columns) - 1
+        words = [word for text in texts for word in (text.split() if is_last else [text])]
+        width += max(map(cell_len, words), default=0) + (0 if is_last else BETWEEN)
+    return width
+
+
 def show_frame(frame: pl.DataFrame) -> None:
     """Print any frame as a table."""
     rows = [[_text(value) for value in row] for row in frame.iter_rows()]
@@ -45,7 +92,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table = house_table(*columns)
         for row in rows:
             table.add_row(*map(escape, row))
-        stdout_console().print(table)
+        print_table(table)
         return
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     sides = ["<", *[">"] * (len(widths) - 2), "<"][: len(widths)]

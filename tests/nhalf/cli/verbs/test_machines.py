@@ -141,6 +141,28 @@ def test_formulas_are_shown_as_they_were_published(nhalf: Call) -> None:
     assert "barrier 8 other-node 1355.17" in " ".join(out.split())
 
 
+def test_every_note_has_its_own_mark_and_no_rate_is_infinite(nhalf: Call) -> None:
+    _, out, _ = nhalf("machines", "show", "sunfire-link")
+    notes = [
+        line.split()[0] for line in out.splitlines() if line.strip() and line[0] in "¹²³⁴⁵⁶⁷⁸⁹"
+    ]
+    assert len(notes) > 9
+    assert notes[8:11] == ["⁹", "¹⁰", "¹¹"][: len(notes) - 8]
+    assert "∞" not in out.replace("r∞", "")
+    _, out, _ = nhalf("machines", "show", "opteron-myrinet")
+    assert "below 0" in out
+    assert "-51.6 µs" not in out
+
+
+def test_the_list_marks_what_was_not_published(nhalf: Call) -> None:
+    _, out, _ = nhalf("machines", "list")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    assert lines["poweredge-ib"].split()[-4:] == ["~6.53", "µs", "~579", "MB/s"]
+    assert lines["x1-ssp"].split()[-4:] == ["10.4", "µs", "~3.05", "GB/s"]
+    assert "~ poweredge-ib: no rate is published; it is 399 MB/s to 841 MB/s" in out
+    assert "~ opteron-myrinet: no latency is published; it is 3.5 µs to 6.7 µs" in out
+
+
 def test_a_measured_machine_is_shown_with_its_intervals(nhalf: Call, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     write(measured(), path)

@@ -152,7 +152,10 @@ def test_the_functions_of_python_run(call: Call) -> None:
             "room for 32 ranks",
         ),
         (["bcast", "--machine", "sp2-mpl", "--bytes", "64M"], "above 4 MiB"),
-        (["bcast", "--machine", "sp2-mpl", "--ranks", "0"], "ranks must be 1 or more, not '0'"),
+        (
+            ["bcast", "--machine", "sp2-mpl", "--ranks", "0"],
+            "the number of ranks cannot be '0'; give 1 or more",
+        ),
         (["bcast", "--machine", "sp2-mpl", "--ranks", "many"], "'many' is not a list of ranks"),
         (["bcast", "--machine", "sp2-mpl", "--bytes", "big"], "'big' is not a size"),
         (["bcast", "--machine", "sp2-mpl", "--mpi", "nonsense"], "unknown library 'nonsense'"),

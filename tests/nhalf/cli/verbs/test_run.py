@@ -117,7 +117,7 @@ BAD = [
     (["--ranks", "0"], 2, "ranks must be 1 or more"),
     (["--ranks", "-2"], 2, "ranks must be 1 or more"),
     (["--ranks", "1"], 2, "needs 2 ranks"),
-    (["--ranks", "99999999999"], 2, "no possible number"),
+    (["--ranks", "99999999999"], 2, "the number of ranks cannot be '99999999999'"),
     (["--launches", "0"], 2, "--launches"),
     (["--launches", "x"], 2, "--launches"),
     (["--precision", "0"], 2, "a precision of 0"),

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+import nhalf.present.findings as module
 from nhalf.facts.facts import Facts
-from nhalf.present.findings import Finding, as_json, findings
+from nhalf.present.findings import Finding, as_json, findings, headlines
 from nhalf.statistics.intervals import Interval
 
 Make = Callable[..., pl.LazyFrame]
@@ -219,3 +220,21 @@ def test_a_finding_takes_its_numbers_from_an_interval() -> None:
     assert (finding.value, finding.low, finding.high) == (2.0, 1.9, 2.2)
     assert "interval" not in as_json(finding)
     assert as_json(Finding("No number.", 50, "none"))["low"] is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "warnings", "shown"), [(0, 3, 1), (2, 5, 4), (3, 3, 6), (4, 1, 5), (0, 0, 0)]
+)
+def test_warnings_never_outnumber_findings(
+    monkeypatch: pytest.MonkeyPatch, facts: int, warnings: int, shown: int
+) -> None:
+    every = [
+        *(Finding(f"fact {i}.", 60 - i, "fact") for i in range(facts)),
+        *(Finding(f"warning {i}.", 30 - i, "warning", remedy="Wait.") for i in range(warnings)),
+    ]
+    monkeypatch.setattr(module, "findings", lambda data: every)
+    seen = headlines(report_data(pl.LazyFrame()))
+    assert len(seen) == shown
+    assert sum(finding.importance < 40 for finding in seen) <= max(1, facts)
+    words = " ".join(finding.text for finding in seen)
+    assert all(finding.text in words for finding in every)

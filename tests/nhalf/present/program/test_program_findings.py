@@ -10,6 +10,7 @@ import pytest
 
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finding, findings
+from nhalf.present.program.verdict import program_verdict
 from tests.nhalf.traced_programs import program, sends_of, sent
 
 
@@ -45,6 +46,50 @@ def test_a_latency_bound_stencil_says_so() -> None:
 
 def test_large_messages_are_bandwidth_bound() -> None:
     assert "bandwidth-bound ring of 8 ranks, one way" in text(program(8, ring(2**20)), "shape")
+
+
+def test_a_pair_is_a_grammatical_sentence_without_a_headline_of_a_hundred_percent() -> None:
+    made = found(program(2, sent({(0, 1): 5, (1, 0): 5}, 8)), "shape")
+    assert made is not None
+    assert made.text == (
+        "All messages are between ranks 0 and 1. All messages are of 8 B: latency-bound."
+    )
+    assert made.figure == "pair"
+
+
+def in_mpi(*times_s: float, **more: Any) -> Program:
+    calls = [
+        {"call": "MPI_Recv", "kind": "received", "rank": rank, "partner": -1, "time_s": time_s}
+        for rank, time_s in enumerate(times_s)
+    ]
+    return program(len(times_s), calls, **more)
+
+
+@pytest.mark.parametrize(
+    ("times_s", "verdict"),
+    [
+        (
+            (0.9, 0.8),
+            "85 % of the run is in MPI (by rank 80 % to 90 %), most of it in MPI_Recv: faster "
+            "communication can save 85 % at most.",
+        ),
+        (
+            (0.01, 0.01),
+            "1 % of the run is in MPI, most of it in MPI_Recv: faster communication can save 1 % "
+            "at most. Look at the computing first.",
+        ),
+        ((0.0, 0.0), ""),
+    ],
+)
+def test_the_verdict_is_the_share_in_mpi(times_s: tuple[float, ...], verdict: str) -> None:
+    assert program_verdict(in_mpi(*times_s)) == verdict
+
+
+def test_the_verdict_names_what_to_look_at_first() -> None:
+    made = program(4, [collective(rank) for rank in range(4)])
+    assert program_verdict(made).endswith(
+        "First: Choose its algorithm: nhalf tune --pattern allreduce --ranks 4."
+    )
 
 
 def test_no_messages_have_no_shape() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,23 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("ranks", [2, 3, 100, 300])
 def test_every_panel_has_something_to_show(ranks: int) -> None:
     shown = sections(example(ranks))
-    assert [one.name for one in shown] == [*CHARTS, "destinations", "collectives"]
-    rows = str(next(one.spec for one in shown if one.name == "matrix")).count("'measure'")
+    charts = [name for name in CHARTS if name != "matrix" or ranks > 2]
+    assert [one.name for one in shown] == [*charts, "destinations", "collectives"]
+    rows = str([one.spec for one in shown if one.name == "matrix"]).count("'measure'")
     assert rows < 2 * 3 * 64 * 4
+
+
+def test_a_single_size_of_two_ranks_is_a_sentence_and_no_chart() -> None:
+    pair = program(2, sent({(0, 1): 10, (1, 0): 10}, 2048))
+    assert not {"matrix", "message-sizes"} & {section.name for section in sections(pair)}
+    text = "All messages are between ranks 0 and 1. All messages are of 2 KiB."
+    assert text in page(pair).replace("\u00a0", " ")
+
+
+def test_a_report_begins_with_the_share_in_mpi() -> None:
+    text = page(example(4)).replace("\u00a0", " ")
+    assert 'class="verdict"' in text
+    assert re.search(r"\d+ % of the run is in MPI", text)
 
 
 def test_an_empty_trace_has_a_page() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.base.numbers import format_number
+from nhalf.base.numbers import format_number, percent
 from nhalf.facts.fact import fact
 from nhalf.facts.program.matrix import communication_matrix
 from nhalf.facts.program.program import Program
@@ -48,6 +48,11 @@ class Shape:
             return "There are no point-to-point messages between different ranks."
         if not self.name:
             return "No known shape explains 90 % of the messages."
+        if self.name == PAIR:
+            subject = "All" if self.share == 1 else f"{percent(self.share)} of the"
+            return f"{subject} messages are between {self.words}."
+        if self.share == 1:
+            return "All messages follow it."
         return f"{format_number(self.share * 100)} % of the messages follow it."
 
 

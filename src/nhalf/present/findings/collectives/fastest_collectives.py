@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.base.numbers import times
+from nhalf.base.units import format_size
 from nhalf.facts.collectives import Match, matches
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, weight
+from nhalf.present.wording import between, sentence, size_range, weight
 
 OPERATIONS_MAX = 4
 
@@ -32,9 +33,9 @@ def _finding(name: str, operations: list[Match]) -> Finding:
     largest = max(operations, key=lambda match: match.behind.median)
     of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
     return Finding(
-        f"{leader} is fastest in {won} {of} on {name} data where libraries "
-        f"differ{_others(operations)}. The largest difference is in {largest.pattern}: "
-        f"{largest.worst} takes {times(largest.behind.median)} as long as {largest.best} "
+        f"{sentence(name)} collectives: {leader} is fastest in {won} {of} where libraries "
+        f"differ{_others(operations)}. Most in {largest.pattern}: {largest.worst} takes "
+        f"{times(largest.behind.median)} as long as {largest.best}{_average(largest)} "
         f"({between(largest.behind)}).",
         importance=weight(largest.behind.median, 48, 72),
         kind=f"collectives-{name}",
@@ -43,6 +44,13 @@ def _finding(name: str, operations: list[Match]) -> Finding:
         mpi=largest.mpi,
         pattern=largest.pattern,
     )
+
+
+def _average(match: Match) -> str:
+    """', on average over 8 B to 1 KiB': tables have the ratios of single sizes."""
+    if match.first_bytes == match.last_bytes:
+        return f" at {format_size(match.first_bytes)}" if match.first_bytes else ""
+    return f", on average over {size_range(match.first_bytes, match.last_bytes)}"
 
 
 def _others(operations: list[Match]) -> str:

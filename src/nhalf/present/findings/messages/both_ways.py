@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent, share_span, times
-from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.sending import PINGPING, BothWays, both_ways
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, weight
+from nhalf.present.wording import between, size_range, weight
 
 HALF = 1.8
 """From this ratio on, both directions together move hardly more than one alone."""
@@ -23,7 +22,7 @@ class BothWaysFinder(Finder[Facts]):
 
 def _finding(directions: BothWays) -> Finding:
     ratio = directions.ratio
-    sizes = f"{format_size(directions.first_bytes)} to {format_size(directions.last_bytes)}"
+    sizes = size_range(directions.first_bytes, directions.last_bytes)
     rate = percent(1 / ratio.median)
     if directions.shared:
         text = (

@@ -26,6 +26,7 @@ class FastestLibrary(Finder[Facts]):
 def _finding(lead: Lead) -> Finding:
     standing, titles = lead.standing, lead.contest.titles
     behind = standing.behind
+    average = "On average there, " if len(lead.sizes) > 1 else ""
     words = ", ".join(
         f"{titles[mpi]} {'' if number else 'takes '}{times(interval.median)}"
         + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
@@ -36,7 +37,7 @@ def _finding(lead: Lead) -> Finding:
     worst = behind[-1][1]
     place = f"{_where(lead)}{size_range(lead.sizes[0], lead.sizes[-1])}{_doubt(lead)}"
     return Finding(
-        f"{leaders} is fastest for {lead.size_class} messages ({place}). {words}."
+        f"{leaders} is fastest for {lead.size_class} messages ({place}). {average}{words}."
         f"{_cliffs(lead)}{_evidence(lead)}",
         importance=weight(worst.median, 50, 75),
         kind=f"fastest-{lead.size_class}",

@@ -50,7 +50,7 @@ def _slow(row: Row, about: str) -> Iterator[Finding]:
     for text, subject in list(zip(row["sentences"], worst, strict=True))[:SENTENCES_MAX]:
         low, high = subject["ratio_ci"]
         yield Finding(
-            f"{sentence(about)}: {text}.",
+            f"{_suspect(row, subject)}{sentence(about)}: {text}.",
             importance=weight(subject["ratio"], *SLOW),
             kind="slow-link" if subject["kind"] in ("way", "link") else "slow-node",
             label="Slow link" if subject["kind"] in ("way", "link") else "Slow node",
@@ -61,3 +61,12 @@ def _slow(row: Row, about: str) -> Iterator[Finding]:
             pattern=row["pattern"],
             size_bytes=row["bytes"],
         )
+
+
+def _suspect(row: Row, subject: Row) -> str:
+    """'Suspect node n3. ': who is slow, before the evidence; '' where two may be."""
+    if subject["kind"] not in ("sends", "receives", "node"):
+        return ""
+    name = subject["members"][0]
+    noun = "node" if row["level"] == "hosts" else "rank"
+    return f"Suspect {name if name.startswith(noun) else f'{noun} {name}'}. "

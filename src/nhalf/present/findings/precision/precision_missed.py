@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from nhalf.base.listing import few
 from nhalf.base.numbers import half_width_text
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.precision import BLIND, Reach, reach, target, worse_than_neighbours
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import count
 
 NAMED_MAX = 3
+REMEDY = "Measure again: nhalf run --resume RUN --budget 1m."
 FEW_LAUNCHES = 2
 """An interval over this few launches is wide even on a quiet machine."""
 
@@ -22,21 +26,52 @@ class PrecisionMissed(Finder[Facts]):
         reached = reach(facts)
         if reached is not None:
             yield _allowed(reached, target(facts))
-        for row in worse_than_neighbours(facts).head(NAMED_MAX).iter_rows(named=True):
-            yield Finding(
-                f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])} is less precise "
-                f"than its neighbours: {format_time(row['median_s'])} "
-                f"{half_width_text(row['half_width'])}, against "
-                f"{half_width_text(row['neighbours'])} beside it.",
-                importance=20,
-                kind="precision-missed",
-                remedy="Measure it again: nhalf run --resume RUN --budget 1m.",
-                figure=half_width_text(row["half_width"]),
-                value=row["half_width"],
-                mpi=row["mpi"],
-                pattern=row["pattern"],
-                size_bytes=row["bytes"],
-            )
+        worse = list(worse_than_neighbours(facts).iter_rows(named=True))
+        unusable = [row for row in worse if row["half_width"] >= BLIND]
+        wide = [row for row in worse if row["half_width"] < BLIND]
+        if unusable:
+            yield _points(unusable, "unusable, with intervals wider than the times themselves")
+        if len(wide) == 1:
+            yield _point(wide[0])
+        elif wide:
+            yield _points(wide, "less precise than their neighbours")
+
+
+def _point(row: Row) -> Finding:
+    """One point with its precision and that of its neighbours."""
+    return Finding(
+        f"{_name(row)} is less precise than its neighbours: {format_time(row['median_s'])} "
+        f"{half_width_text(row['half_width'])}, against {half_width_text(row['neighbours'])} "
+        "beside it.",
+        importance=20,
+        kind="precision-missed",
+        remedy=REMEDY,
+        figure=half_width_text(row["half_width"]),
+        value=row["half_width"],
+        mpi=row["mpi"],
+        pattern=row["pattern"],
+        size_bytes=row["bytes"],
+    )
+
+
+def _points(rows: Sequence[Row], complaint: str) -> Finding:
+    """Several points in a line, the worst first."""
+    verb = "is" if len(rows) == 1 else "are"
+    names = few([_name(row) for row in rows], NAMED_MAX)
+    return Finding(
+        f"{count(len(rows), 'point')} {verb} {complaint}: {names}.",
+        importance=21,
+        kind="precision-missed",
+        remedy=REMEDY,
+        value=len(rows),
+        mpi=rows[0]["mpi"],
+        pattern=rows[0]["pattern"],
+        size_bytes=rows[0]["bytes"],
+    )
+
+
+def _name(row: Row) -> str:
+    return f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])}"
 
 
 def _allowed(reached: Reach, target_share: float) -> Finding:
@@ -49,10 +84,10 @@ def _allowed(reached: Reach, target_share: float) -> Finding:
         f"are within {most}); ±{target_share * 100:.3g} % was asked for."
     )
     if reached.half_width_share >= BLIND:
-        why = "There were too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"
+        why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"
         text = (
-            f"{why} to be sure: with {launches} launches, half of the intervals are wider than the "
-            "times themselves."
+            f"{why}: with {launches} launches, half of the intervals are wider than the times "
+            "themselves, too wide to compare libraries."
         )
     return Finding(
         text,

@@ -17,9 +17,8 @@ class TakenCores(Finder[Facts]):
         if not share:
             return
         yield Finding(
-            f"Other processes used the ranks' cores: for {percent(share)} of the measurements, "
-            "a flag between two cores was not answered in time, so the state of the "
-            "machine is unknown there.",
+            f"{percent(share)} of the measurements were disturbed by other processes on the ranks' "
+            "cores; the state of the machine is unknown there.",
             importance=36,
             kind="taken-cores",
             remedy="Keep the machine idle while it is measured; nhalf doctor shows its load.",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shape.naming import IRREGULAR, NONE, communication_shape
+from nhalf.facts.program.shape.naming import IRREGULAR, NONE, PAIR, Shape, communication_shape
 from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
 
@@ -43,16 +43,33 @@ class ShapeOfMessages(Finder[Program]):
                 f"are {format_size(LARGE_BYTES)} or larger",
                 large,
             )
+        if message_sizes(program).height == 1:
+            sizes, share = f"are of {format_size(middle)}", 1.0
+        subject = "All messages" if share == 1 else f"{percent(share)} of the messages"
+        if shape.name == PAIR:
+            yield _finding(
+                f"{shape.evidence} {subject} {sizes}{_bound(bound)}.", shape, share, remedy
+            )
+            return
         name = f"{bound}{shape.words}" if shape.name != IRREGULAR else f"{bound}irregular pattern"
         article = "an" if name[0] in "aeio" else "a"
         evidence = f" {shape.evidence}"
-        yield Finding(
-            f"{percent(share)} of the messages {sizes} and a rank sends to {partners}: "
-            f"{article} {name}.{evidence}",
-            importance=80,
-            kind="shape",
-            remedy=remedy,
-            value=share,
-            label="Communication pattern",
-            figure=percent(share),
-        )
+        text = f"{subject} {sizes} and a rank sends to {partners}: {article} {name}.{evidence}"
+        yield _finding(text, shape, share, remedy)
+
+
+def _finding(text: str, shape: Shape, share: float, remedy: str) -> Finding:
+    """Headed by the shape: the share says nothing without its sentence."""
+    return Finding(
+        text,
+        importance=80,
+        kind="shape",
+        remedy=remedy,
+        value=share,
+        label="Communication pattern",
+        figure=shape.name or "irregular",
+    )
+
+
+def _bound(bound: str) -> str:
+    return f": {bound.strip()}" if bound else ""

@@ -18,6 +18,8 @@ from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
+RANKS_MIN = 3
+"""Two ranks are described in a sentence."""
 MEMBERS_MAX = 64
 """More ranks are drawn as this many groups of neighbours."""
 BYTES, MESSAGES = "bytes", "messages"
@@ -37,7 +39,7 @@ class CommunicationMatrix(Panel[Program]):
     order = 10
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if program.sent.is_empty():
+        if program.sent.is_empty() or program.ranks < RANKS_MIN:
             return None
         rows = [
             row for name, order in _orders(program).items() for row in _rows(program, name, order)

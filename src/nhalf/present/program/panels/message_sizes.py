@@ -12,6 +12,8 @@ from nhalf.facts.program.sizes import message_sizes
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
+SIZES_MIN = 2
+"""A single size is no distribution: a finding names it."""
 SIZES_MAX = 200
 KINDS = {"messages": "of the messages", "bytes": "of the bytes"}
 
@@ -26,7 +28,7 @@ class MessageSizes(Panel[Program]):
     order = 20
 
     def render(self, program: Program) -> alt.TopLevelMixin | None:
-        if message_sizes(program).is_empty():
+        if message_sizes(program).height < SIZES_MIN:
             return None
         rows = _rows(program)
         kinds = list(KINDS.values())

@@ -39,11 +39,29 @@ def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
 def test_where_nothing_is_known_no_point_is_told_apart() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=1.5)))
     assert text == (
-        "This machine was too busy to be sure: with 5 launches, half of the intervals are wider "
-        "than the times themselves."
+        "This machine was too busy: with 5 launches, half of the intervals are wider than the "
+        "times themselves, too wide to compare libraries."
     )
 
 
 def test_few_launches_are_not_blamed_on_the_machine() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=1.5).filter(pl.col("launch") < 2)))
-    assert text.startswith("There were too few launches to be sure: with 2 launches")
+    assert text.startswith("Too few launches: with 2 launches")
+
+
+def test_unusable_points_are_one_line() -> None:
+    wild = pl.col("bytes").is_in([1, 256, 65536, 4194304])
+    spread = pl.when(wild).then(10.0 ** (pl.col("launch") - 2)).otherwise(1.0)
+    measured = build_measurements(noise=0.001, launch_noise=0.001)
+    scaled = pl.col("samples_s").list.first() * spread
+    found = list(
+        PrecisionMissed().find(
+            Facts(measured.with_columns(samples_s=pl.concat_list(scaled)), {}, {"run": {}})
+        )
+    )
+    [unusable] = [finding for finding in found if finding.kind == "precision-missed"]
+    assert unusable.text.startswith(
+        "4 points are unusable, with intervals wider than the times themselves: mpich, pingpong of "
+    )
+    assert unusable.text.endswith(" and 1 more.")
+    assert "±" not in unusable.text

@@ -81,8 +81,8 @@ def test_findings_name_the_node_or_say_that_all_are_equal(make_pair_map: Make) -
     assert slow.kind == "slow-node"
     assert slow.value == pytest.approx(2)
     assert slow.text == (
-        "Mpich, 8 ranks, bandwidth, 256 KiB: n3's sends take 2.00x as long as those of others, to "
-        "all 3 of them: suspect the node, not a link."
+        "Suspect node n3. Mpich, 8 ranks, bandwidth, 256 KiB: n3's sends take 2.00x as long as "
+        "those of others, to all 3 of them: suspect the node, not a link."
     )
     (equal,) = PairMapFinder().find(data_of(make_pair_map(HOSTS), HOSTS))
     assert equal.kind == "pairs-equal"

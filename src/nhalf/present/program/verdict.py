@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on a traced program: how much of it is MPI, and what to look at first."""
+
+from __future__ import annotations
+
+from nhalf.base.numbers import percent
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.time_in_mpi import share_in_mpi
+from nhalf.present.findings import findings
+
+LITTLE = 0.05
+"""Below this share of the run, faster messages do not pay."""
+
+
+def program_verdict(program: Program) -> str:
+    """One to three sentences for whoever decides; '' if the time in MPI is unknown."""
+    in_mpi = share_in_mpi(program)
+    if in_mpi is None:
+        return ""
+    low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
+    spread = "" if low == high else f" (by rank {low} to {high})"
+    sentences = [
+        f"{percent(in_mpi.mean_share)} of the run is in MPI{spread}, most of it in {in_mpi.call}: "
+        f"faster communication can save {percent(in_mpi.mean_share)} at most."
+    ]
+    if in_mpi.mean_share < LITTLE:
+        sentences.append("Look at the computing first.")
+    else:
+        remedies = [finding.remedy for finding in findings(program) if finding.remedy]
+        sentences += [f"First: {remedies[0]}"] if remedies else []
+    if not program.trace.complete:
+        sentences.insert(0, "The trace is incomplete.")
+    return " ".join(sentences)
