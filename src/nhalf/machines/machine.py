@@ -328,6 +328,20 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
             return per_node if self.node else None
         return self.network.topology.nodes * per_node or None
 
+    def range_of(self, name: str) -> Range | None:
+        """The range of a number that was not published, whose geometric middle the file has.
+
+        `name` is that of an entry of `ranges`; None if the number was published.
+        """
+        return next(
+            (
+                (unpublished.low, unpublished.high)
+                for unpublished in self.ranges
+                if unpublished.of == name
+            ),
+            None,
+        )
+
     @property
     def largest_bytes(self) -> int | None:
         """The largest message of all curves; None if there is none."""

@@ -68,6 +68,8 @@ def as_json(entry: Listed) -> dict[str, Any]:
         "topology": topology,
         "latency_s": latency_s,
         "bandwidth_Bps": rate_Bps,
+        "latency_s_range": machine.range_of("latency between nodes"),
+        "bandwidth_Bps_range": machine.range_of("rate between nodes"),
         "models": len(machine.models),
         "patterns": len(machine.patterns),
         "points": len(machine.points),

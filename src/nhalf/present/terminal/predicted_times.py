@@ -29,7 +29,8 @@ def show_prediction(prediction: Prediction) -> None:
         console.print(_table(prediction))
     else:
         rows = prediction.as_json()["rows"]
-        show_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows])
+        names = [name for name in rows[0] if name != "interval_s"]
+        show_table(names, [[str(row[name]) for name in names] for row in rows])
     shown = prediction.crossovers[:CROSSOVERS_SHOWN]
     for crossover in shown:
         console.print(

@@ -84,6 +84,11 @@ def test_the_list_as_json(nhalf: Call, tmp_path: Path) -> None:
     assert record["ranks_per_node"] == 2
     assert record["latency_s"] == pytest.approx(1.25e-6)
     assert record["bandwidth_Bps"] == pytest.approx(1264e6)
+    assert (record["latency_s_range"], record["bandwidth_Bps_range"]) == (None, None)
+    dell = rows["poweredge-ib"]
+    for name in ("latency_s", "bandwidth_Bps"):
+        low, high = dell[f"{name}_range"]
+        assert dell[name] == pytest.approx((low * high) ** 0.5, rel=1e-3)
     assert record["topology"]["kind"] == "fat-tree"
     assert (record["models"], record["points"]) == (6, 19)
     mine = rows["node1"]
