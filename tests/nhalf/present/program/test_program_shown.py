@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from nhalf.cli.verbs.trace import Traced, _print_totals
+from nhalf.facts.program.program import Program
+from nhalf.measure.traced.tables import TraceFolder
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 from tests.server import Ended
 
@@ -63,3 +67,11 @@ def test_a_damaged_table_is_one_line(folder: Path, call: Call) -> None:
     (folder / "calls.parquet").write_bytes(b"PAR1")
     shown = call("show", folder)
     shown.is_error(2, "calls.parquet", "damaged")
+
+
+def test_a_trace_ends_with_the_share_in_mpi(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _print_totals(TraceFolder(folder, Program.open(folder).trace), Traced())
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.match(r"\d+ % of the run is in MPI", last)
