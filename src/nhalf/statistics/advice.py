@@ -26,6 +26,9 @@ class Advice:
 PRECISION_TARGET = 0.03
 """Target relative half-width of the interval over launches in a default run."""
 
+TIMELESS = "timeless"
+"""The name of the warning that launches with a time of 0 were left out."""
+
 OTHER_STATE = "other-state"
 """The name of the warning that a point is not in the state of its curve."""
 
@@ -117,6 +120,13 @@ ADVICES = (
         "add launches at another time (--resume RUN --launches N), or keep the machine idle",
         "fewer than two launches met the state in which most of the run was measured, as a flag "
         "between two cores tells (statistics/flags.py)",
+    ),
+    Advice(
+        TIMELESS,
+        "a launch measured a time of 0 and is left out",
+        "add launches (--resume RUN --launches N); if many measure 0, the clocks of the ranks are "
+        "not aligned or too coarse",
+        "the median of a launch is exactly 0, and that of most others of the point is not",
     ),
     Advice(
         "drift",

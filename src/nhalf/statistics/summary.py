@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, OTHER_STATE, PRECISION_TARGET
+from nhalf.statistics.advice import ADVICES, OTHER_STATE, PRECISION_TARGET, TIMELESS
 from nhalf.statistics.derived_advice import derived
 from nhalf.statistics.flags import flag_of_group, flag_of_visit, with_states
 from nhalf.statistics.intervals import sample_interval
@@ -61,7 +61,8 @@ def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
-    A point is reported in one state of the machine (flags.py), from the launches in that state.
+    A point is reported in one state of the machine (flags.py), from the launches in that state,
+    without those that took no time.
     The reported value is the pseudomedian of their medians, its interval that of
     `next_run_intervals`; with one launch, that of `sample_interval`, and the advice says so; NaN
     for a single sample that is not simulated. `advice` holds the warnings of probe and launcher and
@@ -73,7 +74,8 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     stated = with_states(_visits(measurements))
     if stated.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
-    reported = stated.filter("counts")
+    stated = stated.with_columns(timeless=_is_timeless())
+    reported = stated.filter(pl.col("counts") & ~pl.col("timeless"))
     if reported.height < stated.height:
         measurements = measurements.with_row_index("row").join(
             reported.lazy().select("row"), on="row", how="semi"
@@ -90,6 +92,13 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
 
 
+def _is_timeless() -> pl.Expr:
+    """Whether a visit took no time although most others to its point did: its clock failed."""
+    took_time = pl.col("median_s") > 0
+    mostly = (took_time & pl.col("counts")).sum() * 2 > pl.col("counts").sum()
+    return (pl.col("median_s") == 0) & mostly.over(RUN_POINT)
+
+
 def _points(stated: pl.DataFrame, launches: pl.DataFrame) -> pl.DataFrame:
     """One row per point, from the launches in the reported state; warnings from all visits."""
     of_all = stated.group_by(RUN_POINT, maintain_order=True).agg(
@@ -97,6 +106,7 @@ def _points(stated: pl.DataFrame, launches: pl.DataFrame) -> pl.DataFrame:
         pl.col("verified").all(),
         _flat("advice").unique(maintain_order=True),
         pl.col("elsewhere").any(),
+        pl.col("timeless").any(),
         pl.col("state_s").filter("counts").first().fill_nan(None),
         state_share=pl.col("counts").mean(),
     )
@@ -253,6 +263,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
         "one-launch": single & ~pl.col("transport").is_in(EXACT),
         OTHER_STATE: pl.col("elsewhere"),
+        TIMELESS: pl.col("timeless"),
         "unverified": ~pl.col("verified"),
     }
     warnings = [pl.when(flag).then(pl.lit(name)) for name, flag in flags.items()]

@@ -193,3 +193,21 @@ def test_one_sample_has_no_interval_unless_it_is_exact(transport: str, known: bo
     assert row["median_s"] == 5.1e-7
     assert (row["ci_low_s"] == row["ci_high_s"] == 5.1e-7) == known
     assert math.isnan(row["ci_low_s"]) != known
+
+
+def test_a_launch_without_a_time_is_left_out_with_a_warning(make_measurements: Make) -> None:
+    measured = make_measurements(sizes=[8], launches=6, patterns=["allreduce"])
+    failed = pl.when(pl.col("launch") == 3).then(pl.lit([0.0] * 20)).otherwise("samples_s")
+    point = summarise(measured.with_columns(samples_s=failed)).row(0, named=True)
+    assert point["launches"] == 5
+    assert 0.9e-6 < point["ci_low_s"] < point["median_s"] < point["ci_high_s"] < 1.2e-6
+    assert point["lowest_s"] > 0
+    assert "timeless" in point["advice"]
+    assert "timeless" not in summarise(measured).row(0, named=True)["advice"]
+
+
+def test_where_most_launches_take_no_time_none_is_left_out(make_measurements: Make) -> None:
+    measured = make_measurements(sizes=[8], launches=5)
+    rounded = pl.when(pl.col("launch") > 1).then(pl.lit([0.0] * 20)).otherwise("samples_s")
+    point = summarise(measured.with_columns(samples_s=rounded)).row(0, named=True)
+    assert (point["launches"], point["median_s"]) == (5, 0)
