@@ -234,3 +234,16 @@ def test_times_shown_are_those_of_the_summary(make_measurements: Make) -> None:
     for size in compare(medians, medians).curves[0].sizes:
         reported = shown.filter(pl.col("bytes") == size.size_bytes)["median_s"]
         assert size.a_s == size.b_s == pytest.approx(reported.item())
+
+
+def test_a_launch_without_a_time_is_left_out_and_the_size_is_compared(
+    make_measurements: Make,
+) -> None:
+    a = launch_medians(make_measurements(sizes=[8, 1024], launch_noise=0.003))
+    b = launch_medians(make_measurements(sizes=[8, 1024], launch_noise=0.003, seed=2))
+    is_zero = (pl.col("launch") == 1) & (pl.col("bytes") == 8)
+    zero = a.with_columns(median_s=pl.when(is_zero).then(0.0).otherwise("median_s"))
+    comparison = compare(zero, b)
+    assert [size.size_bytes for size in comparison.curves[0].sizes] == [8, 1024]
+    assert comparison.not_comparable == []
+    assert comparison.verdict == "equal" or comparison.curves[0].worse == "not worse"

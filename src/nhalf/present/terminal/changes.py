@@ -49,14 +49,16 @@ def show_changes(
         name.replace(",", " → ", 1) if "," in curve.mpi else name
         for name, curve in _zip(names, curves)
     ]
+    # A single curve that is unclear is nothing to sum.
+    shows_all = every_size or len(curves) + len(lost) == 1
     shown = [
-        (name, curve) for name, curve in _zip(names, curves) if every_size or not _is_open(curve)
+        (name, curve) for name, curve in _zip(names, curves) if shows_all or not _is_open(curve)
     ]
     rows = [row for name, curve in shown for row in _rows(name, curve, every_size)]
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
-    for line in open_lines([*doubts, *lost], bool(rows) and not every_size, run):
+    for line in open_lines([*doubts, *lost], bool(rows) and not shows_all, run):
         console.print(line, markup=False, soft_wrap=True)
 
 

@@ -37,10 +37,9 @@ def show_comparison(
     curves = comparison.curves
     pairs = {(curve.mpi_a, curve.mpi_b) for curve in curves}
     is_one_run = names[0] == names[1]
-    if is_one_run and len(pairs) == 1:
+    before, now = ("A", "B") if is_one_run else names
+    if is_one_run and len(pairs) == 1 and len(set(*pairs)) == 2:
         ((before, now),) = pairs
-    else:
-        before, now = ("A", "B") if is_one_run else names
     sides = (before, now) if is_one_run else BASELINE
     show_changes(console, comparison, run=names[1], lost=lost, sides=sides, every_size=every_size)
     missing = comparison.not_comparable
