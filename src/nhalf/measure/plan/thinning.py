@@ -12,6 +12,9 @@ from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 SIZES_LEAST = 3
 """Fewest sizes after thinning: both ends and one between."""
 
+SIZES_LEAST_OF_EVERY_LAUNCH = 7
+"""Fewest sizes where every launch is kept: a curve can still be seen; rather it takes longer."""
+
 INSERTED_STRIDE_MAX = 4
 """Beyond this stride no inserted sizes are measured."""
 
@@ -84,7 +87,8 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
         return True
     needs = _needs_s(agenda, budget)
     whole = {block for block in needs if agenda.plan.blocks[block].whole}
-    sizes = {block for block in needs if block not in whole and _more_sizes(agenda, block)}
+    least = SIZES_LEAST_OF_EVERY_LAUNCH if keeps_all else SIZES_LEAST
+    sizes = {block for block in needs if block not in whole and _more_sizes(agenda, block, least)}
     axes = {block for block in needs if block not in whole and _more_axes(agenda, block)}
     second = {block for block in needs if agenda.thinned[block].launches == LAUNCHES_MIN}
     candidates = sizes or axes if keeps_all else whole | (sizes or axes) or second
@@ -138,10 +142,11 @@ def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:
     return needs
 
 
-def _more_sizes(agenda: Agenda, block: int) -> bool:
+def _more_sizes(agenda: Agenda, block: int, least: int = SIZES_LEAST) -> bool:
+    """Whether a block has more than the least number of sizes."""
     stride = agenda.thinned[block].sizes
     return _has_inserted(agenda, block) or any(
-        len(strided(f.sizes, stride)) > SIZES_LEAST for f in _of_block(agenda, block)
+        len(strided(family.sizes, stride)) > least for family in _of_block(agenda, block)
     )
 
 

@@ -274,6 +274,9 @@ class TestThinning:
         agenda = make(self.LARGE, subjects=2)
         thin(agenda, Budget(1e-6, is_given=False))
         assert agenda.left_out() == [], "some overtime is allowed"
+        for _ in range(3):
+            thin(agenda, Budget(-100.0, is_given=False))
+        assert self.points_of(agenda, 0) == 2 * 7, "seven of a curve stay in any case"
         whole = Block(["pairs"], [64], "8", axes={"pairs": "1:32"}, whole=True)
         agenda = make(Block(["pingpong"], [2], "0:1999:1"), whole, subjects=2)
         thin(agenda, Budget(30.0, [1, 1], is_given=False))
