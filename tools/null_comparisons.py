@@ -70,7 +70,7 @@ def verdicts(frames: Sequence[pl.DataFrame], runs: int, factor: float) -> Counte
         slower = pl.col("samples_s").list.eval(pl.element() * factor)
         former = flagged_medians(before)
         subject = Facts(now.with_columns(samples_s=slower))
-        answers, _, _ = against_former(subject, former, TOLERANCE)
+        answers = against_former(subject, former, TOLERANCE).answers
         found[worst([answer.verdict for answer in answers])] += 1
     return found
 
