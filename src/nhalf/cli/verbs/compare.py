@@ -194,7 +194,11 @@ def _lost_names(lost: Lost) -> list[tuple[str, Doubt]]:
 def _lost_json(lost: Lost) -> dict[str, Any]:
     """The curves without launches in equal states."""
     rows = [
-        {**{key: value for key, value in row.items() if key != "doubt"}, **vars(row["doubt"])}
+        {
+            **{key: value for key, value in row.items() if key != "doubt"},
+            "reason": row["doubt"].reason,
+            "remedy": row["doubt"].remedy,
+        }
         for row in lost
     ]
     return {"unclear": rows}

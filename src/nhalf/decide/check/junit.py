@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree as xml
 
+from nhalf.base.numbers import MISSING, span
 from nhalf.decide.check.verdict import (
     FAILURES,
     Answer,
@@ -45,19 +46,23 @@ def junit(
     suite.attrib |= {"time": f"{time_s:.3f}", "timestamp": began, "hostname": host or "localhost"}
     _child(suite, "properties")
     for answer in check.answers:
-        _add_case(suite, name, answer, answer.verdict in failing)
+        is_baseline = check.kind == "baseline" and answer.metric == "time"
+        _add_case(suite, name, answer, answer.verdict in failing, is_baseline)
     _child(suite, "system-out").text = _clean("\n".join(check.notes))
     _child(suite, "system-err")
     xml.indent(suites)
     return bytes(xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _add_case(suite: xml.Element, name: str, answer: Answer, fails: bool) -> None:
-    """One expectation, with a failure or a skip if it is not met."""
+def _add_case(
+    suite: xml.Element, name: str, answer: Answer, fails: bool, is_baseline: bool
+) -> None:
+    """One expectation, or one curve of a baseline, with a failure or a skip if it is not met."""
     case = _child(suite, "testcase", classname=f"nhalf.{name}", name=answer.name, time="0.000")
     if answer.verdict == "met":
         return
-    message = f"{answer.verdict}: {sentence(answer.worst_point)}"
+    verdict = "slower" if is_baseline and answer.verdict == "missed" else answer.verdict
+    message = f"{verdict}: {sentence(answer.worst_point)}"
     if answer.source:
         message += f" (promised by {answer.source})"
     if not fails:
@@ -78,11 +83,9 @@ def sentence(point: PointVerdict) -> str:
         parts.append(f"expected {format_bounds(point.bounds, point.unit)}")
     if point.measured is not None:
         measured = point.measured
+        interval = span(measured.low, measured.high, lambda end: format_value(end, point.unit))
         text = f"measured {format_value(measured.median, point.unit)}"
-        if measured.low == measured.low:
-            low, high = (format_value(end, point.unit) for end in (measured.low, measured.high))
-            text += f" ({low} to {high})"
-        parts.append(text)
+        parts.append(text if interval == MISSING else f"{text} ({interval})")
     parts += [format_excess(point), point.reason]
     where = format_place(point.point)
     description = ", ".join(part for part in parts if part)

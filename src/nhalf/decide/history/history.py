@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.decide.changes import Ratio, Verdict
 from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
@@ -47,6 +48,13 @@ class Shift:
     low: float
     high: float
     differences: tuple[Difference, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of decide/changes.py, "unclear" if the machine was in another state."""
+        if any(difference.name == around.FLAG for difference in self.differences):
+            return "unclear"
+        return Ratio(self.ratio, self.low, self.high).verdict(THRESHOLD)
 
     @property
     def date(self) -> str:
@@ -226,6 +234,7 @@ def _shift_json(shift: Shift) -> dict[str, Any]:
         "at_first": shift.first,
         "at_last": shift.last,
         "started_s": shift.started_s,
+        "verdict": shift.verdict,
         "ratio": shift.ratio,
         "ci": [shift.low, shift.high],
         "environment": [vars(difference) for difference in shift.differences],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nhalf.base.numbers import change, fixed
+from nhalf.base.numbers import change, change_span, fixed
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.present.change_words import around_text, at_text, ends
@@ -59,14 +59,16 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
             shift.date,
             called[id(levels)],
             change(shift.ratio),
-            f"{change(shift.low)} to {change(shift.high)}",
+            change_span(shift.low, shift.high),
+            shift.verdict,
             at_text(shift),
             around_text(shift) or "nothing that was recorded",
         ]
         for levels, shift in history.shifts
     ]
     if rows:
-        show_table(["changed", "curve", "time", "interval", "first run", "what else changed"], rows)
+        head = ["changed", "curve", "time", "interval", "verdict", "first run"]
+        show_table([*head, "what else changed"], rows)
     else:
         screen.print("No curve changed.")
     for name, curve in zip(names, history.curves, strict=True):

@@ -291,10 +291,13 @@ def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
     slower = call(
         *("run", "--transport", "model", "--model", "L=7e-6", "--like", "before", "--out", "now")
     )
-    assert slower.out.splitlines()[-1] == "regression"
+    assert (slower.code, slower.out.splitlines()[-1]) == (1, "regression")
     assert "pingpong" in slower.out.split("against before:")[1]
     same = call("run", "--transport", "model", "--like", "before", "--out", "again")
-    assert same.out.splitlines()[-1] == "no regression"
-    assert "against" not in call(
-        *("run", "--transport", "model", "--like", "before", "--out", "silent", "--quiet")
-    ).out  # fmt: skip
+    assert (same.code, same.out.splitlines()[-1]) == (0, "no regression")
+    silent = ("run", "--transport", "model", "--model", "L=7e-6", "--like", "before", "--out")
+    quiet = call(*silent, "quiet", "--quiet")
+    assert (quiet.code, quiet.out) == (1, "")
+    told = call(*silent, "told", "--json")
+    (effect,) = json.loads(told.out)["against"]["effects"]
+    assert (told.code, effect["finding"]) == (1, "regression")

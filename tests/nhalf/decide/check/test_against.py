@@ -13,6 +13,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.check.against import (
+    against_former,
     against_machine,
     against_run,
     as_model,
@@ -23,6 +24,7 @@ from nhalf.decide.check.verdict import Answer, Check
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.summary import launch_medians
+from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
 SIZES = [0, 8, 1024, 65536]
@@ -208,3 +210,20 @@ def test_models_that_err_more_than_is_tolerated_are_mentioned(exact: Make) -> No
     rough = msgspec.structs.replace(known.models[0], heldout_p95=0.3)
     (note,) = model_notes(Machine(name="m", models=(rough,)), 0.10)
     assert "30 %" in note
+
+
+def test_a_machine_whose_state_is_unknown_decides_nothing(exact: Make) -> None:
+    """A curve that is twice as slow is unclear where other processes took the cores."""
+    flags = [{"name": name, "value": 5e-8} for name in ("flag_before_s", "flag_after_s")]
+    missed = pl.when(pl.col("launch") < 3).then(pl.lit(flags)).otherwise(pl.lit([]))
+    kind = MEASUREMENT_COLUMNS["values"]
+    before = Facts(exact()).flagged
+    twice = exact(slower={"mpich": 2.0})
+    now = Facts(twice.with_columns(values=missed.cast(kind)))
+    against = against_former(now, before, 0.10)
+    (answer,) = against.answers
+    assert answer.verdict == "unclear"
+    assert "the state of the machine is unknown for" in answer.points[0].reason
+    assert answer.points[0].remedy
+    assert not against.comparison.regressed
+    assert against_former(Facts(twice), before, 0.10).comparison.regressed
