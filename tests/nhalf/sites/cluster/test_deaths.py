@@ -32,7 +32,7 @@ EARLY_POINTS = 6
 """A launch with no more points than this is not about to end."""
 TIMEOUT_S = 4
 RUN_MAX_S = 3 * TIMEOUT_S + 100
-"""Budget, two waits for what is silent, and asking hosts; on a quiet machine."""
+"""All planned launches, two waits for what is silent, and asking hosts; on a quiet machine."""
 
 
 def kill(cluster: Cluster, kind: str, host: str, journal: Journal) -> None:
