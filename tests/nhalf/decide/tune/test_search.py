@@ -173,7 +173,7 @@ class TestTold:
     def test_winners_proof_and_use(self, bench: MadeBench, told: Console) -> None:
         show_tuned(told, bench, tune(bench, ASKED))
         text = told.export_text()
-        for said in ("two", "90%", "tree", "50%", "faster", "lib-1: active.", "export FILE="):
+        for said in ("two", "90 %", "tree", "50 %", "faster", "lib-1: active.", "export FILE="):
             assert said in text, said
         assert f"file  {bench.folder / 'made.table'}" in text
 
