@@ -48,12 +48,12 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
         emit_json({"studies": rows, "patterns": [_shown(entry) for entry in patterns]})
         return
     titles = [(study.name, study.title) for study in studies]
-    whats = [(entry["name"], entry["what"]) for entry in patterns]
+    descriptions = [(entry["name"], entry["what"]) for entry in patterns]
     if not as_table:
         show_table(("study", "question"), titles)
-        show_table(("pattern", "a value is"), whats)
+        show_table(("pattern", "a value is"), descriptions)
     elif word:
-        _write({"Studies": titles, "Patterns": whats})
+        _write({"Studies": titles, "Patterns": descriptions})
     else:
         _write({"Studies": titles, **grouped(patterns)})
         sys.stdout.write("\nnhalf run --list WORD lists those with a word, variants included.\n")

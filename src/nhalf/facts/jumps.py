@@ -15,6 +15,8 @@ from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 SIZES_MIN = 3
 SIZES_BESIDE = 3
 """Sizes on each side of a jump that determine a launch's level there."""
+LAUNCHES_MIN = 3
+"""Two launches that agree by chance prove no jump."""
 COHERENT = 1.25
 """A jump from several sizes that deviates by more than this from that of the two adjacent sizes is
 rejected: those two are what a reader sees."""
@@ -64,7 +66,7 @@ def jump_between(launches: pl.DataFrame, lower: Segment, upper: Segment) -> Jump
 def jump_ratios(
     launches: pl.DataFrame, lower: Segment, upper: Segment, confidence: float = 0.95
 ) -> tuple[Interval | None, Interval | None]:
-    """The jump over the longest expected time, and over the shortest; None below two launches."""
+    """The jump over the longest expected time, and over the shortest; None with few launches."""
     longest, shortest = _growths(launches, lower, upper.from_bytes)
     costs = _ratio(launches, lower, upper, longest, confidence)
     return costs, _ratio(launches, lower, upper, shortest, confidence)
@@ -85,11 +87,11 @@ def _ratio(
 ) -> Interval | None:
     """The jump with its interval; from several sizes if they agree with the adjacent ones."""
     adjacent_ratios = _beside(launches, lower.to_bytes, upper.from_bytes, growth)
-    if len(adjacent_ratios) < 2:
+    if len(adjacent_ratios) < LAUNCHES_MIN:
         return None
     adjacent = ratio_interval(adjacent_ratios, confidence)
     ratios = _over_sizes(launches, lower, upper, growth)
-    if len(ratios) < 2:
+    if len(ratios) < LAUNCHES_MIN:
         return adjacent
     over_sizes = ratio_interval(ratios, confidence)
     before_s = _reported_s(launches, lower.to_bytes)

@@ -29,6 +29,8 @@ AT_ONE_SIZE = 1.06
 """A jump between sizes this close is the library's: no cache effect is so sharp."""
 EAGER_LEAST = 256
 """No library waits for the receiver of a smaller message, in bytes."""
+EAGER_MOST = 2**20
+"""Defaults of libraries lie below; only a limit that the library names may be larger."""
 EAGER_STEPS_MAX = 2
 """Which of more steps is the one to rendezvous is unknown, unless the library says so."""
 SUBJECT = without(RUN_CURVE, "pattern", "axes", "algorithm")
@@ -103,7 +105,8 @@ def _eager(merged: Sequence[Switch]) -> set[int]:
     for place, switch in enumerate(merged):
         if switch.pattern in COLLECTIVES or not switch.jump.costs:
             continue
-        if switch.limit or (switch.at_one_size and switch.jump.before_bytes >= EAGER_LEAST):
+        is_usual = EAGER_LEAST <= switch.jump.before_bytes <= EAGER_MOST
+        if switch.limit or (switch.at_one_size and is_usual):
             by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
     return {
         max(places, key=lambda place: (merged[place].limit is not None, _before(merged[place])))
@@ -139,9 +142,11 @@ def _all(facts: Facts) -> Iterator[Switch]:
         if not (own and model.pattern in patterns):
             continue
         launches = launches_of(model, facts.launches)
+        evident = evident_changes(facts, model)
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (before, after) in zip(model.breakpoints, sides, strict=False):
-            jump = jump_between(launches, before, after) if change.kind == "jump" else None
+            is_jump = change.kind == "jump" and change in evident
+            jump = jump_between(launches, before, after) if is_jump else None
             if jump is None or not _is_switch(facts, model, jump):
                 continue
             switch = _switch(facts, launches, jump)
