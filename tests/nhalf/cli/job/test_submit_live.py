@@ -17,6 +17,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
+from nhalf.measure.plan.budget import VISITS_MAX
 from nhalf.mpi.discover import libraries
 from tests.patience import duration, patience_s
 
@@ -116,7 +117,7 @@ def follow_to_its_time(nhalf: Call, out: Path) -> Any:
 
 
 def test_cancelled_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
-    """No point twice, none lost."""
+    """No point too often, none lost."""
     out = tmp_path / "r"
     assert nhalf(*LONG, "--out", out, "--no-wait", "--quiet").code == 0
     wait_for_points(out, 3)
@@ -134,13 +135,13 @@ def goes_on(there: Call, nhalf: Call, out: Path, first: list[tuple[Any, ...]]) -
     wait_for_points(out, len(first) + 1)
     later = points(out)
     assert later[: len(first)] == first
-    assert Counter(later).most_common(1)[0][1] == 1
+    assert Counter(later).most_common(1)[0][1] <= VISITS_MAX
     assert there("scancel", f"--name=nhalf-{out.name}").code == 0
 
 
 @pytest.mark.full
 def test_out_of_time_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
-    """No point twice, none lost: through scancel, a leaving follower and the time limit."""
+    """No point too often, none lost: through scancel, a leaving follower and the time limit."""
     out = tmp_path / "r"
     assert nhalf(*LONG, "--out", out, "--no-wait", "--quiet").code == 0
     wait_for_points(out, 3)
@@ -155,6 +156,6 @@ def test_out_of_time_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> Non
     assert f"{len(first)} points are kept: the time of Slurm job" in ended.err
     assert f"go on with: nhalf run --resume {out} --submit" in ended.err
     assert len(first) > 3
-    assert Counter(first).most_common(1)[0][1] == 1
+    assert Counter(first).most_common(1)[0][1] <= VISITS_MAX
     assert not (out / "measurements.parquet").exists()
     goes_on(there, nhalf, out, first)

@@ -32,7 +32,7 @@ def needs(vendor: str) -> str:
     ("words", "said"),
     [
         (("--gain", "0"), "a gain of 0.0"),
-        (("--gain", "1"), "a gain of 1.0"),
+        (("--gain", "100%"), "a gain of 1.0"),
         (("--ranks", "1"), "no numbers of ranks"),
         (("--bytes", "x"), "x"),
         (("--budget", "x"), "x"),

@@ -11,11 +11,13 @@ import random
 import signal
 import subprocess
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from nhalf.measure.plan.budget import VISITS_MAX
 from nhalf.store.run import Run
 from tests.patience import patience_s
 
@@ -137,7 +139,7 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
             assert unnoticed or f"on {host} " in message or f"{host}: task" in message, message
             assert not journal.events("host")
         points = journal.points()
-        assert len(points) == len(set(points))
+        assert max(Counter(points).values()) <= VISITS_MAX
         assert Run.open(out).measurements().collect().height == len(points)
     finally:
         process.kill()
