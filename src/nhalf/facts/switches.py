@@ -155,6 +155,7 @@ def _all(facts: Facts) -> Iterator[Switch]:
             yield replace(switch, is_cache=is_cache)
 
 
+@fact
 def _packet_steps(facts: Facts, model: FittedModel) -> Steps | None:
     """The packets of a library, whose steps may be clear in another pattern."""
     alike = (m for m in facts.models if all(getattr(m, n) == getattr(model, n) for n in SUBJECT))

@@ -34,14 +34,18 @@ class Listed(NamedTuple):
 
 
 def listed(folder: Path) -> list[Listed]:
-    """The machines of record by year, then the machine files under a folder, by path."""
+    """The machines of record by year, then the machine files under a folder, by path.
+
+    Hidden folders, such as a virtual environment, are left out.
+    """
     records = [catalogue.path_of(name) for name in catalogue.names()]
     of_record = [Listed(path, read(path), True) for path in records]
     of_record.sort(key=lambda entry: (entry.machine.year or 0, entry.machine.name))
     ours = {path.resolve() for path in records}
     local = []
     for path in sorted(folder.rglob("*.toml")):
-        if path.resolve() in ours:
+        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if is_hidden or path.resolve() in ours:
             continue
         try:
             local.append(Listed(path, read(path), False))

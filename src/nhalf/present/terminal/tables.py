@@ -45,7 +45,7 @@ def print_table(table: Table) -> None:
     console.print(table)
     if dropped:
         words = f"left out, as the terminal is narrow: {', '.join(dropped)}"
-        console.print(words, markup=False, style="dim", soft_wrap=True)
+        console.print(words, markup=False, style="dim")
 
 
 def _without_narrow(table: Table, console: Console) -> list[str]:

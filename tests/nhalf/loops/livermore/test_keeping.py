@@ -70,8 +70,8 @@ def test_the_report_has_a_panel_of_rungs(table: list[Row], tmp_path: Path) -> No
     assert isinstance(shown, Table)
     cells = [row[2:7] for row in shown.rows]
     assert cells == [
-        ["1.00", "2.00", "6.00", "6.00", "17%"],
-        ["1.00", "2.00", "2.00", "3.00", "33%"],
+        ["1.00", "2.00", "6.00", "6.00", "17 %"],
+        ["1.00", "2.00", "2.00", "3.00", "33 %"],
     ]
     assert "compile with -O2" in shown.rows[0][7]
 
@@ -100,7 +100,7 @@ def test_a_tuned_kernel_is_beside_the_plain_one(tuned: list[Row], tmp_path: Path
     shown = TunedKernels().render(facts)
     assert isinstance(shown, Table)
     words = "vectorise, keep elements in registers"
-    assert [row[1:] for row in shown.rows] == [["1.00", "3.00", "1.25", "33%", "80%", words]]
+    assert [row[1:] for row in shown.rows] == [["1.00", "3.00", "1.25", "33 %", "80 %", words]]
     (said,) = [one for one in findings(facts) if one.kind == "tuned-reached"]
     assert "reach 80 % of the bounding rate on average, the same kernels before 33 %" in said.text
     assert tuned[0].fastest.build == FAST
