@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
@@ -31,18 +31,24 @@ from nhalf.statistics.summary import EXACT
 
 POINTS_EACH = 16
 """Points per process that make starting another one worthwhile."""
+ROUNDING = 1e-9
+"""Samples of a deterministic clock differ by no larger share."""
 WITHIN = 1 / 3
 """Precision of the samples within a launch, relative to the precision requested over launches."""
 
 
 @dataclass(frozen=True)
 class _RunningLaunch:
-    """The processes of one launch; up to `at_once` questions may be pending."""
+    """The processes of one launch; up to `at_once` questions may be pending.
+
+    `exact` are the points whose samples are equal: another visit would add nothing.
+    """
 
     processes: Processes
     start: Start
     launch: int
     at_once: int
+    exact: set[Point] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,8 @@ class Launching:
             for visit in self.order.shuffled(again):
                 if not self.stopping.before_further_visit():
                     return
-                if (start.subject, visit.point) not in self.agenda.state.impossible:
+                is_impossible = (start.subject, visit.point) in self.agenda.state.impossible
+                if not is_impossible and visit.point not in running.exact:
                     yield replace(visit, is_first=False)
 
     def _may_revisit(self, start: Start, point: Point) -> bool:
@@ -182,6 +189,8 @@ class Launching:
             self.retries.suspect(subject, visit.point, error)
             raise
         self.retries.answered(running.start)
+        if is_exact(record.get("samples_s", [])):
+            running.exact.add(visit.point)
         spent_s = time.monotonic() - question.asked_s
         if visit.is_first:
             effort = (spent_s, visit.slice_s, visit.visits)
@@ -189,3 +198,10 @@ class Launching:
         else:
             self.stopping.revisited(spent_s)
         return Answer(question.position, visit.point, record)
+
+
+def is_exact(samples_s: Sequence[float]) -> bool:
+    """Whether several samples are equal but for rounding, as those of a deterministic clock."""
+    if len(samples_s) < 2:
+        return False
+    return max(samples_s) - min(samples_s) <= ROUNDING * max(samples_s)
