@@ -79,9 +79,10 @@ def _allowed(reached: Reach, target_share: float) -> Finding:
     low, high = reached.launches
     launches = f"{low}" if low == high else f"{low} to {high}"
     usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
+    bound = f" (95 % of the points are within {most})" if reached.most_share < BLIND else ""
     text = (
-        f"The noise of this machine allows {usual} with {launches} launches (95 % of the points "
-        f"are within {most}); ±{target_share * 100:.3g} % was asked for."
+        f"The noise of this machine allows {usual} with {launches} launches{bound}; "
+        f"±{target_share * 100:.3g} % was asked for."
     )
     if reached.half_width_share >= BLIND:
         why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"
