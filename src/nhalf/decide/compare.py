@@ -17,9 +17,11 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
   of the night (family.py).
 - Two runs did not take turns: each has levels and deviations of its launches, and the difference of
   their means has both variances (Welch). Runs differ by more than launches of one run do, so the
-  variances have the additional share BETWEEN_RUNS (statistics/next_run.py). Launches of a machine
+  variances have an additional share, at most BETWEEN_RUNS (between_runs.py). Launches of a machine
   that changed between states are paired state by state. What else changed between two runs cannot
   be told from the libraries.
+- Where launches have fewer than SAMPLES_FEW samples, the interval of a size contains the ratio of
+  the fastest samples as well.
 - Fewer launches than LAUNCHES_MIN, an unknown state of the machine or different states leave the
   verdict open (statistics/same_state.py).
 """
@@ -28,16 +30,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, family_error
-from nhalf.decide.ratio_intervals import Estimates, estimates, estimates_apart
+from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.next_run import BETWEEN_RUNS
@@ -47,6 +51,8 @@ from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 THRESHOLD = 1.02
 CONFIDENCE = 1 - 2 * FALSE_ALARMS
 """That of all intervals of a comparison together, at both ends."""
+SAMPLES_FEW = 10
+"""With fewer samples in a launch, its median can be that of disturbed ones."""
 LOG_MOST = 700.0
 """A larger logarithm has no exponential."""
 
@@ -78,7 +84,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class _Curve:
-    """A curve before its verdict: sizes, times and estimates of their ratios, each (sizes,)."""
+    """A curve before its verdict: sizes and times, each (sizes,), and the launches' logarithms."""
 
     point: dict[str, Any]
     libraries: tuple[str, str]
@@ -86,8 +92,14 @@ class _Curve:
     size_bytes: Floats
     a_s: Floats
     b_s: Floats
-    estimates: Estimates
+    logs: LaunchLogs
     doubt: Doubt
+    between_runs_share: float = 0.0
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The logarithms of the ratios with their errors."""
+        return self.logs.estimates(self.between_runs_share)
 
     def probability(self, log_least: float, reverse: bool) -> float:
         """The smallest error at which B is slower than A somewhere, or faster if `reverse`."""
@@ -175,10 +187,15 @@ def _curves(
 ) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s.
 
-    Without pairs, each row has the time of one side.
+    Also their fastest samples, `a_fastest_s` and `b_fastest_s`, and numbers of samples, `a_samples`
+    and `b_samples`. Without pairs, each row has the times of one side.
     """
     on = [*COMPARED_POINT, "launch"]
-    a, b = a.select(*on, a_s="median_s"), b.select(*on, b_s="median_s")
+    of_a, of_b = (
+        {f"{side}_s": "median_s", f"{side}_fastest_s": "lowest_s", f"{side}_samples": "samples"}
+        for side in ("a", "b")
+    )
+    a, b = a.select(*on, **of_a), b.select(*on, **of_b)
     if is_paired:
         rows = a.join(b, on=on, how="full", coalesce=True, nulls_equal=True)
     else:
@@ -217,20 +234,33 @@ def _missing(
 def _measured(sides: Sides) -> _Measured:
     """The curves of both sides and the sizes that cannot be compared."""
     measured = _Measured()
-    for mpi_a, mpi_b in sides.libraries:
-        a_rows = sides.a.filter(pl.col("mpi") == mpi_a)
-        b_rows = sides.b.filter(pl.col("mpi") == mpi_b)
-        is_paired = sides.took_turns or mpi_b in sides.paired
+    for libraries in sides.libraries:
+        a_rows, b_rows = (
+            frame.filter(pl.col("mpi") == mpi)
+            for frame, mpi in zip((sides.a, sides.b), libraries, strict=True)
+        )
+        is_paired = sides.took_turns or libraries[1] in sides.paired
         for point, rows in _curves(a_rows, b_rows, is_paired):
             usable = _usable(rows, is_paired)
             sizes_bytes = usable["bytes"].unique().to_list()
-            measured.missing += _missing(point, (mpi_a, mpi_b), rows, sizes_bytes)
+            measured.missing += _missing(point, libraries, rows, sizes_bytes)
             if not usable.is_empty():
-                doubt = sides.doubt_of(point, mpi_b)
-                between_runs = 0.0 if sides.took_turns else BETWEEN_RUNS
-                estimate = _paired if is_paired else _apart
-                measured.curves.append(estimate(point, (mpi_a, mpi_b), usable, between_runs, doubt))
+                doubt = sides.doubt_of(point, libraries[1])
+                measured.curves.append(_curve(point, libraries, usable, is_paired, doubt))
+    if not sides.took_turns:
+        measured.curves = _with_shares(measured.curves)
     return measured
+
+
+def _with_shares(curves: Sequence[_Curve]) -> list[_Curve]:
+    """The curves of two runs with what these differ by beyond their launches."""
+    certain = [curve for curve in curves if curve.doubt is CERTAIN]
+    shares = dict(
+        zip(map(id, certain), shares_between_runs([c.logs for c in certain]), strict=True)
+    )
+    return [
+        replace(curve, between_runs_share=shares.get(id(curve), BETWEEN_RUNS)) for curve in curves
+    ]
 
 
 def _usable(rows: pl.DataFrame, is_paired: bool) -> pl.DataFrame:
@@ -241,49 +271,44 @@ def _usable(rows: pl.DataFrame, is_paired: bool) -> pl.DataFrame:
     return rows.filter(has_a | has_b).filter(has_a.any().over("bytes") & has_b.any().over("bytes"))
 
 
-def _paired(
-    point: dict[str, Any],
-    libraries: tuple[str, str],
-    rows: pl.DataFrame,
-    between_runs: float,
-    doubt: Doubt,
-) -> _Curve:
-    """The estimates of one curve from pairs of launches."""
-    sizes = rows["bytes"].unique().sort().to_numpy()
-    a, b = (launch_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
-    ratios = estimates(np.log(b / a), between_runs, LAUNCHES_MIN)
-    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
-
-
-def _apart(
-    point: dict[str, Any],
-    libraries: tuple[str, str],
-    rows: pl.DataFrame,
-    between_runs: float,
-    doubt: Doubt,
-) -> _Curve:
-    """The estimates of one curve from the launches of either side."""
-    sizes = rows["bytes"].unique().sort().to_numpy()
-    a, b = (launch_matrix(rows.drop_nulls(name), sizes, name) for name in ("a_s", "b_s"))
-    centre = np.log(launch_intervals(b.T)[0] / launch_intervals(a.T)[0])
-    ratios = estimates_apart(np.log(a), np.log(b), centre, between_runs, LAUNCHES_MIN)
-    return _curve(point, libraries, sizes, (a, b), ratios, doubt)
-
-
 def _curve(
     point: dict[str, Any],
     libraries: tuple[str, str],
-    sizes: Floats,
-    times_s: tuple[Floats, Floats],
-    ratios: Estimates,
+    rows: pl.DataFrame,
+    is_paired: bool,
     doubt: Doubt,
 ) -> _Curve:
-    """A curve with its reported times, and doubt about too few launches."""
-    a_s, b_s = (launch_intervals(side.T)[0] for side in times_s)
-    launches = min(map(len, times_s))
+    """A curve with its reported times, from pairs of launches or from those of either side."""
+    sizes = rows["bytes"].unique().sort().to_numpy()
+    sides = [rows if is_paired else rows.drop_nulls(name) for name in ("a_s", "b_s")]
+    a, b = (
+        launch_matrix(side, sizes, name) for side, name in zip(sides, ("a_s", "b_s"), strict=True)
+    )
+    a_s, b_s = launch_intervals(a.T)[0], launch_intervals(b.T)[0]
+    if is_paired:
+        logs = paired_logs(np.log(b / a), LAUNCHES_MIN)
+    else:
+        logs = logs_apart(np.log(a), np.log(b), np.log(b_s / a_s), LAUNCHES_MIN)
+    logs = replace(logs, fastest_ratio=_fastest_ratio(rows))
+    launches = min(len(a), len(b))
     if doubt is CERTAIN and launches < LAUNCHES_MIN:
         doubt = few_launches(launches, LAUNCHES_MIN)
-    return _Curve(point, libraries, launches, sizes, a_s, b_s, ratios, doubt)
+    return _Curve(point, libraries, launches, sizes, a_s, b_s, logs, doubt)
+
+
+def _fastest_ratio(rows: pl.DataFrame) -> Floats:
+    """Logarithms of the ratios of the fastest samples (sizes,), NaN if samples are enough.
+
+    Where a launch has a handful of samples, a process that took the core moves its median, and all
+    launches of a busy hour alike; it hardly moves the fastest sample of all of them. A change that
+    this one does not show is unclear.
+    """
+    sizes = rows.group_by("bytes").agg(
+        ratio=(pl.col("b_fastest_s").min() / pl.col("a_fastest_s").min()).log(),
+        samples=pl.min_horizontal(pl.col("a_samples").median(), pl.col("b_samples").median()),
+    )
+    few = pl.when((pl.col("samples") < SAMPLES_FEW) & pl.col("ratio").is_finite())
+    return sizes.sort("bytes").select(few.then("ratio"))["ratio"].fill_null(math.nan).to_numpy()
 
 
 def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float) -> CurveRatio:

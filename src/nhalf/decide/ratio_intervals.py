@@ -27,22 +27,25 @@ class Estimates:
 
     `centre_ratio` is reported; `mean_ratio` has the standard error `error`, NaN with too few
     launches. The level and all sizes together share the probability of an error equally.
+    Intervals contain `fastest_ratio`, too, unless it is NaN.
     """
 
     centre_ratio: Floats
     mean_ratio: Floats
     error: Floats
     degrees: Floats
+    fastest_ratio: Floats
 
     def ends(self, error_low: float, error_high: float) -> Ends:
         """Centre, low and high; all low ends hold jointly but for `error_low`, as do high ends."""
         shares = self._shares()
         low = self.mean_ratio - _quantile(self.degrees, 1 - error_low * shares) * self.error
         high = self.mean_ratio + _quantile(self.degrees, 1 - error_high * shares) * self.error
+        fastest = np.where(np.isnan(self.fastest_ratio), self.centre_ratio, self.fastest_ratio)
         return (
             self.centre_ratio,
-            np.minimum(low, self.centre_ratio),
-            np.maximum(high, self.centre_ratio),
+            np.minimum(np.minimum(low, self.centre_ratio), fastest),
+            np.maximum(np.maximum(high, self.centre_ratio), fastest),
         )
 
     def errors_above(self, log_least: float) -> Floats:
@@ -58,39 +61,18 @@ class Estimates:
         tail = stdtr(np.maximum(self.degrees, ROUNDING), -statistic)
         counts = (self.centre_ratio > log_least + ROUNDING) & (self.mean_ratio > ROUNDING)
         counts &= np.isfinite(self.error) & (self.degrees > 0)
+        counts &= ~(self.fastest_ratio <= ROUNDING)
         return np.where(counts, np.minimum(tail / self._shares(), 1.0), 1.0)
 
     def reversed(self) -> Estimates:
         """The estimates of the inverse ratio."""
-        return Estimates(-self.centre_ratio, -self.mean_ratio, self.error, self.degrees)
+        ratios = (-self.centre_ratio, -self.mean_ratio, self.error, self.degrees)
+        return Estimates(*ratios, -self.fastest_ratio)
 
     def _shares(self) -> Floats:
         """Half of the probability is the level's, half that of all sizes (Bonferroni)."""
         sizes = len(self.mean_ratio) - 1
         return np.concatenate(([0.5], np.full(sizes, 0.5 / max(sizes, 1))))
-
-
-def estimates(logs: Floats, between_runs: float = 0.0, launches_min: int = 2) -> Estimates:
-    """Estimates from `logs` (launches, sizes), NaN if a launch lacks a size.
-
-    `between_runs` is the share of the variance of launches that a run does not average out: 0 for
-    sides that took turns. Fewer launches than `launches_min` have no error.
-    """
-    side = _side(logs, np.asarray(~np.isnan(logs).any(axis=0)))
-    return _joined([side], np.nanmedian(logs, axis=0), between_runs, launches_min)
-
-
-def estimates_apart(
-    a: Floats, b: Floats, centre_ratio: Floats, between_runs: float, launches_min: int
-) -> Estimates:
-    """Estimates from logarithms of times (launches, sizes) of sides that did not take turns.
-
-    `centre_ratio` (sizes,) are logarithms of the reported ratios.
-    """
-    reference = (np.nanmedian(a, axis=0) + np.nanmedian(b, axis=0)) / 2
-    complete = np.asarray(~np.isnan(np.concatenate([a, b])).any(axis=0))
-    sides = [_side(b - reference, complete), _side(a - reference, complete)]
-    return _joined(sides, centre_ratio, between_runs, launches_min)
 
 
 @dataclass(frozen=True)
@@ -101,6 +83,102 @@ class _Side:
     mean_ratio: Floats
     square: Floats
     counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LaunchLogs:
+    """Logarithms of a curve's launches: of one side, paired ratios, or of two sides, B and A.
+
+    `centre_ratio` (sizes,) are logarithms of the reported ratios. Fewer launches than
+    `launches_min` have no error. `fastest_ratio` (sizes,) are those of the fastest samples, NaN
+    where medians can be trusted without them.
+    """
+
+    sides: Sequence[_Side]
+    centre_ratio: Floats
+    launches_min: int = 2
+    fastest_ratio: Floats | None = None
+
+    @property
+    def level_difference(self) -> float:
+        """The logarithm of the ratio of the levels' means."""
+        return float(_difference([float(side.level.mean()) for side in self.sides]))
+
+    @property
+    def launch_variances(self) -> list[float]:
+        """The variance of a launch's level on each side, NaN for one launch."""
+        return [
+            float(np.var(side.level, ddof=1)) if len(side.level) > 1 else math.nan
+            for side in self.sides
+        ]
+
+    @property
+    def mean_variance(self) -> float:
+        """The variance of `level_difference` if runs differ by their launches alone."""
+        variances = zip(self.launch_variances, self.sides, strict=True)
+        return sum(variance / len(side.level) for variance, side in variances)
+
+    def estimates(self, between_runs: float = 0.0) -> Estimates:
+        """Levels and sizes with their errors; degrees are joined by Satterthwaite's formula.
+
+        `between_runs` is the share of the variance of launches that a run does not average out: 0
+        for sides that took turns.
+        """
+        sides = self.sides
+        launches = [len(side.level) for side in sides]
+        parts = [
+            variance * (1 / n + between_runs)
+            for variance, n in zip(self.launch_variances, launches, strict=True)
+        ]
+        level_variance = sum(parts)
+        weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+        level_degrees = (
+            level_variance**2 / weights if weights > 0 else sum(launches) - len(launches)
+        )
+        counts = np.array([side.counts for side in sides])
+        degrees = np.maximum(counts - 1, 0).sum(axis=0)
+        known_variance = 0.0 if math.isnan(level_variance) else level_variance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
+            variance, own_degrees = moderate(squares / degrees, degrees)
+            own = variance * (1 / counts + between_runs).sum(axis=0)
+            total = own + known_variance
+            shares = np.nan_to_num(own**2 / own_degrees) + known_variance**2 / max(level_degrees, 1)
+            size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
+            errors = np.sqrt(np.concatenate(([level_variance], total)))
+        medians = [float(np.median(side.level)) for side in sides]
+        means = [side.mean_ratio for side in sides]
+        few = np.concatenate(([min(launches)], counts.min(axis=0))) < self.launches_min
+        return Estimates(
+            np.concatenate(([_difference(medians)], self.centre_ratio)),
+            np.concatenate(([self.level_difference], _difference(means))),
+            np.where(few, math.nan, errors),
+            np.concatenate(([level_degrees], size_degrees)),
+            self._fastest_ratio(),
+        )
+
+    def _fastest_ratio(self) -> Floats:
+        """Give the level one if most sizes have one: (1 + sizes,)."""
+        sizes = self.fastest_ratio
+        if sizes is None:
+            return np.full(1 + len(self.centre_ratio), math.nan)
+        usable = np.isfinite(sizes)
+        level = float(np.median(sizes[usable])) if usable.mean() > 0.5 else math.nan
+        return np.concatenate(([level], sizes))
+
+
+def paired_logs(logs: Floats, launches_min: int = 2) -> LaunchLogs:
+    """Launches of `logs` (launches, sizes), logarithms of ratios, NaN if a launch lacks a size."""
+    side = _side(logs, np.asarray(~np.isnan(logs).any(axis=0)))
+    return LaunchLogs([side], np.nanmedian(logs, axis=0), launches_min)
+
+
+def logs_apart(a: Floats, b: Floats, centre_ratio: Floats, launches_min: int) -> LaunchLogs:
+    """Launches of sides that did not take turns: logarithms of times (launches, sizes)."""
+    reference = (np.nanmedian(a, axis=0) + np.nanmedian(b, axis=0)) / 2
+    complete = np.asarray(~np.isnan(np.concatenate([a, b])).any(axis=0))
+    sides = [_side(b - reference, complete), _side(a - reference, complete)]
+    return LaunchLogs(sides, centre_ratio, launches_min)
 
 
 def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
@@ -118,44 +196,6 @@ def _side(logs: Floats, complete: NDArray[np.bool_]) -> _Side:
     )
 
 
-def _joined(
-    sides: Sequence[_Side], centre_ratio: Floats, between_runs: float, launches_min: int
-) -> Estimates:
-    """The first side minus the second one if there is one: levels and sizes with their errors.
-
-    Degrees of freedom are joined by Satterthwaite's formula.
-    """
-    launches = [len(side.level) for side in sides]
-    parts = [
-        float(np.var(side.level, ddof=1)) * (1 / n + between_runs) if n > 1 else math.nan
-        for side, n in zip(sides, launches, strict=True)
-    ]
-    level_variance = sum(parts)
-    weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
-    level_degrees = level_variance**2 / weights if weights > 0 else sum(launches) - len(launches)
-    counts = np.array([side.counts for side in sides])
-    degrees = np.maximum(counts - 1, 0).sum(axis=0)
-    known_variance = 0.0 if math.isnan(level_variance) else level_variance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
-        variance, own_degrees = moderate(squares / degrees, degrees)
-        own = variance * (1 / counts + between_runs).sum(axis=0)
-        total = own + known_variance
-        shares = np.nan_to_num(own**2 / own_degrees) + known_variance**2 / max(level_degrees, 1)
-        size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
-        errors = np.sqrt(np.concatenate(([level_variance], total)))
-    levels = [float(side.level.mean()) for side in sides]
-    medians = [float(np.median(side.level)) for side in sides]
-    means = [side.mean_ratio for side in sides]
-    few = np.concatenate(([min(launches)], counts.min(axis=0))) < launches_min
-    return Estimates(
-        np.concatenate(([_difference(medians)], centre_ratio)),
-        np.concatenate(([_difference(levels)], _difference(means))),
-        np.where(few, math.nan, errors),
-        np.concatenate(([level_degrees], size_degrees)),
-    )
-
-
 def _difference(values: Sequence[Any]) -> Any:
     """The first value, minus the second one if there is one."""
     return values[0] - values[1] if len(values) > 1 else values[0]
@@ -170,7 +210,7 @@ def ratio_intervals(
     are NaN for fewer than two launches. A width of zero is correct without noise.
     """
     error = 1 - confidence
-    centre, low, high = estimates(logs).ends(error, error)
+    centre, low, high = paired_logs(logs).estimates().ends(error, error)
     return (float(centre[0]), float(low[0]), float(high[0])), (centre[1:], low[1:], high[1:])
 
 

@@ -47,7 +47,7 @@ COVERAGE_OF_FEW = (0.92, 1.0)
 """Two launches have one degree of freedom: their intervals are wide, and some too narrow."""
 FALSE_ALARMS = 0.01
 NIGHT_ALARMS = 0.025
-NIGHT_DETECTED = {"": 0.90, "_unlike": 0.75}
+NIGHT_DETECTED = 0.90
 NIGHT_LAUNCHES = 12
 ADVICE_FALSE_ALARMS = 0.02
 
@@ -197,7 +197,7 @@ def _nights(usual: Simulated, unlike: Simulated, nights: int, seed: int) -> list
         first = share_named_first(world.medians, nights, NIGHT_LAUNCHES, seed)
         claim = f"{PLANTED}x of one of {CURVES} curves is named first, {NIGHT_LAUNCHES} launches"
         name = f"night_detected{suffix}"
-        checks.append(Check(name, f"{claim} ({words})", first, NIGHT_DETECTED[suffix], 1.0, nights))
+        checks.append(Check(name, f"{claim} ({words})", first, NIGHT_DETECTED, 1.0, nights))
     return checks
 
 

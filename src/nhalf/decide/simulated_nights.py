@@ -63,6 +63,7 @@ def compared(
                         axes=pl.lit(_axes(curve)),
                         launch=launch,
                         median_s=pl.col("median_s") * factor,
+                        lowest_s=pl.col("lowest_s") * factor,
                     )
                     .filter(launch < launches)
                 )

@@ -247,3 +247,14 @@ def test_a_launch_without_a_time_is_left_out_and_the_size_is_compared(
     assert [size.size_bytes for size in comparison.curves[0].sizes] == [8, 1024]
     assert comparison.not_comparable == []
     assert comparison.verdict == "equal" or comparison.curves[0].worse == "not worse"
+
+
+@pytest.mark.parametrize(("samples", "verdict"), [(2, "unclear"), (12, "faster")])
+def test_a_change_that_the_fastest_samples_do_not_show_is_unclear(
+    make_measurements: Make, samples: int, verdict: str
+) -> None:
+    """All launches of A were disturbed; with many samples that is the machine, not an accident."""
+    now = launch_medians(make_measurements(sizes=(2**20,))).with_columns(samples=samples)
+    disturbed = now.with_columns(pl.col("median_s") * 20)
+    assert compare(disturbed, now).verdict == verdict
+    assert compare(now, disturbed).verdict == {"faster": "slower"}.get(verdict, verdict)

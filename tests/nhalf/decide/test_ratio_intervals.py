@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interquartile mean of sizes, the level of comparisons and of histories."""
+"""Levels of comparisons and of histories, and intervals of ratios that are partly unknown."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from nhalf.decide.ratio_intervals import interquartile_mean
+from nhalf.decide.ratio_intervals import interquartile_mean, paired_logs
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,12 @@ def test_a_quarter_at_either_end_does_not_count(values: list[float], expected: f
 def test_every_launch_has_its_own_mean() -> None:
     launches = np.array([[4.0, 1.0, 2.0, 3.0], [40.0, 10.0, 30.0, 20.0]])
     assert interquartile_mean(launches).tolist() == [2.5, 25.0]
+
+
+def test_an_unknown_interval_stays_unknown_whatever_the_fastest_samples_say() -> None:
+    """Two launches have none; the ratio of the fastest samples must not take its place."""
+    logs = replace(paired_logs(np.zeros((2, 3)), 3), fastest_ratio=np.full(3, 0.5))
+    centre, low, high = logs.estimates().ends(0.02, 0.02)
+    assert (centre == 0).all()
+    assert np.isnan(low).all()
+    assert np.isnan(high).all()

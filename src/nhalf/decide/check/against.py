@@ -163,7 +163,8 @@ def _predicted(
         model = machine.models[int(place)]
         first, last = model.segments[0].from_bytes, model.segments[-1].to_bytes
         inside = curve.filter(pl.col("bytes").is_between(first, last)).drop("place")
-        frames.append(inside.with_columns(pl.Series("median_s", _times_s(model, inside["bytes"]))))
+        times_s = pl.Series("median_s", _times_s(model, inside["bytes"]))
+        frames.append(inside.with_columns(times_s, times_s.alias("lowest_s")))
     return pl.concat(frames).with_columns(mpi=pl.lit(pair[0]))
 
 

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much two runs differ beyond their launches, learned from all curves of both.
+
+Launches of a run share what lasts longer than the run, so that two runs differ by more than their
+launches say: by the share BETWEEN_RUNS of a launch's variance, on average over pairs of runs
+(statistics/next_run.py). But nights are not alike. Where dozens of curves have come out as before,
+this pair of runs differs less, and a change of a single curve can be found that the average would
+hide. With the difference d of the levels of a curve, its variance e if launches alone differ, and
+the variance V of a launch on both sides together,
+
+    E d^2 = e + share V
+
+so that curves j other than i have the share S = sum (d^2 - e) / sum V. It is drawn towards the
+average as if PRIOR_CURVES more curves had shown that: the share of curve i is
+
+    min(BETWEEN_RUNS, (PRIOR_CURVES BETWEEN_RUNS + k max(S, 0)) / (PRIOR_CURVES + k))
+
+with k curves other than i. A null distribution from the family itself is due to B. Efron
+(Large-Scale Simultaneous Hypothesis Testing, J. Am. Statist. Assoc. 99 (2004) 96). Unlike his, this
+one is never narrower than launches allow, has no shift, and never wider than the average: a
+slow-down of all curves is a change, not noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nhalf.decide.ratio_intervals import LaunchLogs
+from nhalf.statistics.intervals import Floats
+from nhalf.statistics.next_run import BETWEEN_RUNS
+
+PRIOR_CURVES = 4
+"""Larger finds less, smaller raises more false alarms on few curves; see docs/numbers.md."""
+
+
+def shares_between_runs(curves: Sequence[LaunchLogs]) -> Floats:
+    """The share of the variance of launches that each curve's runs do not average out: (curves,).
+
+    Curves without a spread over launches say nothing about the others.
+    """
+    excess = np.array([curve.level_difference**2 - curve.mean_variance for curve in curves])
+    launch_variance = np.array([sum(curve.launch_variances) for curve in curves])
+    usable = np.isfinite(excess) & (launch_variance > 0)
+    excess, launch_variance = np.where(usable, [excess, launch_variance], 0.0)
+    curves_beside = usable.sum() - usable
+    variance_beside = launch_variance.sum() - launch_variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share_beside = np.maximum((excess.sum() - excess) / variance_beside, 0.0)
+    share_beside = np.where(variance_beside > 0, share_beside, BETWEEN_RUNS)
+    total = PRIOR_CURVES * BETWEEN_RUNS + curves_beside * share_beside
+    shares: Floats = total / (PRIOR_CURVES + curves_beside)
+    return np.minimum(shares, BETWEEN_RUNS)
