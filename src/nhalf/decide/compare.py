@@ -53,6 +53,8 @@ CONFIDENCE = 1 - 2 * FALSE_ALARMS
 """That of all intervals of a comparison together, at both ends."""
 SAMPLES_FEW = 10
 """With fewer samples in a launch, its median can be that of disturbed ones."""
+LOG_FASTEST_APART = math.log(1.1)
+"""The fastest of a handful of samples differ by so much by chance."""
 LOG_MOST = 700.0
 """A larger logarithm has no exponential."""
 
@@ -301,14 +303,16 @@ def _fastest_ratio(rows: pl.DataFrame) -> Floats:
 
     Where a launch has a handful of samples, a process that took the core moves its median, and all
     launches of a busy hour alike; it hardly moves the fastest sample of all of them. A change that
-    this one does not show is unclear.
+    this one does not show is unclear. Of its chance, LOG_FASTEST_APART, the end nearer to 0 counts.
     """
     sizes = rows.group_by("bytes").agg(
         ratio=(pl.col("b_fastest_s").min() / pl.col("a_fastest_s").min()).log(),
         samples=pl.min_horizontal(pl.col("a_samples").median(), pl.col("b_samples").median()),
     )
     few = pl.when((pl.col("samples") < SAMPLES_FEW) & pl.col("ratio").is_finite())
-    return sizes.sort("bytes").select(few.then("ratio"))["ratio"].fill_null(math.nan).to_numpy()
+    ratios = sizes.sort("bytes").select(few.then("ratio"))["ratio"].fill_null(math.nan).to_numpy()
+    nearest: Floats = np.sign(ratios) * np.maximum(np.abs(ratios) - LOG_FASTEST_APART, 0.0)
+    return nearest
 
 
 def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float) -> CurveRatio:
