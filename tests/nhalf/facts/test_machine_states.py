@@ -56,7 +56,7 @@ def test_states_have_their_shares() -> None:
         "80 %, 290 ns in 20 % of the measurements. Values and intervals are for the first state."
     )
     assert given.launches["launch"].unique().sort().to_list() == [0, 2, 3, 4]
-    assert given.every_launch["launch"].n_unique() == 5
+    assert given.flagged["launch"].n_unique() == 5
 
 
 def test_points_that_hardly_met_the_first_state_are_counted() -> None:

@@ -19,7 +19,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner
 from nhalf.sites.site import Site
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import reported_medians, stated_visits
 
 Names = Mapping[tuple[str, str], str]
 """The algorithm of an operation under a setting."""
@@ -81,13 +81,13 @@ class Bench:
 
 
 def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """Launch times like `launch_medians`, with the lower quartile of the samples as `median_s`.
+    """Launch times in the reported state, with the lower quartile of the samples as `median_s`.
 
     Disturbances add time, and they affect all algorithms equally only in the long run; the lower
     quartile needs only a quarter of undisturbed samples.
     """
     quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
-    return launch_medians(measurements.with_columns(samples_s=quartile))
+    return reported_medians(stated_visits(measurements.with_columns(samples_s=quartile)))
 
 
 def size_text(sizes: Sequence[int]) -> str:
