@@ -20,8 +20,13 @@ from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
-from nhalf.statistics.flags import is_elsewhere, with_states
-from nhalf.statistics.summary import launch_medians, state_medians, summarise, visits
+from nhalf.statistics.flags import is_elsewhere
+from nhalf.statistics.summary import (
+    reported_medians,
+    state_medians,
+    stated_visits,
+    summarise,
+)
 from nhalf.store.collection import distinct
 from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
@@ -142,12 +147,7 @@ class Facts:
         These are the launches in the machine state that most of the run was measured in; those of
         points that hardly met it are left out.
         """
-        every_launch = self.every_launch
-        stated = self.stated
-        if stated["counts"].all():
-            return every_launch
-        in_state = stated.filter(pl.col("counts") & ~pl.col("elsewhere"))
-        return state_medians(in_state).select(every_launch.columns)
+        return reported_medians(self.stated)
 
     @property
     @fact
@@ -158,18 +158,12 @@ class Facts:
         whether it is reported; and `elsewhere`, whether its point is reported in another state
         than most of the run (statistics/flags.py).
         """
-        return with_states(visits(self.measurements))
-
-    @property
-    @fact
-    def every_launch(self) -> pl.DataFrame:
-        """One row per point and launch as in `launches`, in any state of the machine."""
-        return launch_medians(self.measurements)
+        return stated_visits(self.measurements)
 
     @property
     @fact
     def flagged(self) -> pl.DataFrame:
-        """One row per point, launch and state of the machine, with `flag_s`.
+        """One row per point, launch and state of the machine: as `launches`, with `flag_s`.
 
         `flag_s` is the time of a flag between two cores meanwhile (statistics/flags.py).
         """
@@ -234,7 +228,7 @@ class Facts:
         """The parameters of the LogP family for every library for which they were measured."""
         from nhalf.facts.fit import fit_loggp
 
-        return fit_loggp(self.measurements)
+        return fit_loggp(self.stated)
 
     @property
     @fact

@@ -69,9 +69,12 @@ def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedMod
     return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
 
-def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
-    """The parameters of the LogP family for every library for which they were measured."""
-    return [_loggp(subject, parameters) for subject, parameters in each_logp(measurements)]
+def fit_loggp(stated: pl.DataFrame) -> list[LogGP]:
+    """The parameters of the LogP family for every library for which they were measured.
+
+    `stated` are the visits of launches to points with their states (`stated_visits`).
+    """
+    return [_loggp(subject, parameters) for subject, parameters in each_logp(stated)]
 
 
 def _loggp(subject: dict[str, Any], parameters: LogP) -> LogGP:

@@ -73,11 +73,10 @@ class Switch:
         return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
 
     @property
-    def limit(self) -> EagerLimit | None:
-        """The eager limit of the library that lies there."""
-        jump = self.jump
-        near = (x for x in self.limits if x.is_between(jump.before_bytes, jump.after_bytes))
-        return next(near, None)
+    def limits_there(self) -> tuple[EagerLimit, ...]:
+        """The eager limits of the library that lie there."""
+        ends_bytes = (self.jump.before_bytes, self.jump.after_bytes)
+        return tuple(limit for limit in self.limits if limit.is_between(*ends_bytes))
 
 
 @fact
@@ -106,12 +105,12 @@ def _eager(merged: Sequence[Switch]) -> set[int]:
         if switch.pattern in COLLECTIVES or not switch.jump.costs:
             continue
         is_usual = EAGER_LEAST <= switch.jump.before_bytes <= EAGER_MOST
-        if switch.limit or (switch.at_one_size and is_usual):
+        if switch.limits_there or (switch.at_one_size and is_usual):
             by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
     return {
-        max(places, key=lambda place: (merged[place].limit is not None, _before(merged[place])))
+        max(places, key=lambda place: (bool(merged[place].limits_there), _before(merged[place])))
         for places in by_subject.values()
-        if len(places) <= EAGER_STEPS_MAX or any(merged[place].limit for place in places)
+        if len(places) <= EAGER_STEPS_MAX or any(merged[place].limits_there for place in places)
     }
 
 

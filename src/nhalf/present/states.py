@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from nhalf.base.numbers import percent
-from nhalf.base.units import format_time
 from nhalf.facts.machine_states import MachineStates
 from nhalf.present.wording import count
+from nhalf.statistics.flags import shares_text
 
 
 def states_text(machine: MachineStates) -> str:
     """The states of a machine with their shares, and in which one values are reported."""
-    shares = [f"{format_time(state.flag_s)} in {percent(state.share)}" for state in machine.states]
+    flags = shares_text((state.flag_s, state.share) for state in machine.states)
     text = (
-        f"The machine was in {count(len(shares), 'state')} with {machine.ranks} ranks on "
-        f"{machine.placement}: a flag between two cores took {', '.join(shares)} of the "
-        "measurements"
+        f"The machine was in {count(len(machine.states), 'state')} with {machine.ranks} ranks on "
+        f"{machine.placement}: {flags}"
     )
     if machine.changed_share > 0.005:
         text += f", and {percent(machine.changed_share)} saw a change"

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.base.numbers import percent
+from nhalf.base.units import format_time
 from nhalf.statistics.advice import OTHER_STATE
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
@@ -87,6 +89,23 @@ def borders(flags_s: pl.Series) -> list[float]:
         for flag_s, next_flag_s in itertools.pairwise(ordered)
         if next_flag_s >= APART * flag_s
     ]
+
+
+def shares(flags_s: pl.Series, borders_s: Sequence[float]) -> list[tuple[float, float]]:
+    """The median flag of each group between borders and its share, the most frequent first."""
+    flags = flags_s.drop_nulls().drop_nans().to_numpy()
+    groups = np.searchsorted(np.asarray(borders_s), flags, side="right")
+    medians = [
+        (float(np.median(flags[groups == group])), float(np.mean(groups == group)))
+        for group in np.unique(groups)
+    ]
+    return sorted(medians, key=lambda state: -state[1])
+
+
+def shares_text(states: Iterable[tuple[float, float]]) -> str:
+    """The states in words: '… took 55 ns in 80 %, 290 ns in 20 % of the measurements'."""
+    parts = [f"{format_time(flag_s)} in {percent(share)}" for flag_s, share in states]
+    return f"a flag between two cores took {', '.join(parts)} of the measurements"
 
 
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from datetime import datetime
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.statistics.summary import reported_medians, stated_visits, summarise
 from nhalf.store.collection import distinct
 from nhalf.store.environment import flat
 from nhalf.store.keys import RUN_POINT
@@ -25,11 +25,12 @@ _ONLY_READS = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|show|explai
 def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     """The answer to a SELECT or SHOW on the tables of `runs`, which nothing can change.
 
-    `points` is the summary (store/schema.py SUMMARY_COLUMNS), `launches` the median of each
-    launch, `samples` every raw sample with the columns of its measurement, `ranks` the median of
-    each rank in each launch (rank, rank_s), `extras` the named values of each launch (name,
-    value), `runs` a row for each run (run, path, started, host), `environment` a row for each line
-    of the environment of each run (run, name, value). Raises InputError for invalid SQL.
+    `points` is the summary (store/schema.py SUMMARY_COLUMNS), `launches` the median of each launch
+    in the state of the machine that `points` reports, `samples` every raw sample with the columns
+    of its measurement, `ranks` the median of each rank in each launch (rank, rank_s), `extras` the
+    named values of each launch (name, value), `runs` a row for each run (run, path, started, host),
+    `environment` a row for each line of the environment of each run (run, name, value). Raises
+    InputError for invalid SQL.
     """
     if not _ONLY_READS.match(text):
         raise InputError(
@@ -46,7 +47,8 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     if "points" in lowered or listed:
         tables["points"] = summarise(measurements).lazy()
     if "launches" in lowered or listed:
-        tables["launches"] = launch_medians(measurements).lazy()
+        stated = stated_visits(measurements)
+        tables["launches"] = reported_medians(stated, elsewhere=True).lazy()
     tables["samples"] = measurements.explode("samples_s").rename({"samples_s": "sample_s"})
     tables["ranks"] = (
         _listed(measurements, "rank_s")

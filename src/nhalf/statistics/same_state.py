@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
-from nhalf.statistics.flags import borders, mostly_missed
+from nhalf.statistics.flags import borders, mostly_missed, shares, shares_text
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 from nhalf.store.schema import FLAGGED_COLUMNS, LAUNCH_COLUMNS, conformed
 
@@ -102,11 +102,10 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     curves = a.select(COMPARED_CURVE).unique()
     lost = curves.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True)
     doubts += tuple(_unflagged(a, b))
-    flags_s = pl.concat(steady_flags).to_numpy()
-    low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
+    states = shares(pl.concat(steady_flags), borders_s)
     note = (
-        f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
-        f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
+        f"the machine changed between {len(states)} states: {shares_text(states)}; "
+        "only equal states are compared"
     )
     sides = _paired(numbered_a, pairs), _paired(numbered_b, pairs)
     return SameState(

@@ -57,13 +57,28 @@ def visits(measurements: pl.LazyFrame) -> pl.DataFrame:
     return _visits(_without_nulls(measurements))
 
 
+def stated_visits(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """`visits` with `state_s`, `counts` and `elsewhere`: the state of the machine (flags.py)."""
+    return with_states(visits(measurements))
+
+
+def reported_medians(stated: pl.DataFrame, *, elsewhere: bool = False) -> pl.DataFrame:
+    """`launch_medians` from `stated_visits`, only those in the reported state of the machine.
+
+    Points that are reported in another state than most of the run are left out, unless `elsewhere`
+    asks for them: together with others they would describe no machine.
+    """
+    in_state = pl.col("counts") & (~pl.col("elsewhere") | elsewhere)
+    return conformed(_of_launches(stated.filter(in_state)), LAUNCH_COLUMNS)
+
+
 def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """`launch_medians` with `flag_s`, a row for each state of the machine that a launch met."""
-    return state_medians(with_states(visits(measurements)))
+    return state_medians(stated_visits(measurements))
 
 
 def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
-    """`launch_medians` and `flag_s` from `with_states` of visits, a row for each state."""
+    """`launch_medians` and `flag_s` from `stated_visits`, a row for each state."""
     return conformed(_of_launches(stated, "state_s"), FLAGGED_COLUMNS)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.fit import curves, fit_loggp, fit_summary, machine_of
-from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.statistics.summary import launch_medians, stated_visits, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 SIZES = [0, *(2**k for k in range(23))]
@@ -122,7 +122,7 @@ def logp_rows(mpi, launches, **further):
 
 def test_parameters_of_logp_of_every_library_with_intervals():
     rows = logp_rows("a", 3) + logp_rows("b", 1) + logp_rows("c", 3, verified=False)
-    several, single = fit_loggp(frame_of(rows).lazy())
+    several, single = fit_loggp(stated_visits(frame_of(rows).lazy()))
     for found in (several, single):
         assert found.half_round_trip_s == pytest.approx(8e-6)
         assert found.latency_s == pytest.approx(5e-6 + 1e-9)
@@ -140,8 +140,10 @@ def test_parameters_of_logp_of_every_library_with_intervals():
 
 
 def test_without_the_patterns_there_are_no_parameters():
-    assert fit_loggp(frame_of(rows_of("a", SIZES, lambda n: 1e-6)).lazy()) == []
-    (found,) = fit_loggp(frame_of(rows_of("a", [8], lambda n: 1e-6, pattern="gap")).lazy())
+    others = frame_of(rows_of("a", SIZES, lambda n: 1e-6))
+    assert fit_loggp(stated_visits(others.lazy())) == []
+    gaps = frame_of(rows_of("a", [8], lambda n: 1e-6, pattern="gap"))
+    (found,) = fit_loggp(stated_visits(gaps.lazy()))
     assert found.latency_s is None
     assert found.sizes[0].size_bytes == 8
 

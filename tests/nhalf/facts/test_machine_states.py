@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.decide.tune.bench import launch_times
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import machine_states
 from nhalf.present.findings.precision.machine_states import MachineStatesSeen
@@ -56,7 +57,7 @@ def test_states_have_their_shares() -> None:
         "80 %, 290 ns in 20 % of the measurements. Values and intervals are for the first state."
     )
     assert given.launches["launch"].unique().sort().to_list() == [0, 2, 3, 4]
-    assert given.every_launch["launch"].n_unique() == 5
+    assert given.flagged["launch"].n_unique() == 5
 
 
 def test_points_that_hardly_met_the_first_state_are_counted() -> None:
@@ -73,3 +74,11 @@ def test_missed_flags_say_that_others_had_the_cores() -> None:
     (finding,) = TakenCores().find(without_flags(facts([]), [1, 3]))
     assert finding.value == pytest.approx(0.4)
     assert "40 % of the measurements were disturbed by other processes" in finding.text
+
+
+@pytest.mark.parametrize(("elsewhere", "sizes"), [(False, [0, 8]), (True, [0, 8, 64])])
+def test_a_screening_keeps_what_its_only_launch_met_in_another_state(
+    elsewhere: bool, sizes: list[int]
+) -> None:
+    given = facts([(64, 0)], launches=1)
+    assert launch_times(given.measurements, elsewhere=elsewhere)["bytes"].to_list() == sizes

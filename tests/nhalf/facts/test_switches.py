@@ -212,6 +212,16 @@ def test_the_eager_limit_is_compared_with_what_the_library_says(
     assert place in finding.text
 
 
+def test_several_limits_at_one_size_are_all_named() -> None:
+    sizes = [*DOUBLINGS, 7845]
+    times_s = {size: time_s * (1.5 if size > 7845 else 1) for size, time_s in line(sizes).items()}
+    limits = {"CELL_SIZE": 8192, "COPY_THRESHOLD": 8192, "OFI_EAGER_THRESHOLD": 65536}
+    environments = {"run": {"eager_limits": {"mpich-5.0.2": limits}}}
+    measured = curve(dict(sorted(times_s.items())), mpi="mpich-5.0.2")
+    [finding] = ProtocolSwitch().find(Facts(measured, environments=environments))
+    assert "(CELL_SIZE is 8 KiB, COPY_THRESHOLD is 8 KiB; rendezvous above it)" in finding.text
+
+
 def test_a_small_step_and_a_collective_have_no_eager_limit() -> None:
     small, large = sorted([*DOUBLINGS, 33]), sorted([*DOUBLINGS, 4097])
     step = {size: time_s * (1.5 if size > 32 else 1) for size, time_s in line(small).items()}

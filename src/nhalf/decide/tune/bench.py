@@ -19,7 +19,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner
 from nhalf.sites.site import Site
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import reported_medians, stated_visits
 
 Names = Mapping[tuple[str, str], str]
 """The algorithm of an operation under a setting."""
@@ -45,10 +45,13 @@ class Bench:
         blocks: Sequence[Block],
         variables: Mapping[str, Mapping[str, str]],
         budget_s: float,
+        *,
+        elsewhere: bool = False,
     ) -> pl.DataFrame:
         """Launch times of its own run, in which every setting takes turns with the others.
 
-        Raises MissingError if nothing could be measured.
+        `elsewhere` includes points that were measured only in another state of the machine than
+        most of the run. Raises MissingError if nothing could be measured.
         """
         settings = [Setting(key, dict(values)) for key, values in variables.items()]
         placed = [msgspec.structs.replace(block, placements=[self.placement]) for block in blocks]
@@ -62,7 +65,7 @@ class Bench:
             *outcome.notes,
         ]
         self.notes += [f"{name}: {text}" for text in messages]
-        return launch_times(outcome.run.measurements())
+        return launch_times(outcome.run.measurements(), elsewhere=elsewhere)
 
     def times(
         self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
@@ -80,14 +83,15 @@ class Bench:
         return times
 
 
-def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """Launch times like `launch_medians`, with the lower quartile of the samples as `median_s`.
+def launch_times(measurements: pl.LazyFrame, *, elsewhere: bool = False) -> pl.DataFrame:
+    """Launch times in the reported state, with the lower quartile of the samples as `median_s`.
 
     Disturbances add time, and they affect all algorithms equally only in the long run; the lower
     quartile needs only a quarter of undisturbed samples.
     """
     quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
-    return launch_medians(measurements.with_columns(samples_s=quartile))
+    stated = stated_visits(measurements.with_columns(samples_s=quartile))
+    return reported_medians(stated, elsewhere=elsewhere)
 
 
 def size_text(sizes: Sequence[int]) -> str:

@@ -4,6 +4,7 @@
     {"parameters": ["p", "n"],
      "measurements": {CALLPATH: {"time": [{"point": [p, n], "values": [seconds, ...]}, ...]}}}
 
+The launch medians are those in the reported state of the machine: one model describes one state.
 A call path is a pattern, with the columns that distinguish curves of this run. Extra-P needs five
 values of every parameter: one that has a single value in the whole run is left out.
 """
@@ -17,7 +18,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, Subject, the_facts
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import reported_medians
 
 METRIC = "time"
 PARAMETERS = {"p": "ranks", "n": "bytes"}
@@ -34,8 +35,7 @@ class ExtraP(Exporter):
     def text(self, subject: Subject) -> str:
         """The JSON; raises InputError if no point has data that verified."""
         facts = the_facts(subject, "extrap")
-        verified = facts.measurements.filter(pl.col("verified"))
-        rows = launch_medians(verified).filter(pl.col("median_s") > 0)
+        rows = reported_medians(facts.stated.filter("verified")).filter(pl.col("median_s") > 0)
         if self.options.mpi:
             rows = rows.filter(_library() == self.options.mpi)
         if rows.is_empty():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """MPICH: its mpiexec is Hydra's; an algorithm per operation by variables, or a tree as JSON.
 
-`mpivars` lists the variables' names and choices. The library's decision tree is
-part of the library itself, as text; a file replaces all of it, and a call that finds no algorithm
-in it aborts the program, so a written tree is the library's own with tests put before it.
+`mpivars` lists the control variables of MPI_T with their values and choices. The library's decision
+tree is part of the library itself, as text; a file replaces all of it, and a call that finds no
+algorithm in it aborts the program, so a written tree is the library's own with tests put before it.
 
 On one node CH4 performs some operations by its own shared memory before either applies: for the
 operations that are decided here this is disabled, for the others it stays unchanged.
@@ -23,6 +23,7 @@ from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.steps import call_of
@@ -50,6 +51,17 @@ PMI = "MPIR_CVAR_PMI_VERSION"
 PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
 """Values of `PMI` by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of
 PMI-1 as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
+CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+"""Longer messages do not fit into a cell of the queue between two ranks, with a header of about
+80 bytes."""
+COPY = "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"
+"""From this size on the receiver reads the sender's memory, where it may."""
+COPIES = "MPIR_CVAR_CH4_CMA_ENABLE"
+EAGER_LIMITS = {
+    "ch4": (CELL, COPY, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD"),
+    "ch3": ("MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"),
+}
+"""The limits of each device; a library has variables of both."""
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
@@ -80,6 +92,17 @@ class Mpich(Hydra):
         if by_hand or not any(name in os.environ for name in marks):
             return {}
         return {PMI: PMI_VERSIONS[pmi]}
+
+    def eager_limits(self, library: Library) -> dict[str, int]:
+        """The limits of the library's device between ranks; the environment's where it sets them.
+
+        Raises MissingError if mpivars does not answer.
+        """
+        text, device_text = (_printed(library, command) for command in ("mpivars", "mpichversion"))
+        limits = parse_eager_limits(text, device_text)
+        if not can_read_neighbours():
+            limits.pop(COPY, None)
+        return limits
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The tuner of the device CH4."""
@@ -192,21 +215,41 @@ def _key(operation: str) -> str:
 
 
 def _choices(library: Library) -> dict[str, list[str]]:
-    command = library.prefix / "bin" / "mpivars"
-    return _choices_of_command(str(command), tuple(sorted(library.environment.items())))
+    choices = parse_choices(_printed(library, "mpivars"))
+    if not choices:
+        command = library.prefix / "bin" / "mpivars"
+        raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
+    return choices
+
+
+def _printed(library: Library, name: str) -> str:
+    """What a program of the library prints; raises MissingError if it fails."""
+    command = str(library.prefix / "bin" / name)
+    inherited = {key: text for key, text in os.environ.items() if key.startswith("MPIR_CVAR_")}
+    return _printed_by(command, tuple(sorted({**inherited, **library.environment}.items())))
 
 
 @functools.cache
-def _choices_of_command(
-    command: str, environment: tuple[tuple[str, str], ...]
-) -> dict[str, list[str]]:
+def _printed_by(command: str, environment: tuple[tuple[str, str], ...]) -> str:
     outcome = run([command], ASK_TIMEOUT_S, dict(environment))
     if not outcome.succeeded:
-        raise MissingError(f"{command} does not tell its algorithms: {outcome.reason}")
-    choices = parse_choices(outcome.stdout)
-    if not choices:
-        raise FailedError(f"{command} names no algorithm", "run it to see what it prints")
-    return choices
+        raise MissingError(f"{command} does not answer: {outcome.reason}")
+    return outcome.stdout
+
+
+def parse_eager_limits(text: str, version_text: str) -> dict[str, int]:
+    """Parse the limits in the output of mpivars; `mpichversion` names the device that has them.
+
+    Variables of 0 and below leave the choice to the library. The copy by CMA may be disabled.
+    """
+    device = re.search(r"^MPICH Device:\s+(ch\d)", version_text, re.MULTILINE)
+    printed = re.findall(r"^\s*(MPIR_CVAR_\w+)\s*=(-?\d+)\s", text, re.MULTILINE)
+    values = {name: int(value) for name, value in printed}
+    names = EAGER_LIMITS.get(device[1], ()) if device else ()
+    limits = {name: values[name] for name in names if values.get(name, 0) > 0}
+    if not values.get(COPIES):
+        limits.pop(COPY, None)
+    return limits
 
 
 def parse_choices(text: str) -> dict[str, list[str]]:

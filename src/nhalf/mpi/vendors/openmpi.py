@@ -288,12 +288,17 @@ def parameters(library: Library) -> tuple[dict[str, str], dict[str, dict[str, in
 
 
 def parse_eager_limits(text: str) -> dict[str, int]:
-    """Parse the limits of transports between ranks in the output of `ompi_info --parsable`."""
+    """Parse the limits of transports between ranks in the output of `ompi_info --parsable`.
+
+    Version 5 calls its transport sm, and lists the name that it had in version 4 as well.
+    """
     limit = re.compile(r"^mca:btl:(\w+):param:(btl_\1_eager_limit):value:(\d+)$", re.MULTILINE)
+    limits = limit.findall(text)
+    former = {"vader"} if any(transport == "sm" for transport, _, _ in limits) else set()
     return {
         name: int(size)
-        for transport, name, size in limit.findall(text)
-        if transport != "self" and int(size)
+        for transport, name, size in limits
+        if transport not in {"self", *former} and int(size)
     }
 
 

@@ -16,6 +16,7 @@ from nhalf.results.logp.parameters import each_logp
 from nhalf.results.logp.times import PATTERNS
 from nhalf.results.logp.values import LogP, Size
 from nhalf.statistics.intervals import Interval
+from nhalf.statistics.summary import stated_visits
 
 
 def _as_rate(gap_per_byte_s: float) -> str:
@@ -39,9 +40,8 @@ class LogPResult(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per subject: parameters in seconds, `sizes`, `identifiable`, `doubts`."""
-        return [
-            {**subject, **as_row(parameters)} for subject, parameters in each_logp(measurements)
-        ]
+        stated = stated_visits(measurements)
+        return [{**subject, **as_row(parameters)} for subject, parameters in each_logp(stated)]
 
     def line(self, row: Row) -> str:
         """The known parameters, and whether L is one of them."""

@@ -23,6 +23,7 @@ timed in the stream is reported (gap.py), with a warning.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ from nhalf.statistics.intervals import (
     Floats,
     Interval,
 )
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import reported_medians
 from nhalf.store.keys import RUN_SUBJECT
 
 LARGE = 16
@@ -56,22 +57,31 @@ LARGE = 16
 GROWTH = 2.0
 """G is reported if the largest size has at least this many times the gap of an empty message:
 otherwise no measured time depends on the size."""
+IN_STATE = "in the state of the machine that most of the run was measured in"
 
 
-def each_logp(measurements: pl.LazyFrame) -> list[tuple[dict[str, Any], LogP]]:
-    """The parameters of every subject (RUN_SUBJECT) for which one of the patterns was measured."""
+def each_logp(stated: pl.DataFrame) -> list[tuple[dict[str, Any], LogP]]:
+    """The parameters of every subject (RUN_SUBJECT) for which one of the patterns was measured.
+
+    `stated` are all visits of the runs with their states (`stated_visits`): the parameters are
+    those in the state of the machine that most of a run was measured in.
+    """
     sound = pl.col("pattern").is_in(list(PATTERNS)) & pl.col("verified")
-    launches = launch_medians(measurements.filter(sound))
-    return [
-        (dict(zip(RUN_SUBJECT, subject, strict=True)), logp(rows))
-        for subject, rows in launches.group_by(RUN_SUBJECT, maintain_order=True)
-    ]
+    launches = reported_medians(stated.filter(sound))
+    elsewhere = stated.filter(sound & pl.col("elsewhere"))
+    parameters = []
+    for key, rows in launches.group_by(RUN_SUBJECT, maintain_order=True):
+        subject = dict(zip(RUN_SUBJECT, key, strict=True))
+        lost = elsewhere.filter(*(pl.col(name) == value for name, value in subject.items()))
+        parameters.append((subject, logp(rows, set(lost.select("pattern", "bytes").rows()))))
+    return parameters
 
 
-def logp(launches: pl.DataFrame) -> LogP:
+def logp(launches: pl.DataFrame, elsewhere: Set[tuple[str, int]] = frozenset()) -> LogP:
     """The parameters of one library from its launch medians.
 
-    `launches` has the columns pattern, bytes, launch and median_s (seconds), of valid points only.
+    `launches` has the columns pattern, bytes, launch and median_s (seconds), of valid points only;
+    `elsewhere` are the patterns and sizes that were measured in another state of the machine.
     """
     times = Times(launches)
     half_s = times(ROUND_TRIP, 0) / 2
@@ -98,7 +108,7 @@ def logp(launches: pl.DataFrame) -> LogP:
         busy_share=positive(divided(send_s + receive_s, half_s)),
         identifiable=_identifiable(latency_s, positive(half_s), times.count),
         sizes=sizes,
-        missing=_missing(times, slopes),
+        missing=_missing(times, slopes, elsewhere),
     )
     return with_warnings(parameters, times)
 
@@ -139,12 +149,13 @@ def _grows(times: Times, largest: int) -> bool:
     return ratio is not None and ratio.median >= GROWTH
 
 
-def _missing(times: Times, slopes: Floats) -> str:
+def _missing(times: Times, slopes: Floats, elsewhere: Set[tuple[str, int]]) -> str:
     """What was not measured, in a sentence; '' if nothing is missing."""
     lacking = [(p, s) for p, s in NEEDED if not np.isfinite(times(p, s)).any()]
     if lacking:
         points = listed([f"{pattern} of {size} B" for pattern, size in lacking])
-        return f"{points} {'was' if len(lacking) == 1 else 'were'} not measured"
+        state = f" {IN_STATE}" if elsewhere >= set(lacking) else ""
+        return f"{points} {'was' if len(lacking) == 1 else 'were'} not measured{state}"
     together = np.isfinite(sum(times(pattern, size) for pattern, size in NEEDED))
     if not together.any():
         return "no launch measured all the points that the parameters need"

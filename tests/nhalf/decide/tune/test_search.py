@@ -73,8 +73,11 @@ class MadeBench(Bench):
         blocks: Sequence[Block],
         variables: Mapping[str, Mapping[str, str]],
         budget_s: float,
+        *,
+        elsewhere: bool = False,
     ) -> pl.DataFrame:
         assert budget_s > 0
+        assert elsewhere == (name == "look")
         self.runs.append(name)
         random = np.random.default_rng(len(self.runs))
         rows = [

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPICH: how Hydra starts and binds ranks."""
+"""MPICH: how Hydra starts and binds ranks, and what mpivars says."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 
 from nhalf.mpi import Library
+from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.job import Job
-from nhalf.mpi.vendors.mpich import Mpich
+from nhalf.mpi.vendors import mpich as module
+from nhalf.mpi.vendors.mpich import CELL, COPIES, COPY, Mpich, parse_eager_limits
 
 MPICH = Mpich()
 
@@ -89,3 +92,65 @@ def test_it_is_told_which_process_management_counts_where_there_may_be_two(
     assert MPICH.variables_under(launcher, pmi) == expected
     monkeypatch.setenv("MPIR_CVAR_PMI_VERSION", "auto")
     assert MPICH.variables_under(launcher, pmi) == {}
+
+
+VARIABLES = f"""\
+466 MPI Control Variables
+\tMPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE=131072\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tA
+\tMPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ=-1\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tB
+\t{COPIES}        =1\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tC
+\tMPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=-1\tSCOPE_LOCAL\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tD
+\t{COPY}=16384\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tE {COPY} (in bytes)
+\tMPIR_CVAR_CH4_SHM_POSIX_EAGER   =\tSCOPE_ALL_EQ\tNo-object\tMPI_CHAR\tVERBOSITY_USER_BASIC\tF
+\t{CELL}=8192\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tG
+"""
+NEMESIS = {"MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE": 131072}
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "limits"),
+    [
+        (VARIABLES, "ch4:ofi", {CELL: 8192, COPY: 16384}),
+        (VARIABLES.replace("=1\t", "=0\t"), "ch4:ofi", {CELL: 8192}),
+        (VARIABLES.replace("OFI_EAGER_THRESHOLD=-1", "OFI_EAGER_THRESHOLD=4096"), "ch4:ofi",
+         {CELL: 8192, COPY: 16384, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": 4096}),
+        (VARIABLES, "ch3:nemesis", NEMESIS),
+        (VARIABLES, "ch5:quantum", {}),
+        (VARIABLES, "", {}),
+        ("", "ch4:ofi", {}),
+    ],
+)  # fmt: skip
+def test_it_names_the_eager_limits_of_its_device(
+    text: str, device: str, limits: dict[str, int]
+) -> None:
+    version = f"MPICH Version:      5.0.2\nMPICH Device:       {device}\n"
+    assert parse_eager_limits(text, version) == limits
+
+
+@pytest.mark.parametrize("body", ["sleep 1000", "kill -11 $$", "exit 1", "yes", "echo nonsense"])
+def test_a_library_that_hangs_or_crashes_has_no_eager_limits(
+    tmp_path: Path,
+    script: Callable[[Path, str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    body: str,
+) -> None:
+    monkeypatch.setattr(module, "ASK_TIMEOUT_S", 0.5)
+    for name in ("mpivars", "mpichversion"):
+        script(tmp_path / "bin" / name, body)
+    library = Library("mpich-5", "mpich", "5", tmp_path, tmp_path, "hydra", True, None, "prefix")
+    assert eager_limits([library]) == {}
+
+
+@pytest.mark.parametrize(("may_read", "names"), [(True, {CELL, COPY}), (False, {CELL})])
+def test_the_copy_needs_the_right_to_read_the_memory_of_another_rank(
+    tmp_path: Path,
+    script: Callable[[Path, str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    may_read: bool,
+    names: set[str],
+) -> None:
+    monkeypatch.setattr(module, "can_read_neighbours", lambda: may_read)
+    script(tmp_path / "bin/mpivars", f"cat <<'END'\n{VARIABLES}END")
+    script(tmp_path / "bin/mpichversion", "echo 'MPICH Device:       ch4:ofi'")
+    library = Library("mpich-5", "mpich", "5", tmp_path, tmp_path, "hydra", True, None, "prefix")
+    assert set(eager_limits([library])["mpich-5"]) == names

@@ -134,12 +134,14 @@ def test_it_speaks_pmi2_where_version_4_was_built_with_it(
     assert OPENMPI.speaks(library) == speaks
 
 
+VADER = "btl_vader_eager_limit"
 INFO = """\
 mca:btl:self:param:btl_self_eager_limit:value:1024
 mca:btl:ofi:param:btl_ofi_eager_limit:value:0
 mca:btl:sm:param:btl_sm_rndv_eager_limit:value:32768
 mca:btl:sm:param:btl_sm_eager_limit:value:4096
 mca:btl:sm:param:btl_sm_eager_limit:source:default
+mca:btl:vader:param:btl_vader_eager_limit:value:4096
 mca:btl:tcp:param:btl_tcp_eager_limit:value:65536
 """
 
@@ -149,6 +151,7 @@ def test_it_names_the_eager_limits_between_ranks() -> None:
         "btl_sm_eager_limit": 4096,
         "btl_tcp_eager_limit": 65536,
     }
+    assert VADER in module.parse_eager_limits(INFO.replace("btl:sm", "btl:none"))
 
 
 def test_a_library_that_cannot_be_asked_has_no_eager_limits(tmp_path: Path) -> None:

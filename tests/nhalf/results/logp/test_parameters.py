@@ -242,3 +242,11 @@ def test_every_interval_holds_its_value() -> None:
     for item in (found, *found.sizes):
         for interval in intervals_of(item):
             assert interval.low <= interval.median <= interval.high
+
+
+def test_a_point_of_another_state_of_the_machine_is_named() -> None:
+    needed = (ROUND_TRIP, 0)
+    rows = ideal().filter(~((pl.col("pattern") == ROUND_TRIP) & (pl.col("bytes") == 0)))
+    state = "in the state of the machine that most of the run was measured in"
+    assert logp(rows, {needed}).missing == f"roundtrip of 0 B was not measured {state}"
+    assert logp(rows, {(GAP, 0)}).missing == "roundtrip of 0 B was not measured"

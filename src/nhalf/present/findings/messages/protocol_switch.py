@@ -52,7 +52,7 @@ def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
 
 
 def _label(switch: Switch) -> str:
-    if switch.cache and switch.is_cache is not False and not switch.limit:
+    if switch.cache and switch.is_cache is not False and not switch.limits_there:
         return "Cache" if switch.is_cache else "Cache or protocol"
     return "Eager limit" if switch.is_eager else "Protocol switch"
 
@@ -77,9 +77,7 @@ def _subject(switch: Switch) -> str:
 
 def _limit_words(switch: Switch) -> str:
     """'btl_sm_eager_limit is 4 KiB; ': what the library itself calls its limit, if it does."""
-    limits = [switch.limit] if switch.limit else switch.limits[:LIMITS_MAX]
-    if not switch.is_eager:
-        limits = []
+    limits = (switch.limits_there or switch.limits)[:LIMITS_MAX] if switch.is_eager else ()
     words = [f"{limit.parameter} is {exact_size(limit.size_bytes)}" for limit in limits]
     return f"{', '.join(words)}; " if words else ""
 
