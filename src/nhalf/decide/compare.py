@@ -20,8 +20,8 @@ logarithm of the ratio of their launch medians is the datum, one per launch and 
   variances have an additional share, at most BETWEEN_RUNS (between_runs.py). Launches of a machine
   that changed between states are paired state by state. What else changed between two runs cannot
   be told from the libraries.
-- Where launches have fewer than SAMPLES_FEW samples, the interval of a size contains the ratio of
-  the fastest samples as well.
+- Where launches have fewer than SAMPLES_FEW samples, or most of these were disturbed, the interval
+  of a size contains the ratio of the fastest samples as well.
 - Fewer launches than LAUNCHES_MIN, an unknown state of the machine or different states leave the
   verdict open (statistics/same_state.py).
 """
@@ -42,7 +42,7 @@ from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, family_error
 from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
-from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches, wide_interval
+from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.same_state import LAUNCHES_MIN
@@ -53,6 +53,8 @@ CONFIDENCE = 1 - 2 * FALSE_ALARMS
 """That of all intervals of a comparison together, at both ends."""
 SAMPLES_FEW = 10
 """With fewer samples in a launch, its median can be that of disturbed ones."""
+DISTURBED_SPREAD = 1.5
+"""Where the median is more than this many times the fastest sample, most samples were disturbed."""
 LOG_FASTEST_APART = math.log(1.1)
 """The fastest of a handful of samples differ by so much by chance."""
 LOG_MOST = 700.0
@@ -299,18 +301,24 @@ def _curve(
 
 
 def _fastest_ratio(rows: pl.DataFrame) -> Floats:
-    """Logarithms of the ratios of the fastest samples (sizes,), NaN if samples are enough.
+    """Logarithms of the ratios of the fastest samples (sizes,), NaN if medians can be trusted.
 
-    Where a launch has a handful of samples, a process that took the core moves its median, and all
-    launches of a busy hour alike; it hardly moves the fastest sample of all of them. A change that
-    this one does not show is unclear. Of its chance, LOG_FASTEST_APART, the end nearer to 0 counts.
+    A process that takes the core moves the median of a handful of samples, or of most samples of a
+    busy hour, in all launches alike; it hardly moves the fastest sample of all of them. A change
+    that this one does not show is unclear. Of its chance, LOG_FASTEST_APART, the end nearer to 0
+    counts.
     """
+    sides = ("a", "b")
     sizes = rows.group_by("bytes").agg(
         ratio=(pl.col("b_fastest_s").min() / pl.col("a_fastest_s").min()).log(),
-        samples=pl.min_horizontal(pl.col("a_samples").median(), pl.col("b_samples").median()),
+        samples=pl.min_horizontal(pl.col(f"{side}_samples").median() for side in sides),
+        spread=pl.max_horizontal(
+            (pl.col(f"{side}_s") / pl.col(f"{side}_fastest_s")).median() for side in sides
+        ),
     )
-    few = pl.when((pl.col("samples") < SAMPLES_FEW) & pl.col("ratio").is_finite())
-    ratios = sizes.sort("bytes").select(few.then("ratio"))["ratio"].fill_null(math.nan).to_numpy()
+    doubtful = (pl.col("samples") < SAMPLES_FEW) | (pl.col("spread") > DISTURBED_SPREAD)
+    ratio = pl.when(doubtful & pl.col("ratio").is_finite()).then("ratio")
+    ratios = sizes.sort("bytes").select(ratio)["ratio"].fill_null(math.nan).to_numpy()
     nearest: Floats = np.sign(ratios) * np.maximum(np.abs(ratios) - LOG_FASTEST_APART, 0.0)
     return nearest
 
@@ -333,7 +341,7 @@ def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float
     whole = together([verdict(level), *differences])
     doubt = curve.doubt
     if whole == "unclear" and doubt is CERTAIN and not level.is_not_above(threshold):
-        doubt = wide_interval(curve.launches)
+        doubt = DISTURBED if curve.logs.is_disturbed else wide_interval(curve.launches)
     return CurveRatio(
         curve.point, *curve.libraries, curve.launches, level, whole, sizes, threshold, doubt
     )

@@ -157,13 +157,18 @@ class LaunchLogs:
             self._fastest_ratio(),
         )
 
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether medians of most sizes cannot be trusted without the fastest samples."""
+        sizes = self.fastest_ratio
+        return sizes is not None and bool(np.isfinite(sizes).mean() > 0.5)
+
     def _fastest_ratio(self) -> Floats:
         """Give the level one if most sizes have one: (1 + sizes,)."""
         sizes = self.fastest_ratio
         if sizes is None:
             return np.full(1 + len(self.centre_ratio), math.nan)
-        usable = np.isfinite(sizes)
-        level = float(np.median(sizes[usable])) if usable.mean() > 0.5 else math.nan
+        level = float(np.nanmedian(sizes)) if self.is_disturbed else math.nan
         return np.concatenate(([level], sizes))
 
 

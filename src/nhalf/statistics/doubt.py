@@ -70,6 +70,11 @@ UNFLAGGED = Doubt(
     "the machine changed between states, and no flag tells in which this curve was measured",
     "measure again at a time without other load",
 )
+DISTURBED = Doubt(
+    "most of its samples were disturbed, and the fastest ones show no change",
+    "keep other processes off the cores and measure again",
+    is_general=False,
+)
 DIFFERENT_STATES = Doubt(
     "the machine was in different states",
     "add launches at another time: nhalf run --resume RUN --budget 1m",

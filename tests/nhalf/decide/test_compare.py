@@ -15,6 +15,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.changes import Ratio
 from nhalf.decide.compare import compare, pair_libraries
 from nhalf.decide.ratio_intervals import ratio_intervals
+from nhalf.statistics.doubt import DISTURBED
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
 
@@ -123,7 +124,8 @@ def test_one_launch_has_no_interval_and_no_verdict(make_measurements: Make) -> N
 def test_slower_here_and_faster_there_is_mixed(make_measurements: Make) -> None:
     a = launch_medians(make_measurements(launch_noise=0.003))
     half = pl.when(pl.col("bytes") < 1024).then(1.5).otherwise(0.6)
-    comparison = compare(a, a.with_columns(median_s=pl.col("median_s") * half))
+    both = a.with_columns(pl.col("median_s", "lowest_s") * half)
+    comparison = compare(a, both)
     assert comparison.verdict == "mixed"
     assert comparison.regressed
 
@@ -249,12 +251,19 @@ def test_a_launch_without_a_time_is_left_out_and_the_size_is_compared(
     assert comparison.verdict == "equal" or comparison.curves[0].worse == "not worse"
 
 
-@pytest.mark.parametrize(("samples", "verdict"), [(2, "unclear"), (12, "faster")])
-def test_a_change_that_the_fastest_samples_do_not_show_is_unclear(
-    make_measurements: Make, samples: int, verdict: str
+@pytest.mark.parametrize(
+    ("factor", "samples", "verdict"),
+    [(1.3, 2, "unclear"), (1.3, 12, "slower"), (20.0, 12, "unclear")],
+    ids=["few samples", "enough", "most disturbed"],
+)
+def test_a_change_that_the_fastest_samples_do_not_show_can_be_a_disturbance(
+    make_measurements: Make, factor: float, samples: int, verdict: str
 ) -> None:
-    """All launches of A were disturbed; with many samples that is the machine, not an accident."""
-    now = launch_medians(make_measurements(sizes=(2**20,))).with_columns(samples=samples)
-    disturbed = now.with_columns(pl.col("median_s") * 20)
-    assert compare(disturbed, now).verdict == verdict
-    assert compare(now, disturbed).verdict == {"faster": "slower"}.get(verdict, verdict)
+    before = launch_medians(make_measurements(sizes=(2**20,))).with_columns(samples=samples)
+    now = before.with_columns(pl.col("median_s") * factor)
+    comparison = compare(before, now)
+    assert comparison.verdict == verdict
+    if verdict == "unclear":
+        assert comparison.curves[0].doubt is DISTURBED
+    all_slower = now.with_columns(pl.col("lowest_s") * factor)
+    assert compare(before, all_slower).verdict == "slower"
