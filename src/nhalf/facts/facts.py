@@ -22,6 +22,7 @@ from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
 from nhalf.statistics.flags import is_elsewhere
 from nhalf.statistics.summary import (
+    medians_by_state,
     reported_medians,
     state_medians,
     stated_visits,
@@ -168,6 +169,16 @@ class Facts:
         `flag_s` is the time of a flag between two cores meanwhile (statistics/flags.py).
         """
         return state_medians(self.stated)
+
+    @property
+    @fact
+    def launches_by_state(self) -> pl.DataFrame:
+        """`launches` and those in other known states, which are numbered as launches of their own.
+
+        Ratios of sizes within one are of equal states, and there are more of them than in the
+        reported state alone.
+        """
+        return medians_by_state(self.stated)
 
     @property
     @fact

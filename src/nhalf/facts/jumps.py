@@ -17,6 +17,8 @@ SIZES_BESIDE = 3
 """Sizes on each side of a jump that determine a launch's level there."""
 LAUNCHES_MIN = 3
 """Two launches that agree by chance prove no jump."""
+LAUNCHES_MIXED_MIN = 5
+"""Launches in several states have to be more, because each state may have another jump."""
 COHERENT = 1.25
 """A jump from several sizes that deviates by more than this from that of the two adjacent sizes is
 rejected: those two are what a reader sees."""
@@ -48,13 +50,17 @@ class Jump:
         return self.after_s / self.ratio.median
 
 
-def jump_between(launches: pl.DataFrame, lower: Segment, upper: Segment) -> Jump | None:
+def jump_between(
+    launches: pl.DataFrame, by_state: pl.DataFrame, lower: Segment, upper: Segment
+) -> Jump | None:
     """The jump between two segments of a curve of launch medians, if it lies beyond COSTLY.
 
-    `launches` has the columns launch, bytes and median_s (positive).
+    `launches` has the columns launch, bytes and median_s (positive) of the reported state, whose
+    times are shown; `by_state` those of all states, each of a launch as one of its own: a jump is a
+    ratio of times in equal states, and these count where the reported state has too few.
     """
     before, after = lower.to_bytes, upper.from_bytes
-    costs, saves = jump_ratios(launches, lower, upper)
+    costs, saves = jump_ratios(launches, by_state, lower, upper)
     before_s, after_s = _reported_s(launches, before), _reported_s(launches, after)
     if costs is not None and costs.low > COSTLY:
         return Jump(before, after, before_s, after_s, costs)
@@ -64,12 +70,17 @@ def jump_between(launches: pl.DataFrame, lower: Segment, upper: Segment) -> Jump
 
 
 def jump_ratios(
-    launches: pl.DataFrame, lower: Segment, upper: Segment, confidence: float = 0.95
+    launches: pl.DataFrame,
+    by_state: pl.DataFrame,
+    lower: Segment,
+    upper: Segment,
+    confidence: float = 0.95,
 ) -> tuple[Interval | None, Interval | None]:
     """The jump over the longest expected time, and over the shortest; None with few launches."""
     longest, shortest = _growths(launches, lower, upper.from_bytes)
-    costs = _ratio(launches, lower, upper, longest, confidence)
-    return costs, _ratio(launches, lower, upper, shortest, confidence)
+    frames = (launches, by_state)
+    costs = _ratio(*frames, lower, upper, longest, confidence)
+    return costs, _ratio(*frames, lower, upper, shortest, confidence)
 
 
 def _growths(launches: pl.DataFrame, segment: Segment, after: int) -> tuple[float, float]:
@@ -83,17 +94,26 @@ def _growths(launches: pl.DataFrame, segment: Segment, after: int) -> tuple[floa
 
 
 def _ratio(
-    launches: pl.DataFrame, lower: Segment, upper: Segment, growth: float, confidence: float
+    launches: pl.DataFrame,
+    by_state: pl.DataFrame,
+    lower: Segment,
+    upper: Segment,
+    growth: float,
+    confidence: float,
 ) -> Interval | None:
     """The jump with its interval; from several sizes if they agree with the adjacent ones."""
-    adjacent_ratios = _beside(launches, lower.to_bytes, upper.from_bytes, growth)
-    if len(adjacent_ratios) < LAUNCHES_MIN:
-        return None
-    adjacent = ratio_interval(adjacent_ratios, confidence)
-    ratios = _over_sizes(launches, lower, upper, growth)
-    if len(ratios) < LAUNCHES_MIN:
+    adjacent = over_sizes = None
+    for frame, launches_min in ((launches, LAUNCHES_MIN), (by_state, LAUNCHES_MIXED_MIN)):
+        if adjacent is None and over_sizes is None:
+            adjacent, over_sizes = (
+                ratio_interval(ratios, confidence) if len(ratios) >= launches_min else None
+                for ratios in (
+                    _beside(frame, lower.to_bytes, upper.from_bytes, growth),
+                    _over_sizes(frame, lower, upper, growth),
+                )
+            )
+    if over_sizes is None:
         return adjacent
-    over_sizes = ratio_interval(ratios, confidence)
     before_s = _reported_s(launches, lower.to_bytes)
     observed = _reported_s(launches, upper.from_bytes) / before_s / growth
     return over_sizes if 1 / COHERENT < over_sizes.median / observed < COHERENT else adjacent

@@ -23,6 +23,10 @@ from nhalf.store.keys import RUN_CURVE, without
 
 CONFIDENCE = 0.99
 """Confidence required of a jump, since the fit chose the place where it is largest."""
+LEAST = 1.03
+"""Smaller jumps are what is left where a curve is not made of straight lines."""
+SPAN_LEAST = 2
+"""A segment whose last size is less than this many times its first has no rate of its own."""
 SAME_PLACE = 1.1
 """Sizes within this factor of each other count as the same."""
 AT_ONE_SIZE = 1.06
@@ -141,11 +145,12 @@ def _all(facts: Facts) -> Iterator[Switch]:
         if not (own and model.pattern in patterns):
             continue
         launches = launches_of(model, facts.launches)
+        by_state = launches_of(model, facts.launches_by_state)
         evident = evident_changes(facts, model)
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (before, after) in zip(model.breakpoints, sides, strict=False):
             is_jump = change.kind == "jump" and change in evident
-            jump = jump_between(launches, before, after) if is_jump else None
+            jump = jump_between(launches, by_state, before, after) if is_jump else None
             if jump is None or not _is_switch(facts, model, jump):
                 continue
             switch = _switch(facts, launches, jump)
@@ -205,20 +210,28 @@ def evident_changes(facts: Facts, model: FittedModel) -> list[Breakpoint]:
     """The breaks of a fitted curve without those that may be noise."""
     if not model.breakpoints:
         return []
-    launches = launches_of(model, facts.launches)
+    launches, by_state = (
+        launches_of(model, frame) for frame in (facts.launches, facts.launches_by_state)
+    )
     sides = zip(model.breakpoints, model.segments, model.segments[1:], strict=False)
     return [
         change
         for change, before, after in sides
-        if _is_evident(launches, change, before, after)
+        if _is_evident(launches, by_state, change, before, after)
         and not (change.kind == "jump" and _is_of_packets(model, change, before, after))
     ]
 
 
 def _is_evident(
-    launches: pl.DataFrame, change: Breakpoint, before: Segment, after: Segment
+    launches: pl.DataFrame,
+    by_state: pl.DataFrame,
+    change: Breakpoint,
+    before: Segment,
+    after: Segment,
 ) -> bool:
-    return jumps(launches, before, after) or (change.kind == "bend" and bends(before, after))
+    return jumps(launches, by_state, before, after) or (
+        change.kind == "bend" and bends(before, after)
+    )
 
 
 def _is_of_packets(model: FittedModel, change: Breakpoint, before: Segment, after: Segment) -> bool:
@@ -233,14 +246,18 @@ def launches_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
     return launches.filter(pl.col("median_s") > 0, *is_of_model)
 
 
-def jumps(launches: pl.DataFrame, before: Segment, after: Segment) -> bool:
+def jumps(launches: pl.DataFrame, by_state: pl.DataFrame, before: Segment, after: Segment) -> bool:
     """Whether the time rises more, or less, than the sizes before it can explain."""
-    costs, saves = jump_ratios(launches, before, after, CONFIDENCE)
-    return (costs is not None and costs.low > 1) or (saves is not None and saves.high < 1)
+    costs, saves = jump_ratios(launches, by_state, before, after, CONFIDENCE)
+    return (costs is not None and costs.low > 1 and costs.median > LEAST) or (
+        saves is not None and saves.high < 1 and saves.median < 1 / LEAST
+    )
 
 
 def bends(before: Segment, after: Segment) -> bool:
-    """Whether the rates differ; they do not if one of them has no interval."""
+    """Whether the rates differ; they do not if one of them has no interval, or hardly a range."""
+    if any(side.to_bytes < SPAN_LEAST * side.from_bytes for side in (before, after)):
+        return False
     if before.r_inf_ci is None or after.r_inf_ci is None:
         return False
     return before.r_inf_ci[1] < after.r_inf_ci[0] or after.r_inf_ci[1] < before.r_inf_ci[0]

@@ -82,6 +82,20 @@ def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
     return conformed(_of_launches(stated, "state_s"), FLAGGED_COLUMNS)
 
 
+def medians_by_state(stated: pl.DataFrame) -> pl.DataFrame:
+    """`reported_medians`, and those of other known states as launches of their own."""
+    is_reported = pl.col("counts") & ~pl.col("elsewhere")
+    reported = reported_medians(stated).with_columns(state_s=None)
+    is_known = pl.col("state_s").is_not_null() & pl.col("state_s").is_not_nan()
+    in_others = _of_launches(stated.filter(~is_reported & is_known), "state_s")
+    rows = pl.concat(
+        [reported.cast({"state_s": pl.Float64}), in_others.select(reported.columns)],
+        how="vertical_relaxed",
+    )
+    launch = pl.struct("launch", "state_s").rank("dense").over("run")
+    return conformed(rows.with_columns(launch=launch), LAUNCH_COLUMNS)
+
+
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +15,7 @@ from nhalf.facts.causes import packets_explain
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import jump_between
 from nhalf.facts.overview import overview
-from nhalf.facts.switches import switches
+from nhalf.facts.switches import bends, jumps, switches
 from nhalf.machines.machine import Segment, Steps
 from nhalf.present.findings.messages.packet_steps import PacketSteps
 from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
@@ -55,7 +56,7 @@ def test_two_sizes_save_no_more_than_the_time_falls() -> None:
     facts = Facts(curve(times_s))
     left = Segment(from_bytes=0, to_bytes=1, t0_s=0.5e-6, r_inf_Bps=1 / 0.98e-6)
     right = Segment(from_bytes=2, to_bytes=2**21, t0_s=1.26e-6, r_inf_Bps=5e9)
-    found = jump_between(facts.launches, left, right)
+    found = jump_between(facts.launches, facts.launches, left, right)
     assert found is not None
     assert not found.costs
     assert found.ratio.median == pytest.approx(1.26 / 1.48, rel=0.01)
@@ -69,7 +70,7 @@ def test_a_switch_costs_no_more_than_the_time_rises() -> None:
     launches = Facts(curve(times_s)).launches
     left = Segment(from_bytes=4, to_bytes=2**20, t0_s=1e-6, r_inf_Bps=5e9)
     right = Segment(from_bytes=2**21, to_bytes=2**22, t0_s=0.0, r_inf_Bps=1e9)
-    found = jump_between(launches, left, right)
+    found = jump_between(launches, launches, left, right)
     assert found is not None
     # 211 us before: in proportion 421 us, so that no more than 24 % are the switch's.
     assert found.ratio.median == pytest.approx(522 / 420.4, rel=0.01)
@@ -239,3 +240,43 @@ def test_of_a_vague_jump_only_what_is_sure_is_said() -> None:
         if finding.high / finding.low > 4:
             assert "costs at least" in finding.text
             assert finding.figure.startswith("≥")
+
+
+LOWER = Segment(from_bytes=4, to_bytes=1024, t0_s=1e-6, r_inf_Bps=5e9)
+UPPER = Segment(from_bytes=2048, to_bytes=2**21, t0_s=1.3e-6, r_inf_Bps=5e9)
+
+
+def stepped(launches: Sequence[int], by: float = 1.3) -> pl.DataFrame:
+    """Launches of a line that jumps after 1 KiB; each is slower than the one before."""
+    times_s = {size: time * (by if size > 1024 else 1) for size, time in line(DOUBLINGS).items()}
+    rows = [
+        (k, size, time * (1 + k / 10) * (1 + (k % 3) / 1000))
+        for k in launches
+        for size, time in times_s.items()
+    ]
+    return pl.DataFrame(rows, schema=["launch", "bytes", "median_s"], orient="row")
+
+
+@pytest.mark.parametrize(("others", "is_seen"), [(2, False), (3, True)])
+def test_launches_in_other_states_prove_a_jump_if_there_are_enough(
+    others: int, is_seen: bool
+) -> None:
+    reported = stepped(range(2))
+    by_state = pl.concat([reported, stepped(range(5, 5 + others))])
+    jump = jump_between(reported, by_state, LOWER, UPPER)
+    assert (jump is not None) is is_seen
+    assert jump_between(reported, reported, LOWER, UPPER) is None
+
+
+@pytest.mark.parametrize(("by", "is_evident"), [(1.02, False), (1.05, True)])
+def test_a_jump_of_two_percent_is_what_lines_leave_over(by: float, is_evident: bool) -> None:
+    launches = stepped(range(5), by)
+    upper = msgspec.structs.replace(UPPER, t0_s=by * 1e-6, r_inf_Bps=5e9 / by)
+    assert jumps(launches, launches, LOWER, upper) is is_evident
+
+
+def test_a_segment_of_a_narrow_range_has_no_rate_that_could_bend() -> None:
+    wide = Segment(from_bytes=0, to_bytes=64, t0_s=1e-6, r_inf_Bps=5e9, r_inf_ci=(4.9e9, 5.1e9))
+    narrow = Segment(from_bytes=70, to_bytes=91, t0_s=1e-6, r_inf_Bps=9e9, r_inf_ci=(8e9, 1e10))
+    assert not bends(wide, narrow)
+    assert bends(wide, msgspec.structs.replace(narrow, to_bytes=140))
