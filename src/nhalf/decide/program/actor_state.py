@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nhalf.facts.program.schedule import Actor, Step
 
 
-@dataclass
+@dataclass(slots=True)
 class Spent:
     """The parts of the time of one actor, in seconds."""
 
@@ -22,7 +22,7 @@ class Spent:
     """Without the order of calls: the end if messages overlap computing and nobody waits."""
 
 
-@dataclass
+@dataclass(slots=True)
 class ActorState:
     """An actor during the replay: its clock, its next step, whether it computed before that."""
 

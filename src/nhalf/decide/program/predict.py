@@ -29,7 +29,7 @@ from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import schedule
+from nhalf.facts.program.script import script
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
@@ -215,7 +215,7 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
 def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
     if program.timeline.is_empty():
         return counted(program, costs, computing_ratio), 0
-    replay = Replay(schedule(program), costs, computing_ratio)
+    replay = Replay(script(program), costs, computing_ratio)
     return replay.run(), replay.forced
 
 

@@ -8,21 +8,25 @@ completions.py finds.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import msgspec
+import numpy as np
 import polars as pl
+from msgspec.structs import replace
 
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import (
-    COLUMNS,
-    Call,
-    Completed,
+    Calls,
+    Loops,
     UnderWay,
     completed_receives,
     is_begun_before,
-    without_polls,
+    loops_of_polls,
 )
 from nhalf.facts.program.program import Program
 
@@ -90,13 +94,11 @@ def schedule(program: Program) -> list[Actor]:
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
-    for (rank, thread), rows in calls.select(COLUMNS).group_by(
-        ["rank", "thread"], maintain_order=True
-    ):
+    for (rank, thread), rows in calls.group_by(["rank", "thread"], maintain_order=True):
         record = records.get(int(str(rank)))
         begin_s = (record.begin_s if record else first_s) - first_s
         actor = Actor(int(str(rank)), int(str(thread)), begin_s)
-        last_s = _steps(actor, calls_of(rows), begin_s + first_s, least_s)
+        last_s = _add_steps(actor, rows, begin_s + first_s, least_s)
         if record is not None and thread == 0:
             actor.after_s = max(0.0, record.end_s - last_s)
         actors.append(actor)
@@ -125,11 +127,6 @@ def numbered(program: Program) -> pl.DataFrame:
     return ordered.with_columns(number=number).sort("rank", "thread", "start_s", "order")
 
 
-def calls_of(rows: pl.DataFrame) -> list[Call]:
-    """The rows of a table with COLUMNS, in a tenth of the time that dictionaries take."""
-    return list(map(Call, *(rows[name].to_list() for name in COLUMNS)))
-
-
 def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     """The shortest call of each kind of wait, which found that there was nothing to wait for."""
     waits = timeline.filter(pl.col("kind") == "waiting")
@@ -137,79 +134,91 @@ def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
-def _steps(actor: Actor, rows: list[Call], begin_s: float, least_s: Mapping[str, float]) -> float:
+def _add_steps(
+    actor: Actor, rows: pl.DataFrame, begin_s: float, least_s: Mapping[str, float]
+) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
-    completed = completed_receives(rows)
-    under_way, step_by_row = UnderWay(), dict[int, Step]()
-    last_s, sent = begin_s, list[Call]()
-    for row in without_polls(rows, completed):
-        before_s = max(0.0, row.start_s - last_s)
-        begun = row.kind == "received" and is_begun_before(row.call)
-        end_s = row.start_s if begun else row.end_s
-        completed_rows = under_way.end(row, completed) if row.kind == "waiting" else []
-        if row.kind == "received" and row.call in _BOTH_WAYS:
-            completed_rows = sent
-        ended = _ended(completed_rows, step_by_row) if completed_rows else NOTHING
-        step = _step(row, (before_s, max(0.0, end_s - row.start_s)), completed, least_s, ended)
-        under_way.begin(row)
-        if _is_collective(row):
-            step_by_row[id(row)] = step
-        sent = [row] if row.kind == "sent" and row.call in _BOTH_WAYS else []
-        actor.steps.append(step)
-        last_s = max(last_s, end_s)
+    calls = Calls.of(rows)
+    completed = completed_receives(calls)
+    loops = loops_of_polls(calls, completed)
+    ended = UnderWay(calls, completed, loops).ended()
+    kinds = list(map(_kind, calls.kind, calls.call))
+    before_s, measured_s, last_s = _times_s(calls, kinds, loops, begin_s)
+    least = [
+        least_s.get(call, 0.0) if kind == WAIT else 0.0
+        for kind, call in zip(kinds, calls.call, strict=True)
+    ]
+    sizes, *ends = (
+        rows[name].to_list() for name in ("size_bytes", "communicator", "partner", "number")
+    )
+    own, receives, sends = _messages(rows, calls, completed, ended)
+    columns: list[list[Any]] = [kinds, calls.call, before_s, measured_s, sizes, own, receives]
+    steps: list[Step] = list(map(Step, *columns, *ends, least, sends))
+    for wait, places in ended.items():
+        operations = tuple([steps[place] for place in places if kinds[place] == COLLECTIVE])
+        if operations:
+            steps[wait] = replace(steps[wait], operations=operations)
+    merged = loops.merged
+    actor.steps += [step for place, step in enumerate(steps) if place not in merged]
     return last_s
 
 
-def _message(row: Call) -> Message:
-    return (row.source, row.target, row.communicator, row.tag, row.number)
+@functools.cache
+def _kind(kind: str, call: str) -> str:
+    """The kind of step of a call."""
+    step = KINDS.get(kind, WAIT)
+    return POST if step == RECEIVE and is_begun_before(call) else step
 
 
-def _ended(
-    rows: Sequence[Call], step_by_row: Mapping[int, Step]
-) -> tuple[tuple[Message, ...], tuple[Step, ...]]:
-    """The sends and the operations among what a call completes."""
-    sends = [_message(row) for row in rows if _has_message(row)]
-    return tuple(sends), tuple([step_by_row[id(row)] for row in rows if _is_collective(row)])
+def _times_s(
+    calls: Calls, kinds: Sequence[str], loops: Loops, begin_s: float
+) -> tuple[list[float], list[float], float]:
+    """The time before each call and in it, and when the last one ended; 0 for merged polls."""
+    start_s, end_s = np.array(calls.start_s), np.array(calls.end_s)
+    start_s[list(loops.begin_s)] = list(loops.begin_s.values())
+    end_s = np.where(np.array(kinds) == POST, start_s, end_s)
+    before_s, measured_s = np.zeros((2, len(start_s)))
+    stays = np.ones(len(start_s), bool)
+    stays[list(loops.merged)] = False
+    latest_s = np.maximum.accumulate(np.concatenate([[begin_s], end_s[stays]]))
+    before_s[stays] = np.maximum(0.0, start_s[stays] - latest_s[:-1])
+    measured_s[stays] = np.maximum(0.0, end_s[stays] - start_s[stays])
+    return before_s.tolist(), measured_s.tolist(), float(latest_s[-1])
 
 
-NOTHING: tuple[tuple[Message, ...], tuple[Step, ...]] = ((), ())
+def _messages(
+    rows: pl.DataFrame,
+    calls: Calls,
+    completed: Mapping[int, Sequence[int]],
+    ended: Mapping[int, Sequence[int]],
+) -> tuple[list[Message | None], list[tuple[Message, ...]], list[tuple[Message, ...]]]:
+    """By call: its own message, the receives that it completes, and the sends that it does."""
+    keys = ("source", "target", "communicator", "tag", "number")
+    is_message = pl.col("kind").is_in(["sent", "received"]) & (pl.col("partner") >= 0)
+    has_message = rows.select(is_message).to_series().to_list()
+    messages: list[Message] = list(zip(*(rows[name].to_list() for name in keys), strict=True))
+    own = [message if has else None for message, has in zip(messages, has_message, strict=True)]
+    nothing: tuple[Message, ...] = ()
+    receives, sends = [nothing] * len(own), [nothing] * len(own)
+    for wait, places in completed.items():
+        receives[wait] = tuple([messages[place] for place in places if has_message[place]])
+    for wait, places in ended.items():
+        sends[wait] = tuple([messages[place] for place in places if has_message[place]])
+    for place in _both_ways(calls):
+        sends[place] = (messages[place - 1],) if has_message[place - 1] else nothing
+    return own, receives, sends
 
 
-def _is_collective(row: Call) -> bool:
-    return bool(row.kind == "collective")
-
-
-def _has_message(row: Call) -> bool:
-    return row.kind in ("sent", "received") and row.partner >= 0
-
-
-def _step(
-    row: Call,
-    times_s: tuple[float, float],
-    completed: Completed,
-    least_s: Mapping[str, float],
-    ended: tuple[tuple[Message, ...], tuple[Step, ...]],
-) -> Step:
-    """The step of a row; `times_s` are before the call and in it, `ended` what else it completes:
-    sends and operations.
-    """
-    kind = KINDS.get(row.kind, WAIT)
-    if kind == RECEIVE and is_begun_before(row.call):
-        kind = POST
-    receives = completed.get(id(row)) if kind == WAIT else None
-    return Step(
-        kind,
-        row.call,
-        *times_s,
-        row.size_bytes,
-        _message(row) if _has_message(row) else None,
-        tuple([_message(row) for row in receives if _has_message(row)]) if receives else (),
-        row.communicator,
-        row.partner,
-        row.number,
-        least_s.get(row.call, 0.0) if kind == WAIT else 0.0,
-        *ended,
-    )
+def _both_ways(calls: Calls) -> list[int]:
+    """The receives that follow the send of one call."""
+    if not set(_BOTH_WAYS).intersection(calls.call):
+        return []
+    ways = [
+        kind if call in _BOTH_WAYS else ""
+        for kind, call in zip(calls.kind, calls.call, strict=True)
+    ]
+    pairs = enumerate(pairwise(ways), 1)
+    return [place for place, pair in pairs if pair == ("sent", "received")]
 
 
 def paired_messages(actors: Sequence[Actor]) -> set[Message]:
