@@ -9,20 +9,19 @@ offered when its receive is posted goes at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
 
 from nhalf.decide.program.actor_state import ActorState
-from nhalf.facts.program.schedule import Message
+from nhalf.facts.program.script import Script
 
 
 class Rendezvous:
     """The large messages of a replay, from their offer to the begin of their transfer."""
 
-    def __init__(self, states: Sequence[ActorState], messages: Sequence[Message]) -> None:
+    def __init__(self, states: Sequence[ActorState], script: Script) -> None:
         self._by_rank: dict[int, list[ActorState]] = {}
         for state in states:
             self._by_rank.setdefault(state.actor.rank, []).append(state)
-        self._messages = messages
+        self._script = script
         self._posted_s: dict[int, float] = {}
         self._offered_s: dict[int, float] = {}
         self._ever_offered: set[int] = set()
@@ -37,11 +36,11 @@ class Rendezvous:
             self._ever_offered.add(message)
             self._offered_s[message] = now_s
 
-    def was_offered(self, message: int | None) -> TypeGuard[int]:
+    def was_offered(self, message: int) -> bool:
         """Whether a message was ever offered; small ones never are."""
         return message in self._ever_offered
 
-    def is_offered(self, message: int | None) -> TypeGuard[int]:
+    def is_offered(self, message: int) -> bool:
         """Whether a message still waits for its transfer."""
         return message in self._offered_s
 
@@ -51,27 +50,28 @@ class Rendezvous:
         All actors have to be stuck, so that every later transfer begins later.
         """
         ready = [
-            (self._begin_s(message), self._messages[message], message)
+            (self._begin_s(message), message)
             for message in self._offered_s
             if message in self._posted_s
         ]
         if not ready:
             return None
-        begin_s, _, message = min(ready)
+        begin_s, message = min(ready)
         self.forget(message)
         return message, begin_s
 
     def crossing(self, message: int, before_s: float) -> tuple[int, float] | None:
         """Take a message in the opposite direction that begins before a moment, with its begin."""
-        source, target = self._messages[message][:2]
+        source, target, _ = self._script.route_of(message)
         ready = [
-            (self._begin_s(opposite), self._messages[opposite], opposite)
+            (self._begin_s(opposite), opposite)
             for opposite in self._offered_s
-            if self._messages[opposite][:2] == (target, source) and opposite in self._posted_s
+            if self._script.route_of(opposite)[:2] == (target, source)
+            and opposite in self._posted_s
         ]
         if not ready or min(ready)[0] >= before_s:
             return None
-        begin_s, _, opposite = min(ready)
+        begin_s, opposite = min(ready)
         self.forget(opposite)
         return opposite, begin_s
 
@@ -84,6 +84,7 @@ class Rendezvous:
         if offered_s <= posted_s:
             return posted_s
         inside = (
-            state.inside_mpi_s(offered_s) for state in self._by_rank[self._messages[message][1]]
+            state.inside_mpi_s(offered_s)
+            for state in self._by_rank[self._script.route_of(message)[1]]
         )
         return min((moment for moment in inside if moment is not None), default=offered_s)

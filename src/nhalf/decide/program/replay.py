@@ -18,6 +18,7 @@ import numpy as np
 from nhalf.decide.program.actor_state import ActorState, Spent
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.rendezvous import Rendezvous
+from nhalf.facts.program.completions import Form
 from nhalf.facts.program.operations import SCATTERS, is_non_blocking, operation
 from nhalf.facts.program.schedule import (
     COLLECTIVE,
@@ -25,7 +26,6 @@ from nhalf.facts.program.schedule import (
     RECEIVE,
     SEND,
     WAIT,
-    Step,
 )
 from nhalf.facts.program.script import Numbers, Operation, Script
 
@@ -65,9 +65,12 @@ class Replay:
         self.forced = 0
         """Sends that had to go before their receive was posted, since all ranks waited."""
         self._script = script
-        self._states = [ActorState(actor, actor.begin_s) for actor in script.actors]
-        self._large = Rendezvous(self._states, script.messages)
-        self._sent_s: list[float | None] = [None] * len(script.messages)
+        self._states = [
+            ActorState(actor, awaited, actor.begin_s)
+            for actor, awaited in zip(script.actors, script.awaited, strict=True)
+        ]
+        self._large = Rendezvous(self._states, script)
+        self._sent_s: list[float | None] = [None] * len(script.route)
         """When the data of each message arrives, once that is known."""
         self._operations: dict[Operation, _Operation] = {}
         whole_s = np.array([costs.message_s(*route) for route in script.routes])
@@ -92,16 +95,15 @@ class Replay:
 
     def run(self) -> list[Spent]:
         """The times of all actors, in order."""
-        numbers = dict(zip(map(id, self._states), self._script.numbers, strict=True))
         ready = self._states
         while ready:
             stuck = []
             moved = False
             for state in ready:
                 before = (state.position, state.computed)
-                self._advance(state, numbers[id(state)])
+                self._advance(state)
                 moved |= before != (state.position, state.computed)
-                if state.position < len(state.actor.steps):
+                if state.position < len(state.actor.form):
                     stuck.append(state)
             if stuck and not moved and not self._transfer() and not self._force(stuck):
                 self._skip(stuck)
@@ -111,50 +113,55 @@ class Replay:
             state.spent.end_s = state.now_s + state.actor.after_s * self.computing_factor
         return [state.spent for state in self._states]
 
-    def _advance(self, state: ActorState, numbers: Sequence[Numbers]) -> None:
+    def _advance(self, state: ActorState) -> None:
         """Do as many steps of an actor as possible now."""
-        steps, spent, actions = state.actor.steps, state.spent, self._actions
-        factor, has_large = self.computing_factor, self._has_large
-        computed = state.computed
-        for position in range(state.position, len(steps)):
-            step = steps[position]
+        forms, before_s, spent = state.actor.form, state.actor.before_s, state.spent
+        actions = [self._actions[form.kind] for form in state.actor.forms]
+        progresses = [self._has_large and _progresses(form) for form in state.actor.forms]
+        factor, computed = self.computing_factor, state.computed
+        for place in range(state.position, len(forms)):
+            form = forms[place]
             if not computed:
-                seconds = step.before_s * factor
+                seconds = before_s[place] * factor
                 state.now_s += seconds
                 spent.computing_s += seconds
             begin_s = state.now_s
-            computed = not actions[step.kind](state, step, numbers[position])
+            computed = not actions[form](state, place)
             if computed:
-                state.position, state.computed = position, True
+                state.position, state.computed = place, True
                 return
-            if has_large and _progresses(step):
+            if progresses[form]:
                 state.record_call(begin_s)
-        state.position, state.computed = len(steps), False
+        state.position, state.computed = len(forms), False
 
-    def _post(self, state: ActorState, _step: Step, messages: Numbers) -> bool:
-        if self._has_large:
-            for message in messages:
-                self._large.post(message, state.now_s)
+    def _post(self, state: ActorState, place: int) -> bool:
+        message = state.actor.message[place]
+        if self._has_large and message >= 0:
+            self._large.post(message, state.now_s)
         return True
 
-    def _receive(self, state: ActorState, step: Step, messages: Numbers) -> bool:
+    def _receive(self, state: ActorState, place: int) -> bool:
         """Wait for a message if both of its ends were traced."""
-        if not messages:
+        message = state.actor.message[place]
+        if message < 0:
             return True
         if self._has_large:
-            self._post(state, step, messages)
-            return self._wait(state, step, messages)
-        arrived_s = self._sent_s[messages[0]]
+            self._large.post(message, state.now_s)
+            return self._take(state, place, (message,))
+        arrived_s = self._sent_s[message]
         if arrived_s is None:
             return False
-        busy_s = self._receives_s[messages[0]]
+        busy_s = self._receives_s[message]
         self._spend(state, max(state.now_s + busy_s, arrived_s), busy_s)
         return True
 
-    def _send(self, state: ActorState, step: Step, messages: Numbers) -> bool:
-        if not messages:
+    def _wait(self, state: ActorState, place: int) -> bool:
+        return self._take(state, place, state.awaited.get(place, ()))
+
+    def _send(self, state: ActorState, place: int) -> bool:
+        message = state.actor.message[place]
+        if message < 0:
             return True
-        (message,) = messages
         busy_s = self._sends_s[message]
         if not self._is_large[message]:
             self._sent_s[message] = state.now_s + self._whole_s[message]
@@ -162,7 +169,7 @@ class Replay:
             state.now_s += busy_s
             return True
         self._large.offer(message, state.now_s)
-        if not step.blocks:
+        if not state.actor.form_at(place).blocks:
             state.pending_sends_s += busy_s
             return True
         arrived_s = self._sent_s[message]
@@ -181,25 +188,24 @@ class Replay:
         for moving, from_s in [transfer] if opposite is None else [transfer, opposite]:
             time_s = self._whole_s[moving]
             if opposite is not None:
-                route = self._script.routes[self._script.route[moving]]
-                time_s = max(time_s, self.costs.crossing_s(*route))
+                time_s = max(time_s, self.costs.crossing_s(*self._script.route_of(moving)))
             self._sent_s[moving] = from_s + time_s
         return True
 
-    def _wait(self, state: ActorState, step: Step, messages: Numbers) -> bool:
+    def _take(self, state: ActorState, place: int, messages: Numbers) -> bool:
         """Wait until messages have arrived, and take them in the order of arrival.
 
         Large sends and operations that the call completes are waited for as well.
         """
         arrivals = self._arrivals(messages)
-        sends = self._arrivals(self._offered(step))
+        sends = self._arrivals(self._offered(state, place))
         if arrivals is None or sends is None:
             return False
-        operations = step.operations
+        operations = state.actor.operations_of(place) if state.actor.ended else ()
         if operations and any(self._last_s(state, ended) is None for ended in operations):
             return False
         now_s = state.now_s
-        own_s = step.least_s + state.pending_sends_s
+        own_s = state.actor.waits_s(place) + state.pending_sends_s
         end_s, state.pending_sends_s = now_s + own_s, 0.0
         for arrived_s, message in sorted(arrivals, key=_arrival) if messages[1:] else arrivals:
             busy_s = self._receives_s[message]
@@ -224,44 +230,45 @@ class Replay:
             arrivals.append((arrived_s, message))
         return arrivals
 
-    def _offered(self, step: Step) -> list[int]:
+    def _offered(self, state: ActorState, place: int) -> list[int]:
         """The large sends that a step completes."""
-        if not (self._has_large and step.sends):
+        if not self._has_large:
             return []
-        numbers = map(self._script.number_of.get, step.sends)
-        return [message for message in numbers if self._large.was_offered(message)]
+        sends = [state.actor.message[sent] for sent in state.actor.sends_of(place)]
+        return [message for message in sends if self._large.was_offered(message)]
 
-    def _collective(self, state: ActorState, step: Step, _messages: Numbers) -> bool:
-        key = (step.communicator, step.number)
+    def _collective(self, state: ActorState, place: int) -> bool:
+        actor, call = state.actor, state.actor.form_at(place).call
+        key = actor.operation[place]
         collective = self._operations.get(key)
         if collective is None:
-            collective = self._operations[key] = _Operation(self._script.members[key])
-        collective.arrived_s.setdefault(state.actor.rank, state.now_s)
-        collective.root = step.partner
-        if is_non_blocking(step.call):
+            collective = self._operations[key] = _Operation(self._script.gatherings[key].members)
+        collective.arrived_s.setdefault(actor.rank, state.now_s)
+        collective.root = actor.partner[place]
+        if is_non_blocking(call):
             return True
-        last_s = collective.last_s(operation(step.call), state.actor.rank)
+        last_s = collective.last_s(operation(call), actor.rank)
         if last_s is None:
             return False
-        self._end_operation(state, step, last_s)
+        self._end_operation(state, place, last_s)
         return True
 
-    def _last_s(self, state: ActorState, step: Step) -> float | None:
+    def _last_s(self, state: ActorState, place: int) -> float | None:
         """When those arrived that a rank has to wait for in an operation; None before that."""
-        collective = self._operations[step.communicator, step.number]
-        return collective.last_s(operation(step.call), state.actor.rank)
+        collective = self._operations[state.actor.operation[place]]
+        return collective.last_s(operation(state.actor.form_at(place).call), state.actor.rank)
 
-    def _end_operation(self, state: ActorState, step: Step, last_s: float) -> None:
-        key = (step.communicator, step.number)
-        collective, rank = self._operations[key], state.actor.rank
-        if collective.only_sends(operation(step.call), rank):
-            cost_s = self.costs.busy_s(rank, collective.root, step.size_bytes)[0]
+    def _end_operation(self, state: ActorState, place: int, last_s: float) -> None:
+        rank, call = state.actor.rank, state.actor.form_at(place).call
+        key = state.actor.operation[place]
+        collective = self._operations[key]
+        if collective.only_sends(operation(call), rank):
+            size_bytes = state.actor.size_bytes[place]
+            cost_s = self.costs.busy_s(rank, collective.root, size_bytes)[0]
         else:
             if collective.cost_s is None:
-                size_bytes = self._script.blocks_bytes[key]
-                collective.cost_s = self.costs.collective_s(
-                    step.call, collective.members, size_bytes
-                )
+                size_bytes = self._script.gatherings[key].blocks_bytes
+                collective.cost_s = self.costs.collective_s(call, collective.members, size_bytes)
             cost_s = collective.cost_s
         spent = state.spent
         spent.collectives_s += cost_s
@@ -282,26 +289,32 @@ class Replay:
 
     def _force(self, stuck: Sequence[ActorState]) -> bool:
         """Release the earliest waiting send, as a library with larger buffers would."""
-        waits = [state for state in stuck if self._held_by(state.step)]
+        waits = [state for state in stuck if self._held_by(state)]
         if not waits:
             return False
         state = min(waits, key=lambda state: state.now_s)
-        for message in self._held_by(state.step):
+        for message in self._held_by(state):
             self._sent_s[message] = state.now_s + self._whole_s[message]
             self._large.forget(message)
-        self.forced += state.step.kind == SEND
+        self.forced += state.actor.form_at(state.position).kind == SEND
         return True
 
-    def _held_by(self, step: Step) -> list[int]:
-        """The messages that keep an actor at a step because they are still offered."""
-        own = (step.message,) if step.kind == SEND and step.message else step.sends
-        numbers = map(self._script.number_of.get, own)
-        return [message for message in numbers if self._large.is_offered(message)]
+    def _held_by(self, state: ActorState) -> list[int]:
+        """The messages that keep an actor at its step because they are still offered."""
+        actor, place = state.actor, state.position
+        is_send = actor.form_at(place).kind == SEND
+        sends = [place] if is_send else actor.sends_of(place)
+        return [
+            message
+            for message in (actor.message[sent] for sent in sends)
+            if self._large.is_offered(message)
+        ]
 
     def _skip(self, stuck: Sequence[ActorState]) -> None:
         """A truncated trace may lack what ranks wait for: they continue after the measured time."""
         state = min(stuck, key=lambda state: state.now_s)
-        self._spend(state, state.now_s + state.step.measured_s, 0.0)
+        measured_s = state.actor.measured_s[state.position]
+        self._spend(state, state.now_s + measured_s, 0.0)
         state.position += 1
         state.computed = False
 
@@ -310,8 +323,8 @@ def _arrival(message: tuple[float, int]) -> float:
     return message[0]
 
 
-def _progresses(step: Step) -> bool:
+def _progresses(form: Form) -> bool:
     """Whether a call progresses pending messages; one that only begins an operation does not."""
-    if step.kind == COLLECTIVE:
-        return not is_non_blocking(step.call)
-    return step.kind in (RECEIVE, WAIT) or step.blocks
+    if form.kind == COLLECTIVE:
+        return not is_non_blocking(form.call)
+    return form.kind in (RECEIVE, WAIT) or form.blocks

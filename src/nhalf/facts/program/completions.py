@@ -10,11 +10,13 @@ and the time between, belong to that wait and not to the program's computing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.program.operations import is_non_blocking
 
 TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome")
@@ -27,6 +29,9 @@ COMPLETES_ALL = ("MPI_Waitall", "MPI_Testall")
 _BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv")
 _BEGUN_RECEIVES = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
 _BEGUN_SENDS = ("MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
+"""What waits for its receive from some size on: not a send that is also a receive, one into a
+buffer, nor one that another call completes."""
 _EARLY_S = 1e-9
 """A wait and what it completes end at one time stamp, but for rounding."""
 
@@ -37,46 +42,74 @@ def is_begun_before(call: str) -> bool:
     return call in _BEGUN_RECEIVES or call.endswith("_init")
 
 
-@functools.cache
-def is_completed_later(call: str, kind: str) -> bool:
-    """Whether a call begins a send or an operation that a later wait completes."""
-    if kind == "sent":
-        return call in _BEGUN_SENDS or call.endswith("_init")
-    return kind == "collective" and is_non_blocking(call)
+@dataclass(frozen=True)
+class Form:
+    """A call by its name, with its kind in the timeline and the kind of step that it is."""
+
+    call: str
+    of_kind: str
+    kind: str
+
+    @property
+    def is_poll(self) -> bool:
+        """Whether it may be one of a loop of polls."""
+        return self.call in POLLS
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a large send returns only when its data is on the way."""
+        return self.call in BLOCKING_SENDS
+
+    @property
+    def is_completed_later(self) -> bool:
+        """Whether it begins a send or an operation that a later wait completes."""
+        if self.of_kind == "sent":
+            return self.call in _BEGUN_SENDS or self.call.endswith("_init")
+        return self.of_kind == "collective" and is_non_blocking(self.call)
+
+    @property
+    def is_begun_receive(self) -> bool:
+        """Whether it only begins a receive."""
+        return self.of_kind == "received" and is_begun_before(self.call)
 
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of a thread in order, a list for each column; a call is known by its place."""
+    """The calls of a thread in order; a call is known by its place, `form` is its index in `forms`.
 
-    call: list[str]
-    kind: list[str]
-    start_s: list[float]
-    end_s: list[float]
+    Many calls have few forms, so that what depends on the name is decided once for each.
+    """
 
-    @classmethod
-    def of(cls, rows: pl.DataFrame) -> Calls:
-        """The columns of a timeline that are needed here."""
-        return cls(*(rows[name].to_list() for name in ("call", "kind", "start_s", "end_s")))
+    forms: Sequence[Form]
+    form: NDArray[np.int64]
+    start_s: Floats
+    end_s: Floats
 
-    def places(self, kind: str) -> list[int]:
-        """Where the calls of a kind stand."""
-        return [place for place, of in enumerate(self.kind) if of == kind]
+    def places(self, is_wanted: Callable[[Form], bool]) -> list[int]:
+        """Where the calls of some forms stand."""
+        chosen = np.array([is_wanted(form) for form in self.forms], bool)
+        places: list[int] = np.flatnonzero(chosen[self.form]).tolist()
+        return places
+
+    def at(self, place: int) -> Form:
+        """The form of a call."""
+        form: Form = self.forms[self.form[place]]
+        return form
 
 
 Completed = dict[int, list[int]]
-"""The receives that each wait completes."""
+"""The calls that each wait completes."""
 
 
 def completed_receives(calls: Calls) -> Completed:
     """The receives that each wait of a thread completes."""
     completed: Completed = {}
-    names, end_s = calls.call, calls.end_s
-    received = [place for place in calls.places("received") if is_begun_before(names[place])]
+    received = calls.places(lambda form: form.is_begun_receive)
     if not received:
         return completed
+    end_s: list[float] = calls.end_s.tolist()
     received.sort(key=end_s.__getitem__)
-    waits = sorted(calls.places("waiting"), key=end_s.__getitem__)
+    waits = sorted(calls.places(lambda form: form.of_kind == "waiting"), key=end_s.__getitem__)
     index = 0
     for place in received:
         while index < len(waits) and end_s[waits[index]] < end_s[place] - _EARLY_S:
@@ -101,20 +134,19 @@ class Loops:
 def loops_of_polls(calls: Calls, completed: Completed) -> Loops:
     """Find loops of polls; a poll that completes a receive ends its loop."""
     loops = Loops({}, set())
-    names, start_s, end_s = calls.call, calls.start_s, calls.end_s
-    if not any(map(POLLS.__contains__, set(names))):
+    polled = set(calls.places(lambda form: form.is_poll))
+    if not polled:
         return loops
+    start_s, end_s = calls.start_s.tolist(), calls.end_s.tolist()
     polls: list[int] = []
-    for place, call in enumerate(names):
-        is_poll = call in POLLS
-        if not (polls or is_poll):
-            continue
+    for place in sorted(polled | {place + 1 for place in polled if place + 1 < len(start_s)}):
+        is_poll = place in polled
         follows = bool(polls) and start_s[place] - end_s[polls[-1]] <= POLL_GAP_S
         if follows and is_poll and polls[-1] not in completed:
             polls.append(place)
             continue
         if len(polls) >= POLLS_MIN:
-            before_receive = follows and call in _BLOCKING_RECEIVES
+            before_receive = follows and calls.at(place).call in _BLOCKING_RECEIVES
             last = place if before_receive else polls.pop()
             _merge(loops, polls, last, start_s)
         polls = [place] if is_poll else []
@@ -138,19 +170,19 @@ class UnderWay:
         self._loops = loops
         self._places: list[int] = []
 
-    def ended(self) -> dict[int, list[int]]:
+    def ended(self) -> Completed:
         """What each wait completes besides receives."""
-        ended: dict[int, list[int]] = {}
-        names = set(zip(self._calls.call, self._calls.kind, strict=True))
-        if not any(is_completed_later(*name) for name in names):
+        ended: Completed = {}
+        calls = self._calls
+        begun = set(calls.places(lambda form: form.is_completed_later))
+        if not begun:
             return ended
-        is_merged = self._loops.merged.__contains__
-        for place, (call, kind) in enumerate(zip(self._calls.call, self._calls.kind, strict=True)):
-            if kind == "waiting":
-                if self._places and not is_merged(place):
-                    ended[place] = self._end(place, call)
-            elif is_completed_later(call, kind):
+        waits = set(calls.places(lambda form: form.of_kind == "waiting")) - self._loops.merged
+        for place in sorted(begun | waits):
+            if place in begun:
                 self._places.append(place)
+            elif self._places:
+                ended[place] = self._end(place, calls.at(place).call)
         return ended
 
     def _end(self, place: int, call: str) -> list[int]:
