@@ -84,14 +84,16 @@ class Replay:
         self._is_large: list[bool] = (is_large[route] | script.always_waits).tolist()
         """By message: from send to arrival, processor time at both ends, whether a send waits."""
         self._has_large = script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
-        self._actions = {
+        actions = {
             COLLECTIVE: self._collective,
             SEND: self._send,
             POST: self._post,
             RECEIVE: self._receive,
             WAIT: self._wait,
         }
-        """By kind of step: do it if possible and move the clock; False if it has to wait."""
+        self._actions = [actions[form.kind] for form in script.forms]
+        """By form of step: do it if possible and move the clock; False if it has to wait."""
+        self._progresses = [self._has_large and _progresses(form) for form in script.forms]
 
     def run(self) -> list[Spent]:
         """The times of all actors, in order."""
@@ -116,8 +118,7 @@ class Replay:
     def _advance(self, state: ActorState) -> None:
         """Do as many steps of an actor as possible now."""
         forms, before_s, spent = state.actor.form, state.actor.before_s, state.spent
-        actions = [self._actions[form.kind] for form in state.actor.forms]
-        progresses = [self._has_large and _progresses(form) for form in state.actor.forms]
+        actions, progresses = self._actions, self._progresses
         factor, computed = self.computing_factor, state.computed
         for place in range(state.position, len(forms)):
             form = forms[place]

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
+from nhalf.facts.program.completions import Form
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import ALWAYS_WAITS, COLLECTIVE, Actor, messages, schedule
@@ -51,6 +52,11 @@ class Script:
     largest_bytes: int
     any_always_waits: bool
     gatherings: dict[Operation, Gathering]
+
+    @property
+    def forms(self) -> Sequence[Form]:
+        """The forms of all steps; an actor without calls has none."""
+        return max((actor.forms for actor in self.actors), key=len, default=())
 
     def route_of(self, message: int) -> Route:
         """Source, target and size of a message."""
