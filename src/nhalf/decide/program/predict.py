@@ -69,6 +69,7 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
+    `placement` is the layout of the ranks, '' if it is as traced.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
     the ledger changed.
     """
@@ -89,6 +90,7 @@ class ProgramPrediction:
     computing: Basis = AS_MEASURED
     doubt_ratio: dict[str, float] = field(default_factory=dict)
     calibration: str = ""
+    placement: str = ""
 
     @property
     def factor(self) -> float:
@@ -172,6 +174,7 @@ def predict_program(
             COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
             COUNTS_DOUBT: _factor(low, 1.0, high),
         },
+        placement=target.placement,
     )
 
 

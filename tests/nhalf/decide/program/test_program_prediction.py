@@ -227,6 +227,22 @@ def test_several_machines_are_one_table(tmp_path: Path, call: Callable[..., Ende
     assert "computing as measured here, not scaled to slow" in out
 
 
+def test_several_placements_are_one_table(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    write(machine(), tmp_path / "here.toml")
+    words = ("predict", run, "--machine", tmp_path / "here.toml", "--placement", "1x2,2x1,1x2")
+    programs = json.loads(call(*words, "--json").out)["programs"]
+    assert [program["placement"] for program in programs] == ["1x2", "2x1"]
+    apart_s = 10 * T0_S + 1000 / RATE_BPS
+    for program, time_s in zip(programs, (message_s(1000), apart_s), strict=True):
+        assert program["time_s"] == pytest.approx(10 * (0.01 + time_s))
+    lines = [line.split() for line in call(*words).out.splitlines() if line.startswith("known")]
+    assert [line[:2] for line in lines] == [["known", "1x2"], ["known", "2x1"]]
+    alone = json.loads(call(*words[:-1], "2x1", "--json").out)
+    assert (alone["placement"], alone["time_s"]) == ("2x1", programs[1]["time_s"])
+    call(*words[:-1], "1x2,1x1", "--json").is_error(2, "room for 1 of 2 ranks")
+
+
 def test_computing_that_is_not_scaled_is_marked(tmp_path: Path, call: Callable[..., Ended]) -> None:
     run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
     for name in ("here", "there"):
