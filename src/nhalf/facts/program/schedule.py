@@ -130,12 +130,9 @@ class Actor:
         if place in self.ended:
             return [sent for sent in self.ended[place] if self.form_at(sent).kind == SEND]
         form, before = self.form_at(place), self.form_at(place - 1)
-        both_ways = form.call in _BOTH_WAYS and before.call in _BOTH_WAYS
-        return (
-            [place - 1]
-            if place and both_ways and (before.kind, form.kind) == (SEND, RECEIVE)
-            else []
-        )
+        if place == 0 or (before.kind, form.kind) != (SEND, RECEIVE):
+            return []
+        return [place - 1] if form.call in _BOTH_WAYS and before.call in _BOTH_WAYS else []
 
     def operations_of(self, place: int) -> list[int]:
         """The places of the operations that a step completes."""
@@ -188,7 +185,7 @@ def schedule(program: Program) -> list[Actor]:
     calls = numbered(program)
     least_s = _shortest(calls)
     forms, calls = _with_forms(calls)
-    calls = calls.with_columns(message=_message_numbers(program))
+    calls = calls.with_columns(message=_message_numbers(messages(program), len(calls)))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
@@ -239,10 +236,9 @@ def messages(program: Program) -> pl.DataFrame:
     return pairs.sort(keys)
 
 
-def _message_numbers(program: Program) -> pl.Series:
+def _message_numbers(pairs: pl.DataFrame, calls: int) -> pl.Series:
     """The place among the messages of each call that has one; -1 of others."""
-    pairs = messages(program)
-    numbers = np.full(len(numbered(program)), -1)
+    numbers = np.full(calls, -1)
     for rows in ("row", "row_received"):
         numbers[pairs[rows].to_numpy()] = np.arange(len(pairs))
     return pl.Series("message", numbers)
@@ -308,12 +304,10 @@ def _times_s(
     return before_s, np.maximum(0.0, end_s - start_s), float(latest_s[-1])
 
 
-def paired_messages(actors: Sequence[Actor]) -> set[Message]:
-    """Messages of which both ends were traced: the others would never end."""
-    steps = [step for actor in actors for step in actor.steps if step.message is not None]
-    sent = {step.message for step in steps if step.kind == SEND}
-    received = {step.message for step in steps if step.kind in (RECEIVE, POST)}
-    return {message for message in sent & received if message is not None}
+@fact
+def paired_messages(program: Program) -> set[Message]:
+    """The messages as the steps know them of which both ends were traced."""
+    return set(messages(program).select(MESSAGE_KEYS).iter_rows())
 
 
 def members_of(actors: Sequence[Actor]) -> dict[int, list[int]]:
