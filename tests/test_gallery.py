@@ -13,6 +13,7 @@ import pytest
 import docs_hooks
 import gallery
 import gallery_comparisons
+import gallery_orders
 import gallery_tables
 import gallery_traffic
 from nhalf.base.errors import MissingError
@@ -136,6 +137,55 @@ def test_predictions_of_permutations_stand_beside_what_was_published() -> None:
     table = gallery_tables.traffic()
     assert "| 3.6 GB/s on-node | 3.83 GB/s on-node (2.92 GB/s to 4.9 GB/s, +6%) |" in table
     assert sum("| [`myrinet-gm`]" in line and "(" in line for line in table.splitlines()) >= 6
+
+
+def claim(pattern: str, size_bytes: int, faster: str, slower: str) -> gallery_orders.Claim:
+    """What the study says of two machines."""
+    (chosen,) = [
+        each
+        for each in gallery_orders.claims()
+        if (each.pattern, each.size_bytes) == (pattern, size_bytes)
+        and (each.faster, each.slower) == (faster, slower)
+    ]
+    return chosen
+
+
+def test_published_ratios_of_five_machines_stand_in_their_places() -> None:
+    """Adamidis et al. 2005: 6 and 13 times in barriers; 10, 8.6 and 20 in a reduce of 1 MB."""
+    slower = ("altix-bx2", "poweredge-ib", "opteron-myrinet")
+    long = [claim("reduce", 1 << 20, "x1-ssp", name).ratio for name in slower]
+    assert long == [10, 8.6, 20]
+    assert [claim("barrier", 0, "altix-bx2", name).ratio for name in slower[1:]] == [6, 13]
+    assert all(claim("reduce", 8, "x1-ssp", name).ratio is None for name in slower)
+
+
+def test_orders_of_five_machines_are_told_as_they_come_out() -> None:
+    """The page says in prose what its table computes."""
+    text = filled()
+    assert "Orders that come out right: 2 of 2 of `altix-bx2` and 9 of 20 of `x1-ssp`." in text
+    wrong = [each for each in gallery_orders.claims() if each.predicted <= 1]
+    assert {each.faster for each in wrong} == {"x1-ssp"}
+    assert all(each.size_bytes <= 1024 for each in wrong)
+    assert sum(f"| **no** | {gallery_orders.REASON} |" in line for line in text.split("\n")) == 11
+    clusters = [claim("reduce", 1 << 20, "x1-ssp", name) for name in gallery_orders.MACHINES[3:]]
+    for each in clusters:
+        assert each.ratio is not None
+        assert each.predicted < each.ratio < each.times_as_fast("binomial")
+    altix = claim("reduce", 1 << 20, "x1-ssp", "altix-bx2")
+    assert altix.predicted < altix.times_as_fast("binomial") < 10
+    ratios = [f"{each.times_as_fast('binomial'):.0f}" for each in clusters]
+    assert f"{ratios[0]} and {ratios[1]} times slower" in text
+
+
+def test_times_not_made_of_messages_are_marked_and_fewer_ranks_are_shown() -> None:
+    lines = gallery_orders.times(str, gallery_tables.table).splitlines()
+    (barrier,) = [line for line in lines if line.startswith("| barrier |")]
+    times = barrier.split(" | ")[2:7]
+    assert [gallery_orders.MARK in time for time in times] == [True] * 3 + [False] * 2
+    assert [time.partition("(")[2] for time in times] == ["", "48)", "12)", "", ""]
+    assert barrier.endswith(
+        "| `altix-bx2`, `poweredge-ib`, `x1-msp`, `x1-ssp`, `opteron-myrinet` |"
+    )
 
 
 def test_pictures_are_there_and_small() -> None:

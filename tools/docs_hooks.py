@@ -181,7 +181,10 @@ def gallery(name: str) -> Callable[[], str]:
     return table
 
 
-GALLERY = ("errors", "pairs", "barriers", "collectives", "dense", "b-eff", "traffic")
+GALLERY = (
+    *("errors", "pairs", "barriers", "collectives", "dense", "b-eff", "traffic"),
+    *("order-times", "orders"),
+)
 FILLED: dict[str, Callable[[], str]] = {
     **{f"gallery-{name}": gallery(f"gallery-{name}") for name in GALLERY},
     "command-reference": command_reference,

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable
 
+import gallery_orders
 from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept, names, where
 from gallery_traffic import table_of
 from nhalf.base.units import format_rate, format_size, format_time
@@ -213,5 +214,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "gallery-dense": dense,
     "gallery-b-eff": b_eff,
     "gallery-traffic": traffic,
+    "gallery-order-times": lambda: gallery_orders.times(link, table),
+    "gallery-orders": lambda: gallery_orders.orders(link, table),
 }
 """By their marks in docs/gallery.md."""

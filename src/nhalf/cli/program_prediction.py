@@ -42,7 +42,7 @@ OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 
 
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
-    """Print the predicted run time with its error, on several machines as a table.
+    """Print the predicted run time with its error, on several machines or placements as a table.
 
     Raises InputError for options of patterns.
     """
@@ -66,7 +66,9 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
         traced_messages = Messages(traced_on, traced_library)
     predictions = [
-        _predicted(request, name, programs, traced_messages) for name in _machines(request.machine)
+        _predicted(request, name, placement, programs, traced_messages)
+        for name in _machines(request.machine)
+        for placement in _placements(request.placement)
     ]
     if len(predictions) > 1:
         if as_json:
@@ -85,8 +87,17 @@ def _machines(text: str) -> list[str]:
     return [text] if Path(text).exists() else list(dict.fromkeys(filter(None, text.split(","))))
 
 
+def _placements(text: str) -> list[str]:
+    """The placements of a list; '' is that of the trace."""
+    return list(dict.fromkeys(filter(None, text.split(",")))) or [""]
+
+
 def _predicted(
-    request: TraceRequest, name: str, programs: Sequence[Program], traced_on: Messages | None
+    request: TraceRequest,
+    name: str,
+    placement: str,
+    programs: Sequence[Program],
+    traced_on: Messages | None,
 ) -> ProgramPrediction:
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.recording import record
@@ -100,7 +111,7 @@ def _predicted(
     machine, library = machine_and_library(name)
     target = Target(
         Messages(change(machine, request.changes), request.mpi or library),
-        request.placement,
+        placement,
         _computing(request, machine, traced_on.machine if traced_on else None),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nhalf.facts.program.schedule import Actor, Step
+from nhalf.facts.program.schedule import Actor
+from nhalf.facts.program.script import Numbers
 
 
-@dataclass
+@dataclass(slots=True)
 class Spent:
     """The parts of the time of one actor, in seconds."""
 
@@ -22,11 +24,13 @@ class Spent:
     """Without the order of calls: the end if messages overlap computing and nobody waits."""
 
 
-@dataclass
+@dataclass(slots=True)
 class ActorState:
     """An actor during the replay: its clock, its next step, whether it computed before that."""
 
     actor: Actor
+    awaited: Mapping[int, Numbers]
+    """By step: the messages that it completes as a wait."""
     now_s: float
     position: int = 0
     computed: bool = False
@@ -36,11 +40,6 @@ class ActorState:
     call_begins_s: list[float] = field(default_factory=list)
     """When each call so far began; `call_ends_s` has their ends."""
     call_ends_s: list[float] = field(default_factory=list)
-
-    @property
-    def step(self) -> Step:
-        """The next step of the actor."""
-        return self.actor.steps[self.position]
 
     def record_call(self, begin_s: float) -> None:
         """Record a call that began at `begin_s` and ends now."""
@@ -55,4 +54,4 @@ class ActorState:
         call = bisect_left(self.call_ends_s, from_s)
         if call < len(self.call_ends_s):
             return max(from_s, self.call_begins_s[call])
-        return max(from_s, self.now_s) if self.position < len(self.actor.steps) else None
+        return max(from_s, self.now_s) if self.position < len(self.actor.form) else None

@@ -29,7 +29,7 @@ from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import schedule
+from nhalf.facts.program.script import script
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
@@ -69,6 +69,7 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
+    `placement` is the layout of the ranks, '' if it is as traced.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
     the ledger changed.
     """
@@ -89,6 +90,7 @@ class ProgramPrediction:
     computing: Basis = AS_MEASURED
     doubt_ratio: dict[str, float] = field(default_factory=dict)
     calibration: str = ""
+    placement: str = ""
 
     @property
     def factor(self) -> float:
@@ -172,6 +174,7 @@ def predict_program(
             COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
             COUNTS_DOUBT: _factor(low, 1.0, high),
         },
+        placement=target.placement,
     )
 
 
@@ -215,7 +218,7 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
 def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
     if program.timeline.is_empty():
         return counted(program, costs, computing_ratio), 0
-    replay = Replay(schedule(program), costs, computing_ratio)
+    replay = Replay(script(program), costs, computing_ratio)
     return replay.run(), replay.forced
 
 

@@ -63,7 +63,7 @@ class _Tags:
 def goal_schedule(program: Program) -> str:
     """The text of the whole schedule."""
     actors = schedule(program)
-    paired = paired_messages(actors)
+    paired = paired_messages(program)
     members = members_of(actors)
     tags = _Tags()
     ranks: dict[int, list[_Lines]] = {rank: [] for rank in range(program.ranks)}

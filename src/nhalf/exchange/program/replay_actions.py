@@ -70,7 +70,7 @@ def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
             f"in {program.path} several threads of a rank communicate",
             "leave out --simgrid",
         )
-    paired, members, numbers = paired_messages(actors), members_of(actors), _Numbers()
+    paired, members, numbers = paired_messages(program), members_of(actors), _Numbers()
     texts = {
         actor.rank: "".join(
             f"{actor.rank} {line}\n"

@@ -10,11 +10,13 @@ and the time between, belong to that wait and not to the program's computing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-import msgspec
-from msgspec.structs import replace
+import numpy as np
+from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.program.operations import is_non_blocking
 
 TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome")
@@ -27,32 +29,11 @@ COMPLETES_ALL = ("MPI_Waitall", "MPI_Testall")
 _BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv")
 _BEGUN_RECEIVES = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
 _BEGUN_SENDS = ("MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
+"""What waits for its receive from some size on: not a send that is also a receive, one into a
+buffer, nor one that another call completes."""
 _EARLY_S = 1e-9
 """A wait and what it completes end at one time stamp, but for rounding."""
-
-
-class Call(msgspec.Struct, gc=False):
-    """A call of a timeline: its columns, and how many polls it stands for, if it is a loop."""
-
-    rank: int
-    thread: int
-    call: str
-    kind: str
-    partner: int
-    source: int
-    target: int
-    communicator: int
-    tag: int
-    number: int
-    size_bytes: int
-    start_s: float
-    end_s: float
-    polls: int = 0
-
-
-COLUMNS = Call.__struct_fields__[:-1]
-Completed = dict[int, list[Call]]
-"""The rows that each wait completes, by the wait's identity."""
 
 
 @functools.cache
@@ -61,74 +42,156 @@ def is_begun_before(call: str) -> bool:
     return call in _BEGUN_RECEIVES or call.endswith("_init")
 
 
-def completed_receives(rows: Iterable[Call]) -> Completed:
+@dataclass(frozen=True)
+class Form:
+    """A call by its name, with its kind in the timeline and the kind of step that it is."""
+
+    call: str
+    of_kind: str
+    kind: str
+
+    @property
+    def is_poll(self) -> bool:
+        """Whether it may be one of a loop of polls."""
+        return self.call in POLLS
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a large send returns only when its data is on the way."""
+        return self.call in BLOCKING_SENDS
+
+    @property
+    def is_completed_later(self) -> bool:
+        """Whether it begins a send or an operation that a later wait completes."""
+        if self.of_kind == "sent":
+            return self.call in _BEGUN_SENDS or self.call.endswith("_init")
+        return self.of_kind == "collective" and is_non_blocking(self.call)
+
+    @property
+    def is_begun_receive(self) -> bool:
+        """Whether it only begins a receive."""
+        return self.of_kind == "received" and is_begun_before(self.call)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of a thread in order; a call is known by its place, `form` is its index in `forms`.
+
+    Many calls have few forms, so that what depends on the name is decided once for each.
+    """
+
+    forms: Sequence[Form]
+    form: NDArray[np.int64]
+    start_s: Floats
+    end_s: Floats
+
+    def places(self, is_wanted: Callable[[Form], bool]) -> list[int]:
+        """Where the calls of some forms stand."""
+        chosen = np.array([is_wanted(form) for form in self.forms], bool)
+        places: list[int] = np.flatnonzero(chosen[self.form]).tolist()
+        return places
+
+    def at(self, place: int) -> Form:
+        """The form of a call."""
+        form: Form = self.forms[self.form[place]]
+        return form
+
+
+Completed = dict[int, list[int]]
+"""The calls that each wait completes."""
+
+
+def completed_receives(calls: Calls) -> Completed:
     """The receives that each wait of a thread completes."""
     completed: Completed = {}
-    received = [row for row in rows if row.kind == "received" and is_begun_before(row.call)]
-    received.sort(key=lambda row: row.end_s)
-    waits = sorted((row for row in rows if row.kind == "waiting"), key=lambda row: row.end_s)
+    received = calls.places(lambda form: form.is_begun_receive)
+    if not received:
+        return completed
+    end_s: list[float] = calls.end_s.tolist()
+    received.sort(key=end_s.__getitem__)
+    waits = sorted(calls.places(lambda form: form.of_kind == "waiting"), key=end_s.__getitem__)
     index = 0
-    for row in received:
-        while index < len(waits) and waits[index].end_s < row.end_s - _EARLY_S:
+    for place in received:
+        while index < len(waits) and end_s[waits[index]] < end_s[place] - _EARLY_S:
             index += 1
         if index == len(waits):
             break
-        completed.setdefault(id(waits[index]), []).append(row)
+        completed.setdefault(waits[index], []).append(place)
     return completed
 
 
-def without_polls(rows: Sequence[Call], completed: Completed) -> list[Call]:
-    """The rows with each loop of polls as one wait, or as part of the receive that follows it.
+@dataclass(frozen=True)
+class Loops:
+    """Loops of polls: the last poll stands for all of a loop, or the receive that follows it.
 
-    What its polls completed is added to `completed` under the new row's identity.
+    `begin_s` is when such a call begins then, by its place; `merged` are the polls that go.
     """
-    merged: list[Call] = []
-    polls: list[Call] = []
-    for row in rows:
-        follows = bool(polls) and row.start_s - polls[-1].end_s <= POLL_GAP_S
-        if follows and row.call in POLLS and id(polls[-1]) not in completed:
-            polls.append(row)
-            continue
-        if follows and len(polls) >= POLLS_MIN and row.call in _BLOCKING_RECEIVES:
-            merged.append(replace(row, start_s=polls[0].start_s))
-            polls = []
-            continue
-        merged += _as_one(polls, completed)
-        polls = [row] if row.call in POLLS else []
-        if not polls:
-            merged.append(row)
-    return merged + _as_one(polls, completed)
+
+    begin_s: dict[int, float]
+    merged: set[int]
 
 
-def _as_one(polls: list[Call], completed: Completed) -> list[Call]:
-    if len(polls) < POLLS_MIN:
-        return polls
-    loop = replace(polls[-1], start_s=polls[0].start_s, polls=len(polls))
-    if id(polls[-1]) in completed:
-        completed[id(loop)] = completed[id(polls[-1])]
-    return [loop]
+def loops_of_polls(calls: Calls, completed: Completed) -> Loops:
+    """Find loops of polls; a poll that completes a receive ends its loop."""
+    loops = Loops({}, set())
+    polled = set(calls.places(lambda form: form.is_poll))
+    if not polled:
+        return loops
+    start_s, end_s = calls.start_s.tolist(), calls.end_s.tolist()
+    polls: list[int] = []
+    for place in sorted(polled | {place + 1 for place in polled if place + 1 < len(start_s)}):
+        is_poll = place in polled
+        follows = bool(polls) and start_s[place] - end_s[polls[-1]] <= POLL_GAP_S
+        if follows and is_poll and polls[-1] not in completed:
+            polls.append(place)
+            continue
+        if len(polls) >= POLLS_MIN:
+            before_receive = follows and calls.at(place).call in _BLOCKING_RECEIVES
+            last = place if before_receive else polls.pop()
+            _merge(loops, polls, last, start_s)
+        polls = [place] if is_poll else []
+    if len(polls) >= POLLS_MIN:
+        _merge(loops, polls, polls.pop(), start_s)
+    return loops
+
+
+def _merge(loops: Loops, polls: Sequence[int], last: int, start_s: Sequence[float]) -> None:
+    """Let a call stand for the polls before it, too."""
+    loops.begin_s[last] = start_s[polls[0]]
+    loops.merged.update(polls)
 
 
 class UnderWay:
     """Sends and operations of a thread that were begun and not completed yet, the oldest first."""
 
-    def __init__(self) -> None:
-        self._rows: list[Call] = []
+    def __init__(self, calls: Calls, completed: Completed, loops: Loops) -> None:
+        self._calls = calls
+        self._completed = completed
+        self._loops = loops
+        self._places: list[int] = []
 
-    def begin(self, row: Call) -> None:
-        """Record a send or an operation that a later wait completes."""
-        call = row.call
-        is_send = row.kind == "sent" and (call in _BEGUN_SENDS or call.endswith("_init"))
-        if is_send or (row.kind == "collective" and is_non_blocking(call)):
-            self._rows.append(row)
+    def ended(self) -> Completed:
+        """What each wait completes besides receives."""
+        ended: Completed = {}
+        calls = self._calls
+        begun = set(calls.places(lambda form: form.is_completed_later))
+        if not begun:
+            return ended
+        waits = set(calls.places(lambda form: form.of_kind == "waiting")) - self._loops.merged
+        for place in sorted(begun | waits):
+            if place in begun:
+                self._places.append(place)
+            elif self._places:
+                ended[place] = self._end(place, calls.at(place).call)
+        return ended
 
-    def end(self, wait: Call, completed: Completed) -> list[Call]:
+    def _end(self, place: int, call: str) -> list[int]:
         """Remove and return what a wait completes; a single test mostly completes nothing."""
-        is_loop = wait.polls > 0 and wait.call in TESTS
-        if wait.call not in COMPLETES_ALL and id(wait) in completed:
+        is_loop = place in self._loops.begin_s and call in TESTS
+        if call not in COMPLETES_ALL and place in self._completed:
             return []
-        if not (wait.call.startswith("MPI_Wait") or is_loop):
+        if not (call.startswith("MPI_Wait") or is_loop):
             return []
-        count = len(self._rows) if wait.call in COMPLETES_ALL else 1
-        completed_rows, self._rows = self._rows[:count], self._rows[count:]
-        return completed_rows
+        count = len(self._places) if call in COMPLETES_ALL else 1
+        completed, self._places = self._places[:count], self._places[count:]
+        return completed

@@ -9,20 +9,25 @@ completions.py finds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import msgspec
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import (
-    COLUMNS,
-    Call,
+    BLOCKING_SENDS,
+    Calls,
     Completed,
+    Form,
+    Loops,
     UnderWay,
     completed_receives,
-    is_begun_before,
-    without_polls,
+    loops_of_polls,
 )
 from nhalf.facts.program.program import Program
 
@@ -33,10 +38,10 @@ _ORDER = {"sent": 0, "received": 1, "collective": 2, "one-sided": 3, "waiting": 
 SHORT_S = 2e-6
 """A wait that takes longer has waited."""
 ALWAYS_WAITS = ("MPI_Ssend", "MPI_Issend", "MPI_Ssend_init")
-_BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
-"""What waits for its receive from some size on: not a send that is also a receive, one into a
-buffer, nor one that another call completes."""
 _BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
+
+_HAS_MESSAGE = pl.col("kind").is_in(["sent", "received"]) & (pl.col("partner") >= 0)
+MESSAGE_KEYS = ("source", "target", "communicator", "tag", "number")
 
 Message = tuple[int, int, int, int, int]
 """Source, target, communicator, tag, and number among the messages with these four."""
@@ -68,18 +73,110 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     @property
     def blocks(self) -> bool:
         """Whether a large send returns only when its data is on the way."""
-        return self.call in _BLOCKING_SENDS
+        return self.call in BLOCKING_SENDS
 
 
 @dataclass
 class Actor:
-    """A thread of a rank: its steps, when it begins, and what it does after the last call."""
+    """A thread of a rank: its steps, when it begins, and what it does after the last call.
+
+    Its steps are columns, by their places: a replay takes a few of them only. `form` is the index
+    of a step in `forms`. `message` is the number of its own message among those of which both ends
+    were traced, -1 if it has none. `completes` are the places of the receives that a wait
+    completes, `ended` those of sends and operations. `rows` has the columns of the timeline.
+    """
 
     rank: int
     thread: int
     begin_s: float
     after_s: float = 0.0
-    steps: list[Step] = field(default_factory=list)
+    forms: Sequence[Form] = ()
+    form: list[int] = field(default_factory=list)
+    before_s: list[float] = field(default_factory=list)
+    measured_s: list[float] = field(default_factory=list)
+    message: list[int] = field(default_factory=list)
+    completes: Completed = field(default_factory=dict)
+    ended: Completed = field(default_factory=dict)
+    least_s: Mapping[str, float] = field(default_factory=dict)
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def form_at(self, place: int) -> Form:
+        """The form of a step."""
+        return self.forms[self.form[place]]
+
+    @cached_property
+    def size_bytes(self) -> list[int]:
+        """The size of each step."""
+        return self._listed("size_bytes")
+
+    @cached_property
+    def partner(self) -> list[int]:
+        """The partner or root of each step."""
+        return self._listed("partner")
+
+    @cached_property
+    def operation(self) -> list[tuple[int, int]]:
+        """The communicator of each step, and its number there if it is a collective operation."""
+        return list(zip(*map(self._listed, ("communicator", "number")), strict=True))
+
+    def places_of(self, kind: str) -> list[int]:
+        """The places of the steps of a kind."""
+        chosen = np.array([form.kind == kind for form in self.forms], bool)
+        places: list[int] = np.flatnonzero(chosen[self.form]).tolist() if self.form else []
+        return places
+
+    def sends_of(self, place: int) -> list[int]:
+        """The places of the sends that a step completes."""
+        if place in self.ended:
+            return [sent for sent in self.ended[place] if self.form_at(sent).kind == SEND]
+        form, before = self.form_at(place), self.form_at(place - 1)
+        if place == 0 or (before.kind, form.kind) != (SEND, RECEIVE):
+            return []
+        return [place - 1] if form.call in _BOTH_WAYS and before.call in _BOTH_WAYS else []
+
+    def operations_of(self, place: int) -> list[int]:
+        """The places of the operations that a step completes."""
+        begun = self.ended.get(place, ())
+        return [started for started in begun if self.form_at(started).kind == COLLECTIVE]
+
+    def waits_s(self, place: int) -> float:
+        """The shortest time of a wait's call; 0 of other steps."""
+        form = self.form_at(place)
+        return self.least_s.get(form.call, 0.0) if form.kind == WAIT else 0.0
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """All steps as objects, for what needs every column."""
+        if not self.form:
+            return []
+        by_row: list[Message] = list(zip(*map(self._listed, MESSAGE_KEYS), strict=True))
+        has_message = self.rows.select(_HAS_MESSAGE).to_series().to_list()
+        own = [message if has else None for message, has in zip(by_row, has_message, strict=True)]
+        steps: list[Step] = []
+        for place, (communicator, number) in enumerate(self.operation):
+            form = self.form_at(place)
+            completes = [own[received] for received in self.completes.get(place, ())]
+            sends = [own[sent] for sent in self.sends_of(place)]
+            step = Step(
+                form.kind,
+                form.call,
+                self.before_s[place],
+                self.measured_s[place],
+                self.size_bytes[place],
+                own[place],
+                tuple([message for message in completes if message is not None]),
+                communicator,
+                self.partner[place],
+                number,
+                self.waits_s(place),
+                tuple([message for message in sends if message is not None]),
+                tuple([steps[begun] for begun in self.operations_of(place)]),
+            )
+            steps.append(step)
+        return steps
+
+    def _listed(self, name: str) -> list[int]:
+        return self.rows[name].to_list()
 
 
 @fact
@@ -87,16 +184,16 @@ def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     calls = numbered(program)
     least_s = _shortest(calls)
+    forms, calls = _with_forms(calls)
+    calls = calls.with_columns(message=_message_numbers(messages(program), len(calls)))
     actors = []
     records = {record.rank: record for record in program.trace.ranks}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
-    for (rank, thread), rows in calls.select(COLUMNS).group_by(
-        ["rank", "thread"], maintain_order=True
-    ):
+    for (rank, thread), rows in calls.group_by(["rank", "thread"], maintain_order=True):
         record = records.get(int(str(rank)))
         begin_s = (record.begin_s if record else first_s) - first_s
-        actor = Actor(int(str(rank)), int(str(thread)), begin_s)
-        last_s = _steps(actor, calls_of(rows), begin_s + first_s, least_s)
+        actor = Actor(int(str(rank)), int(str(thread)), begin_s, forms=forms, least_s=least_s)
+        last_s = _add_steps(actor, rows, begin_s + first_s)
         if record is not None and thread == 0:
             actor.after_s = max(0.0, record.end_s - last_s)
         actors.append(actor)
@@ -125,9 +222,26 @@ def numbered(program: Program) -> pl.DataFrame:
     return ordered.with_columns(number=number).sort("rank", "thread", "start_s", "order")
 
 
-def calls_of(rows: pl.DataFrame) -> list[Call]:
-    """The rows of a table with COLUMNS, in a tenth of the time that dictionaries take."""
-    return list(map(Call, *(rows[name].to_list() for name in COLUMNS)))
+@fact
+def messages(program: Program) -> pl.DataFrame:
+    """The messages of which both ends were traced: the others would never end.
+
+    They are in the order of MESSAGE_KEYS; `row` and `row_received` are their places among the
+    numbered calls.
+    """
+    rows = numbered(program).with_row_index("row").filter(_HAS_MESSAGE)
+    keys = list(MESSAGE_KEYS)
+    sent, received = (rows.filter(pl.col("kind") == kind) for kind in ("sent", "received"))
+    pairs = sent.join(received.select(*keys, "row"), on=keys, suffix="_received")
+    return pairs.sort(keys)
+
+
+def _message_numbers(pairs: pl.DataFrame, calls: int) -> pl.Series:
+    """The place among the messages of each call that has one; -1 of others."""
+    numbers = np.full(calls, -1)
+    for rows in ("row", "row_received"):
+        numbers[pairs[rows].to_numpy()] = np.arange(len(pairs))
+    return pl.Series("message", numbers)
 
 
 def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
@@ -137,87 +251,63 @@ def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
-def _steps(actor: Actor, rows: list[Call], begin_s: float, least_s: Mapping[str, float]) -> float:
+def _with_forms(calls: pl.DataFrame) -> tuple[list[Form], pl.DataFrame]:
+    """The forms of all calls, and the calls with the index of theirs as `form`."""
+    names = calls.select("call", "kind").unique(maintain_order=True).with_row_index("form")
+    forms = [_form(call, kind) for _, call, kind in names.iter_rows()]
+    with_form = calls.join(names, on=["call", "kind"], how="left", maintain_order="left")
+    return forms, with_form.with_columns(pl.col("form").cast(pl.Int64))
+
+
+def _form(call: str, kind: str) -> Form:
+    form = Form(call, kind, KINDS.get(kind, WAIT))
+    return replace(form, kind=POST) if form.is_begun_receive else form
+
+
+def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
-    completed = completed_receives(rows)
-    under_way, step_by_row = UnderWay(), dict[int, Step]()
-    last_s, sent = begin_s, list[Call]()
-    for row in without_polls(rows, completed):
-        before_s = max(0.0, row.start_s - last_s)
-        begun = row.kind == "received" and is_begun_before(row.call)
-        end_s = row.start_s if begun else row.end_s
-        completed_rows = under_way.end(row, completed) if row.kind == "waiting" else []
-        if row.kind == "received" and row.call in _BOTH_WAYS:
-            completed_rows = sent
-        ended = _ended(completed_rows, step_by_row) if completed_rows else NOTHING
-        step = _step(row, (before_s, max(0.0, end_s - row.start_s)), completed, least_s, ended)
-        under_way.begin(row)
-        if _is_collective(row):
-            step_by_row[id(row)] = step
-        sent = [row] if row.kind == "sent" and row.call in _BOTH_WAYS else []
-        actor.steps.append(step)
-        last_s = max(last_s, end_s)
+    times_s = (rows[name].to_numpy().astype(float) for name in ("start_s", "end_s"))
+    calls = Calls(actor.forms, rows["form"].to_numpy(), *times_s)
+    completed = completed_receives(calls)
+    loops = loops_of_polls(calls, completed)
+    ended = UnderWay(calls, completed, loops).ended()
+    stays = np.ones(len(calls.form), bool)
+    stays[list(loops.merged)] = False
+    before_s, measured_s, last_s = _times_s(calls, loops, stays, begin_s)
+    rows = rows.filter(stays) if loops.merged else rows
+    actor.rows = rows
+    actor.form, actor.message = rows["form"].to_list(), rows["message"].to_list()
+    actor.before_s, actor.measured_s = before_s.tolist(), measured_s.tolist()
+    place = (np.cumsum(stays) - 1).tolist() if loops.merged else range(len(stays))
+    actor.completes, actor.ended = (
+        {
+            place[wait]: [place[begun] for begun in places]
+            for wait, places in waits.items()
+            if stays[wait]
+        }
+        for waits in (completed, ended)
+    )
     return last_s
 
 
-def _message(row: Call) -> Message:
-    return (row.source, row.target, row.communicator, row.tag, row.number)
+def _times_s(
+    calls: Calls, loops: Loops, stays: NDArray[np.bool_], begin_s: float
+) -> tuple[Floats, Floats, float]:
+    """The time before each call that stays and in it, and when the last one ended."""
+    start_s = calls.start_s.copy()
+    start_s[list(loops.begin_s)] = list(loops.begin_s.values())
+    only_begins = np.array([form.kind == POST for form in calls.forms], bool)[calls.form]
+    end_s = np.where(only_begins, start_s, calls.end_s)
+    start_s, end_s = start_s[stays], end_s[stays]
+    latest_s = np.maximum.accumulate(np.concatenate([[begin_s], end_s]))
+    before_s = np.maximum(0.0, start_s - latest_s[:-1])
+    return before_s, np.maximum(0.0, end_s - start_s), float(latest_s[-1])
 
 
-def _ended(
-    rows: Sequence[Call], step_by_row: Mapping[int, Step]
-) -> tuple[tuple[Message, ...], tuple[Step, ...]]:
-    """The sends and the operations among what a call completes."""
-    sends = [_message(row) for row in rows if _has_message(row)]
-    return tuple(sends), tuple([step_by_row[id(row)] for row in rows if _is_collective(row)])
-
-
-NOTHING: tuple[tuple[Message, ...], tuple[Step, ...]] = ((), ())
-
-
-def _is_collective(row: Call) -> bool:
-    return bool(row.kind == "collective")
-
-
-def _has_message(row: Call) -> bool:
-    return row.kind in ("sent", "received") and row.partner >= 0
-
-
-def _step(
-    row: Call,
-    times_s: tuple[float, float],
-    completed: Completed,
-    least_s: Mapping[str, float],
-    ended: tuple[tuple[Message, ...], tuple[Step, ...]],
-) -> Step:
-    """The step of a row; `times_s` are before the call and in it, `ended` what else it completes:
-    sends and operations.
-    """
-    kind = KINDS.get(row.kind, WAIT)
-    if kind == RECEIVE and is_begun_before(row.call):
-        kind = POST
-    receives = completed.get(id(row)) if kind == WAIT else None
-    return Step(
-        kind,
-        row.call,
-        *times_s,
-        row.size_bytes,
-        _message(row) if _has_message(row) else None,
-        tuple([_message(row) for row in receives if _has_message(row)]) if receives else (),
-        row.communicator,
-        row.partner,
-        row.number,
-        least_s.get(row.call, 0.0) if kind == WAIT else 0.0,
-        *ended,
-    )
-
-
-def paired_messages(actors: Sequence[Actor]) -> set[Message]:
-    """Messages of which both ends were traced: the others would never end."""
-    steps = [step for actor in actors for step in actor.steps if step.message is not None]
-    sent = {step.message for step in steps if step.kind == SEND}
-    received = {step.message for step in steps if step.kind in (RECEIVE, POST)}
-    return {message for message in sent & received if message is not None}
+@fact
+def paired_messages(program: Program) -> set[Message]:
+    """The messages as the steps know them of which both ends were traced."""
+    return set(messages(program).select(MESSAGE_KEYS).iter_rows())
 
 
 def members_of(actors: Sequence[Actor]) -> dict[int, list[int]]:

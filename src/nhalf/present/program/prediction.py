@@ -71,7 +71,7 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
 
 
 def show_predictions(console: Console, predictions: Sequence[ProgramPrediction]) -> None:
-    """Print the predictions of one program on several machines: a line for each, and caveats."""
+    """Print the predictions of one program: a line for each machine and placement, and caveats."""
     from rich.table import Table
 
     first = predictions[0]
@@ -79,15 +79,18 @@ def show_predictions(console: Console, predictions: Sequence[ProgramPrediction])
     table = Table(
         title=f"{first.program}, traced: {traced}", title_justify="left", box=None, pad_edge=False
     )
-    for name in ("machine", "time", "interval", "traced time over it", "within its error", "by"):
-        table.add_column(name, justify="left" if name in ("machine", "by") else "right")
+    with_placement = any(prediction.placement for prediction in predictions)
+    texts = ("machine", *(["placement"] if with_placement else []))
+    for name in (*texts, "time", "interval", "traced time over it", "within its error", "by"):
+        table.add_column(name, justify="left" if name in (*texts, "by") else "right")
     for prediction in predictions:
-        table.add_row(*_cells(prediction))
+        table.add_row(*(getattr(prediction, name) for name in texts), *_cells(prediction))
     console.print(table)
     notes: dict[str, None] = {}
     for prediction in predictions:
         for line in [] if prediction.is_certain else _reasons(prediction):
-            notes[f"{prediction.machine}: {line.strip()}"] = None
+            where = f"{prediction.machine} {prediction.placement}".strip()
+            notes[f"{where}: {line.strip()}"] = None
         for line in _caveats(prediction):
             notes[line.strip()] = None
     for note in notes:
@@ -98,7 +101,6 @@ def _cells(prediction: ProgramPrediction) -> list[str]:
     certain = prediction.is_certain
     within = "yes" if prediction.is_within_error else "no"
     return [
-        prediction.machine,
         format_time(prediction.time_s) if certain else "–",
         _interval(prediction),
         f"{prediction.measured_s / prediction.time_s:.2f}" if certain else "–",

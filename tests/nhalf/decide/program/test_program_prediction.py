@@ -19,7 +19,7 @@ from nhalf.decide.program.counted import longest_s
 from nhalf.decide.program.predict import Target, hosts_of, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import schedule
+from nhalf.facts.program.script import script
 from nhalf.machines.computing import Computing, ComputingRatio
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
@@ -75,7 +75,7 @@ def test_large_sends_wait_for_their_receive() -> None:
         call("MPI_Recv", "received", 1, 0, (1.0, 1.1), size_bytes=size_bytes),
     ]
     made = with_counts(rows, 2, 1.1)
-    replay = Replay(schedule(made), MachineCosts(Messages(machine()), made.hosts)).run()
+    replay = Replay(script(made), MachineCosts(Messages(machine()), made.hosts)).run()
     assert replay[0].end_s == pytest.approx(2.0 + message_s(size_bytes))  # and 1 s after it
     assert replay[1].end_s == pytest.approx(1.0 + message_s(size_bytes))
     assert replay[0].waiting_s == pytest.approx(1.0)
@@ -102,7 +102,7 @@ def test_an_exchange_with_receives_begun_before() -> None:
     assert replayed_s(exchange(1000, begun=True), machine()) == pytest.approx(whole_s)
     # From the threshold of rendezvous on both ends have to be there, which they are.
     large = exchange(RENDEZVOUS_BYTES, begun=True)
-    spent = Replay(schedule(large), MachineCosts(Messages(machine()), large.hosts)).run()
+    spent = Replay(script(large), MachineCosts(Messages(machine()), large.hosts)).run()
     assert spent[0].end_s >= message_s(RENDEZVOUS_BYTES)
 
 
@@ -125,7 +125,7 @@ def barrier(late_s: float) -> Program:
 def test_a_barrier_ends_after_the_last() -> None:
     made = barrier(late_s=0.1)
     on = machine(patterns=(model_of("barrier", 0.02),))
-    spent = Replay(schedule(made), MachineCosts(Messages(on), made.hosts)).run()
+    spent = Replay(script(made), MachineCosts(Messages(on), made.hosts)).run()
     assert max(one.end_s for one in spent) == pytest.approx(2.3 + 0.01 + 3 * (0.02 - 0.01))
     assert spent[3].waiting_s == pytest.approx(0)
     assert spent[0].waiting_s == pytest.approx(3 * 0.3)
@@ -139,7 +139,7 @@ def test_a_root_does_not_wait_for_those_it_sends_to() -> None:
     ]
     made = with_counts(rows, 2, 1.1)
     on = machine(patterns=(model_of("bcast", 0.02),))
-    spent = Replay(schedule(made), MachineCosts(Messages(on), made.hosts)).run()
+    spent = Replay(script(made), MachineCosts(Messages(on), made.hosts)).run()
     assert spent[0].end_s == pytest.approx(0.02)
     assert spent[1].end_s == pytest.approx(1.02)
 
@@ -225,6 +225,22 @@ def test_several_machines_are_one_table(tmp_path: Path, call: Callable[..., Ende
     assert " yes " in lines["here"]
     assert " no " in lines["slow"]
     assert "computing as measured here, not scaled to slow" in out
+
+
+def test_several_placements_are_one_table(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    write(machine(), tmp_path / "here.toml")
+    words = ("predict", run, "--machine", tmp_path / "here.toml", "--placement", "1x2,2x1,1x2")
+    programs = json.loads(call(*words, "--json").out)["programs"]
+    assert [program["placement"] for program in programs] == ["1x2", "2x1"]
+    apart_s = 10 * T0_S + 1000 / RATE_BPS
+    for program, time_s in zip(programs, (message_s(1000), apart_s), strict=True):
+        assert program["time_s"] == pytest.approx(10 * (0.01 + time_s))
+    lines = [line.split() for line in call(*words).out.splitlines() if line.startswith("known")]
+    assert [line[:2] for line in lines] == [["known", "1x2"], ["known", "2x1"]]
+    alone = json.loads(call(*words[:-1], "2x1", "--json").out)
+    assert (alone["placement"], alone["time_s"]) == ("2x1", programs[1]["time_s"])
+    call(*words[:-1], "1x2,1x1", "--json").is_error(2, "room for 1 of 2 ranks")
 
 
 def test_computing_that_is_not_scaled_is_marked(tmp_path: Path, call: Callable[..., Ended]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.replay import Replay
-from nhalf.facts.program.schedule import schedule
+from nhalf.facts.program.script import script
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
 from tests.nhalf.decide.program.known_programs import (
@@ -37,7 +37,7 @@ Rows = list[dict[str, Any]]
 
 def spent(rows: Rows, on: Machine | None = None, ranks: int = 2) -> list[Spent]:
     made = with_counts(rows, ranks, max(row["end_s"] for row in rows))
-    replay = Replay(schedule(made), MachineCosts(Messages(on or machine()), made.hosts))
+    replay = Replay(script(made), MachineCosts(Messages(on or machine()), made.hosts))
     found = replay.run()
     assert replay.forced == 0
     return found

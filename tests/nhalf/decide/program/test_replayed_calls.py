@@ -19,7 +19,7 @@ from nhalf.decide.program.predict import UNEXPLAINED, Target, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import schedule
+from nhalf.facts.program.script import script
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
@@ -41,7 +41,7 @@ from tests.server import Ended
 
 
 def spent(made: Program, on: Machine | None = None) -> list[Spent]:
-    return Replay(schedule(made), MachineCosts(Messages(on or machine()), made.hosts)).run()
+    return Replay(script(made), MachineCosts(Messages(on or machine()), made.hosts)).run()
 
 
 def late_receive(send: str, size_bytes: int, receive: str = "MPI_Recv") -> Program:
@@ -75,7 +75,7 @@ def test_an_exchange_in_one_call_is_no_deadlock() -> None:
                 call("MPI_Sendrecv", kind, rank, 1 - rank, span, size_bytes=RENDEZVOUS_BYTES)
             )
     made = with_counts(rows, 2, 0.2)
-    replay = Replay(schedule(made), MachineCosts(Messages(machine()), made.hosts))
+    replay = Replay(script(made), MachineCosts(Messages(machine()), made.hosts))
     whole_s = message_s(RENDEZVOUS_BYTES)
     assert max(one.end_s for one in replay.run()) == pytest.approx(whole_s)
     assert replay.forced == 0
@@ -178,7 +178,7 @@ def test_operations_take_the_algorithms_of_a_table() -> None:
     rule = Rule("bcast", 2, 8, 0, 2047, "binomial")
 
     def end_s(*rules: Rule) -> float:
-        replay = Replay(schedule(made), MachineCosts(Messages(on), made.hosts, rules))
+        replay = Replay(script(made), MachineCosts(Messages(on), made.hosts, rules))
         return max(one.end_s for one in replay.run())
 
     assert end_s() == pytest.approx(0.02)
