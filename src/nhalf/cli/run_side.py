@@ -74,6 +74,35 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     return run, _library_of(run, library)
 
 
+def pair_of(a: tuple[Run, str], b: tuple[Run, str]) -> tuple[str, str]:
+    """The libraries of two runs to compare, where one side may name none; ('', '') for neither.
+
+    A library that only one side names is compared with the only one of the other side, or with
+    that of its vendor. Raises InputError if the other side has none.
+    """
+    (run_a, library_a), (run_b, library_b) = a, b
+    if library_a and not library_b:
+        return library_a, _partner(library_a, run_b)
+    if library_b and not library_a:
+        return _partner(library_b, run_a), library_b
+    return library_a, library_b
+
+
+def counterpart(library: str, names: Sequence[str], side: str) -> str:
+    """The library among `names`, those of `side`, to compare with one of the other side.
+
+    It is the one of that name, else the newest of the vendor. Raises InputError without one.
+    """
+    vendor = library.partition("-")[0]
+    try:
+        return library if library in names else library_named(vendor, names)
+    except InputError:
+        raise InputError(
+            f"{side} has no {vendor} to compare with {library}",
+            f"name a library of it, as in {side}:{next(filter(None, names), 'LIBRARY')}",
+        ) from None
+
+
 def names_run(text: str) -> bool:
     """Whether a text is RUN or RUN:LIBRARY."""
     from nhalf.store.run import DESCRIPTION
@@ -82,13 +111,23 @@ def names_run(text: str) -> bool:
     return bool(path) and Path(path, DESCRIPTION).is_file()
 
 
+def _partner(library: str, run: Run) -> str:
+    """The library of a run to compare with one of another run."""
+    names = _libraries(run)
+    return names[0] if len(names) == 1 else counterpart(library, names, str(run.path))
+
+
 def _library_of(run: Run, name: str) -> str:
     """The full name of a library of a run; '' for ''."""
     if not name:
         return ""
-    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
-    names = {mpi or transport for mpi, transport in rows}
     try:
-        return library_named(name, names)
+        return library_named(name, _libraries(run))
     except InputError as error:
         raise InputError(f"{error.message} of {run.name}", error.remedy) from None
+
+
+def _libraries(run: Run) -> list[str]:
+    """The libraries of a run, and its transports without one."""
+    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
+    return sorted({mpi or transport for mpi, transport in rows})
