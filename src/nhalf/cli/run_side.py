@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nhalf.base.arguments import as_path
 from nhalf.base.errors import InputError, library_named
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 
-def facts_of(places: Iterable[str | Path]) -> Facts:
+def facts_of(places: Iterable[str | PathLike[str]]) -> Facts:
     """The joint facts of several runs, each named as RUN or as RUN:LIBRARY.
 
     Raises InputError for a path that is no run, and for a library that its run does not have.
@@ -52,7 +54,7 @@ def print_skipped(reasons: Iterable[str]) -> None:
         sys.stderr.write(f"nhalf: skipped: {reason}\n")
 
 
-def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
+def run_and_library(place: str | PathLike[str], mpi: str = "") -> tuple[Run, str]:
     """The run of RUN or RUN:LIBRARY, and the full name of the library, also if `mpi` names it.
 
     The library is looked up in its own run, by its name or a beginning of it ('openmpi-5'); a
@@ -63,6 +65,7 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     """
     from nhalf.store.run import MEASUREMENTS, Run
 
+    place = as_path(place, "run", "runs/today")
     path, _, library = str(place).rpartition(":")
     if not path or Path(place).exists():
         path, library = str(place), mpi

@@ -75,18 +75,28 @@ def command(request: Request) -> int:
     return _several(request) if len(request.b) > 1 else _two(request)
 
 
-def _two(request: Request) -> int:
-    """Compare two runs, or two libraries of one run."""
+def of_two(request: Request) -> tuple[Comparison, Lost]:
+    """The comparison of two runs or libraries, and curves without launches in equal states.
+
+    Raises InputError if they have nothing in common.
+    """
     from nhalf.decide.compare import nothing_in_common
-    from nhalf.present.terminal.comparison import show_comparison, show_ratios
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.wording import sentence
 
     b = "".join(request.b)
     sides, lost = _in_equal_states(request, b)
     (comparison,) = _compared(request, [sides])
     if not comparison.curves and not lost:
         raise nothing_in_common(request.a, b)
+    return comparison, lost
+
+
+def _two(request: Request) -> int:
+    """Compare two runs, or two libraries of one run."""
+    from nhalf.present.terminal.comparison import show_comparison, show_ratios
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.wording import sentence
+
+    comparison, lost = of_two(request)
     if request.json:
         emit_json({**comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)})
     elif request.format == "csv":

@@ -198,8 +198,8 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
     from nhalf.facts.facts import Facts
 
     facts = Facts.of([run])
-    baseline, named = run_and_library(former)
-    former_mpi, mpi = pair_of((baseline, named), (run, ""))
+    baseline, library = run_and_library(former)
+    former_mpi, mpi = pair_of((baseline, library), (run, ""))
     change = check(facts, str(baseline.path), mpi=mpi, former_mpi=former_mpi)
     return of_libraries(change, facts.titles) if only_its_libraries else change
 
