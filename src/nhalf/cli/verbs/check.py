@@ -163,11 +163,13 @@ def _show_baseline(
 
 def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
+    from nhalf.present.terminal.tables import print_table
+
     answers = result.worst_first()
     shared = _shared(answers)
     if shared:
         console.print(format_place(shared), markup=False)
-    console.print(_table(answers, all_points, shared))
+    print_table(_table(answers, all_points, shared), console)
     lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(result), *result.notes]
     if result.counts()["unclear"]:
         lines.append("unclear is what the intervals leave open: more launches narrow them")
