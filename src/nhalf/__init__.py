@@ -2,8 +2,12 @@
 """Measure, model and predict the communication performance of parallel computers.
 
 `nhalf.run("pingpong", out="runs/today")` measures, `nhalf.open("runs/today")` gives a notebook all
-that is known of a run, `nhalf.figures` its charts, `nhalf.history("runs")` how many runs moved,
-`nhalf.machine("sp2-mpl")` a machine, and `nhalf.predict` what messages take there.
+that is known of a run, `nhalf.figures` its charts, `nhalf.compare` whether another is slower,
+`nhalf.history("runs")` how many runs moved, `nhalf.machine("sp2-mpl")` a machine, `nhalf.predict`
+what messages take there, and `nhalf.ledger` how good such predictions were.
+
+Arguments that cannot be read, of a wrong type included, raise nhalf.base.errors.InputError, whose
+message says what to write instead.
 """
 
 from __future__ import annotations
@@ -19,13 +23,25 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from nhalf.decide.changes import Comparison
     from nhalf.decide.history.history import History
+    from nhalf.decide.ledger.compared import ComparedLedger
     from nhalf.decide.predict import Prediction
     from nhalf.facts.facts import Facts
     from nhalf.jobs.keywords import Numbers, Options
     from nhalf.machines.machine import Machine
 
-__all__ = ["__version__", "figures", "history", "machine", "open", "predict", "run"]
+__all__ = [
+    "__version__",
+    "compare",
+    "figures",
+    "history",
+    "ledger",
+    "machine",
+    "open",
+    "predict",
+    "run",
+]
 
 
 def run(
@@ -50,11 +66,10 @@ def machine(name: str | PathLike[str]) -> Machine:
 
     That of a run is `nhalf.open(run).machine`. Raises InputError for what is neither.
     """
-    from pathlib import Path
-
+    from nhalf.base.arguments import as_path
     from nhalf.machines import catalogue
 
-    return catalogue.machine(name if isinstance(name, str) else Path(name))
+    return catalogue.machine(as_path(name, "machine", "sp2-mpl"))
 
 
 def predict(
@@ -77,6 +92,7 @@ def predict(
     beyond the ranks and sizes that were measured only with `extrapolate`. Raises InputError if
     no cell can be predicted.
     """
+    from nhalf.base.arguments import as_text
     from nhalf.base.errors import InputError
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.options import PREDICTED_CORES
@@ -86,31 +102,31 @@ def predict(
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.machine import Machine
 
-    if bytes != "" and sizes != "":
+    if _is_given(bytes) and _is_given(sizes):
         raise InputError("bytes and sizes are the same", "leave sizes out")
+    mpi = as_text(mpi, "mpi")
     if not isinstance(machine, Machine):
         machine, library = machine_and_library(machine)
         mpi = mpi or library
     counts = ranks_of(ranks, PREDICTED_CORES)
-    size_bytes = bytes_of(sizes if bytes == "" and sizes != "" else bytes or SIZES)
+    size_bytes = bytes_of(next(filter(_is_given, (bytes, sizes)), SIZES))
     cells = counts, size_bytes
-    return predict_on(what, machine, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
+    pattern = as_text(what, "what")
+    return predict_on(pattern, machine, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
 
 
 def open(*paths: str | PathLike[str]) -> Facts:
     """The facts of runs, of several together: computed when they are first asked for, once each.
 
-    `paths` are run directories, finished or not. `summary` has a row for every point (times in
-    seconds, sizes in bytes), `models` the curves that could be fitted, `results` what is derived.
-    Raises nhalf.base.errors.InputError where there is no path, where one is no run, and, when a
-    fact is asked for that needs it, where a store is damaged.
+    `paths` are run directories, finished or not, or RUN:LIBRARY. `summary` has a row for every
+    point (times in seconds, sizes in bytes), `models` the curves that could be fitted, `results`
+    what is derived.
+    Raises nhalf.base.errors.InputError where there is no path, where one is no run, and where a
+    store is damaged.
     """
-    from pathlib import Path
+    from nhalf.cli.run_side import facts_of
 
-    from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
-
-    return Facts.of([Run.open(Path(path)) for path in paths])
+    return facts_of(paths)
 
 
 def figures(facts: Facts | str | PathLike[str]) -> dict[str, alt.TopLevelMixin]:
@@ -140,18 +156,80 @@ def history(
     """Each curve of many runs over time, its changes, and what changed in the environment then.
 
     `paths` are runs, or folders of runs; `pattern`, `mpi` (a library in any version) and `bytes`
-    narrow it.
-    Ratios are relative to the first run, times in seconds since 1970. Warns of runs in a folder
-    that cannot be read. Raises InputError if fewer than two runs have a curve in common.
+    narrow it. Ratios are relative to the first run, times in seconds since 1970. Warns of runs in
+    a folder that cannot be read. Raises InputError if fewer than two runs have a curve in common.
     """
-    import warnings
-    from pathlib import Path
-
+    from nhalf.base.arguments import as_path, as_text
     from nhalf.decide.history.history import history as history_of
     from nhalf.jobs.keywords import bytes_of
     from nhalf.store.collection import collected
 
-    collection = collected(Path(path) for path in paths)
-    for reason in collection.unreadable.values():
-        warnings.warn(f"skipped: {reason}", stacklevel=2)
-    return history_of(collection.runs, pattern, mpi, bytes_of(bytes) if bytes != "" else ())
+    sizes = bytes_of(bytes) if _is_given(bytes) else ()
+    narrowing = as_text(pattern, "pattern"), as_text(mpi, "mpi"), sizes
+    collection = collected([as_path(path, "run", "runs/today") for path in paths])
+    _warn_skipped(collection.unreadable.values())
+    return history_of(collection.runs, *narrowing)
+
+
+def compare(
+    a: str | PathLike[str],
+    b: str | PathLike[str] = "",
+    *,
+    mpi: str = "",
+    tolerance: str | float = "2%",
+) -> Comparison:
+    """Compare a run with the baseline `a`, or one library of a run with another.
+
+    Both are RUN or RUN:LIBRARY; without `b`, two libraries of `a`. `mpi` names the library of
+    both, or 'X,Y'; changes below `tolerance`, a share, do not count. `verdict` is that of all
+    `curves`, each with its ratio, interval and verdict. Raises InputError if there is nothing to
+    compare.
+    """
+    from nhalf.base.arguments import as_path, as_text
+    from nhalf.cli.verbs.compare import Request, of_two
+
+    sides = [str(as_path(side, "run", "runs/today")) if side != "" else "" for side in (a, b)]
+    share = tolerance if isinstance(tolerance, str) else _percent(tolerance)
+    baseline, now = sides[0], tuple(filter(None, sides[1:]))
+    return of_two(Request(a=baseline, b=now, mpi=as_text(mpi, "mpi"), tolerance=share))[0]
+
+
+def ledger(*paths: str | PathLike[str], file: str | PathLike[str] = "") -> ComparedLedger:
+    """Compare recorded predictions with runs and traces that began later, and keep the result.
+
+    `paths` are runs, folders of runs, or traces; without one, earlier comparisons are read. `file`
+    is the ledger, by default that of the user. `kinds` has coverage, bias and error of each kind
+    of predictions, `ledger.scores` every comparison. Warns of what cannot be read or kept. Raises
+    InputError for what is neither run nor trace, MissingError if the ledger holds no prediction.
+    """
+    from nhalf.base.arguments import as_path
+    from nhalf.decide.ledger.compared import compared_ledger
+
+    places = [as_path(path, "run or trace", "runs/later") for path in paths]
+    own = as_path(file, "ledger", "ledger.jsonl") if _is_given(file) else None
+    compared = compared_ledger(places, own)
+    _warn_skipped([*compared.unreadable, *filter(None, [compared.not_kept])])
+    return compared
+
+
+def _is_given(value: object) -> bool:
+    """Whether an argument differs from its default, an empty text."""
+    return not (isinstance(value, str) and value == "")
+
+
+def _warn_skipped(reasons: Iterable[str]) -> None:
+    """Warn of what was left out or not kept."""
+    import warnings
+
+    for reason in reasons:
+        warnings.warn(f"skipped: {reason}", stacklevel=3)
+
+
+def _percent(share: object) -> str:
+    """A share as on the command line. Raises InputError for anything but a number."""
+    from nhalf.base.arguments import shown
+    from nhalf.base.errors import InputError
+
+    if not isinstance(share, int | float):
+        raise InputError(f"tolerance={shown(share)} is no share", "write '5%' or 0.05")
+    return f"{100 * share:.12g}%"

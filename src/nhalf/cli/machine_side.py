@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import InputError
+from nhalf.base.arguments import as_path
 from nhalf.machines import catalogue
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
 
     Models are fitted to a run. Raises InputError for what is none of them.
     """
-    if not isinstance(place, str | PathLike):
-        raise InputError(f"{place!r} is no machine", "give a name, a path or a Machine")
-    text = str(place)
+    text = str(as_path(place, "machine", "sp2-mpl"))
     name, library = text, ""
     if not _is_there(text) and ":" in text:
         name, library = text.rsplit(":", 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nhalf.base.arguments import as_path
 from nhalf.base.errors import InputError, library_named
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
 
 
-def facts_of(places: Iterable[str | Path]) -> Facts:
+def facts_of(places: Iterable[str | PathLike[str]]) -> Facts:
     """The joint facts of several runs, each named as RUN or as RUN:LIBRARY.
 
     Raises InputError for a path that is no run, and for a library that its run does not have.
@@ -52,7 +54,7 @@ def print_skipped(reasons: Iterable[str]) -> None:
         sys.stderr.write(f"nhalf: skipped: {reason}\n")
 
 
-def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
+def run_and_library(place: str | PathLike[str], mpi: str = "") -> tuple[Run, str]:
     """The run of RUN or RUN:LIBRARY, and the full name of the library, also if `mpi` names it.
 
     The library is looked up in its own run, by its name or a beginning of it ('openmpi-5'); a
@@ -63,6 +65,7 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     """
     from nhalf.store.run import MEASUREMENTS, Run
 
+    place = as_path(place, "run", "runs/today")
     path, _, library = str(place).rpartition(":")
     if not path or Path(place).exists():
         path, library = str(place), mpi
@@ -74,6 +77,35 @@ def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     return run, _library_of(run, library)
 
 
+def pair_of(a: tuple[Run, str], b: tuple[Run, str]) -> tuple[str, str]:
+    """The libraries of two runs to compare, where one side may name none; ('', '') for neither.
+
+    A library that only one side names is compared with the only one of the other side, or with
+    that of its vendor. Raises InputError if the other side has none.
+    """
+    (run_a, library_a), (run_b, library_b) = a, b
+    if library_a and not library_b:
+        return library_a, _partner(library_a, run_b)
+    if library_b and not library_a:
+        return _partner(library_b, run_a), library_b
+    return library_a, library_b
+
+
+def counterpart(library: str, names: Sequence[str], side: str) -> str:
+    """The library among `names`, those of `side`, to compare with one of the other side.
+
+    It is the one of that name, else the newest of the vendor. Raises InputError without one.
+    """
+    vendor = library.partition("-")[0]
+    try:
+        return library if library in names else library_named(vendor, names)
+    except InputError:
+        raise InputError(
+            f"{side} has no {vendor} to compare with {library}",
+            f"name a library of it, as in {side}:{next(filter(None, names), 'LIBRARY')}",
+        ) from None
+
+
 def names_run(text: str) -> bool:
     """Whether a text is RUN or RUN:LIBRARY."""
     from nhalf.store.run import DESCRIPTION
@@ -82,13 +114,23 @@ def names_run(text: str) -> bool:
     return bool(path) and Path(path, DESCRIPTION).is_file()
 
 
+def _partner(library: str, run: Run) -> str:
+    """The library of a run to compare with one of another run."""
+    names = _libraries(run)
+    return names[0] if len(names) == 1 else counterpart(library, names, str(run.path))
+
+
 def _library_of(run: Run, name: str) -> str:
     """The full name of a library of a run; '' for ''."""
     if not name:
         return ""
-    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
-    names = {mpi or transport for mpi, transport in rows}
     try:
-        return library_named(name, names)
+        return library_named(name, _libraries(run))
     except InputError as error:
         raise InputError(f"{error.message} of {run.name}", error.remedy) from None
+
+
+def _libraries(run: Run) -> list[str]:
+    """The libraries of a run, and its transports without one."""
+    rows = run.measurements().select("mpi", "transport").unique().collect().iter_rows()
+    return sorted({mpi or transport for mpi, transport in rows})

@@ -297,12 +297,19 @@ class Facts:
 
 
 def _only(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.LazyFrame:
-    """The rows with one of these values; '' selects all."""
+    """The rows with one of these values; '' selects all.
+
+    A transport that has no library counts as one.
+    """
     if not all(selected):
         return measurements
+    if column == "mpi":
+        carriers = pl.when(pl.col("mpi") == "").then("transport").otherwise("mpi")
+        present = measurements.select(carriers.unique()).collect().to_series().to_list()
+        names = [library_named(name, present) for name in selected]
+        return measurements.filter(carriers.is_in(names))
     present = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
-    values = [library_named(value, present) if column == "mpi" else value for value in selected]
-    for value in values:
+    for value in selected:
         if value not in present:
             raise unknown(column, value, present)
-    return measurements.filter(pl.col(column).is_in(values))
+    return measurements.filter(pl.col(column).is_in(selected))

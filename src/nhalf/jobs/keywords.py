@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict
 
+from nhalf.base.arguments import shown
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Parameter, parameters
 from nhalf.facts.facts import Facts
@@ -87,7 +88,7 @@ def request_of(values: Mapping[str, Any]) -> RunRequest:
             fields[parameter.name] = _typed_value(value, parameter.kind, parameter.many)
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"{word}={value!r} is no value of {parameter.spelling}", "see nhalf run --help"
+                f"{word}={shown(value)} is no value of {parameter.spelling}", "see nhalf run --help"
             ) from error
     return RunRequest(**fields, given=frozenset(fields) - NOT_OF_THE_JOB)
 
@@ -108,24 +109,32 @@ def bytes_of(numbers: Numbers) -> list[int]:
 
 def _whole(numbers: int | Iterable[int]) -> list[int]:
     """Raises InputError for what are no whole numbers from 0 on."""
+    is_one = isinstance(numbers, bytes | bytearray) or not isinstance(numbers, Iterable)
+    sequence: Iterable[Any] = [numbers] if is_one else numbers  # type: ignore[assignment]
     try:
-        values = [operator.index(number) for number in numbers]  # type: ignore[union-attr]
+        values = [operator.index(number) for number in sequence]
     except TypeError:
-        try:
-            values = [operator.index(numbers)]  # type: ignore[arg-type]
-        except TypeError:
-            raise InputError(f"{numbers!r} are no whole numbers", "write [2, 8] or '2,8'") from None
+        values = []
     if not values or min(values) < 0:
-        raise InputError(f"{values} are no whole numbers from 0 on", "write [2, 8] or '2,8'")
+        raise InputError(
+            f"{shown(numbers)} are no whole numbers from 0 on", "write [2, 8] or '2,8'"
+        )
     return values
 
 
 def _typed_value(value: Any, kind: type, many: bool) -> Any:
-    """Convert a value to the type of the request's field."""
+    """Convert a value to the type of the request's field.
+
+    Raises TypeError or ValueError for a value that has no such meaning.
+    """
+    if isinstance(value, bytes | bytearray | Mapping):
+        raise TypeError(type(value))
     if many:
         return tuple(kind(item) for item in ([value] if isinstance(value, str) else value))
     if kind is Path:
         return Path(value)
     if kind is str and not isinstance(value, str):
         return str(value) if isinstance(value, int) else ",".join(map(str, value))
+    if kind is int and not isinstance(value, str):
+        return operator.index(value)
     return kind(value)

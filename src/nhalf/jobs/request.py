@@ -46,7 +46,10 @@ class RunRequest(Measuring, AsJob, heading="Output"):
     ] = None
     like: Annotated[
         Path | None,
-        Option("Measure the same points as this run, and compare with it.", heading=WHAT),
+        Option(
+            "Measure the same points as this RUN or RUN:LIBRARY, and compare with it.",
+            heading=WHAT,
+        ),
     ] = None
 
     @property

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,25 @@ def change_points(values: Floats, error: float = ERROR) -> list[Change]:
             return changes
         # A segment may have only one significant end: the weakest is removed first.
         edges.remove(min(unsure, key=lambda change: abs(change.value)).at)
+
+
+def smallest_error(
+    values: Floats, errors: Sequence[float], counts: Callable[[list[Change]], bool]
+) -> float:
+    """The smallest of `errors`, in ascending order, at which changes are found that count; else 1.
+
+    Of series without a change, a share of at most x has at most x.
+    """
+    if not errors or not counts(change_points(values, errors[-1])):
+        return 1.0
+    low, high = 0, len(errors) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if counts(change_points(values, errors[middle])):
+            high = middle
+        else:
+            low = middle + 1
+    return errors[low]
 
 
 def last_apart(values: Floats, changes: list[Change], error: float = ERROR) -> float | None:

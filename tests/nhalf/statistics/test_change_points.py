@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nhalf.base.arrays import Floats
-from nhalf.statistics.change_points import change_points, last_apart
+from nhalf.statistics.change_points import Change, change_points, last_apart, smallest_error
 
 TRIALS = 400
 NOISE = 0.02
@@ -77,3 +77,27 @@ def test_one_value_alone_is_no_level_but_the_last_is_told() -> None:
     assert last_apart(values, []) == pytest.approx(0.5, abs=0.1)
     assert last_apart(values[:-1], []) is None
     assert last_apart(values[-2:], []) is None
+
+
+def test_the_smallest_error_is_the_first_at_which_a_change_counts() -> None:
+    errors = [0.001 * number for number in range(1, 11)]
+
+    def smallest(seed: int, *levels: tuple[int, float]) -> float:
+        return smallest_error(series(seed, *levels), errors, bool)
+
+    assert smallest(1, (6, 0.0), (6, 0.5)) == errors[0]
+    assert smallest(1, (12, 0.0)) == 1.0
+    assert smallest_error(series(1, (12, 0.0)), [], bool) == 1.0
+    between = [smallest(seed, (6, 0.0), (6, 0.06)) for seed in range(40)]
+    assert any(errors[0] < error < 1 for error in between)
+    for seed, error in enumerate(between):
+        for level in errors:
+            found = bool(change_points(series(seed, (6, 0.0), (6, 0.06)), level))
+            assert found == (level >= error)
+
+
+def test_a_change_that_does_not_count_has_no_error() -> None:
+    def is_large(changes: list[Change]) -> bool:
+        return any(abs(change.value) > 1 for change in changes)
+
+    assert smallest_error(series(1, (6, 0.0), (6, 0.5)), [0.01], is_large) == 1.0

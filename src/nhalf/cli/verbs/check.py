@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
@@ -28,6 +28,15 @@ CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
 LINES_MAX = 8
 
 
+class Sides(TypedDict, total=False):
+    """Expectations, the library of a run, and if they are a run, its library."""
+
+    expect: Required[str]
+    mpi: str
+    former_mpi: str
+    took_turns: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="Against what"):
     """The run to check, and its baseline or expectations."""
@@ -36,7 +45,9 @@ class Request(TableOptions, heading="Against what"):
     expect: Annotated[
         str, Option("Expectations: TOML file, baseline run, machine file or machine name.")
     ] = ""
-    against: Annotated[Path | None, Option("Baseline run: fail if anything is slower.")] = None
+    against: Annotated[
+        Path | None, Option("Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
+    ] = None
     tolerance: Annotated[
         str,
         Option(
@@ -58,6 +69,7 @@ def command(request: Request) -> int:
 
     nhalf check runs/today --against runs/accepted
     nhalf check runs/today --expect promise.toml --junit check.xml
+    nhalf check runs/today:openmpi-5 --against runs/accepted:openmpi-4
     nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
     """
     from nhalf.base.units import parse_share
@@ -70,7 +82,12 @@ def command(request: Request) -> int:
     run, mpi = run_and_library(request.run, request.mpi)
     expect = _expected(request)
     share = parse_share(request.tolerance) if request.tolerance else None
-    result = check(Facts.of([run]), expect, tolerance=share, pattern=request.pattern, mpi=mpi)
+    result = check(
+        Facts.of([run]),
+        tolerance=share,
+        pattern=request.pattern,
+        **_sides(expect, run, mpi),
+    )
     if request.junit is not None:
         _write_junit(request.junit, result, run, expect, request.strict)
     if request.json:
@@ -85,15 +102,32 @@ def command(request: Request) -> int:
 
 def _expected(request: Request) -> str:
     """The name of the expectations: a file, a machine, or a baseline run."""
-    from nhalf.store.run import Run
+    from nhalf.cli.run_side import run_and_library
 
     if request.against is not None:
         if request.expect:
             raise InputError("--against and --expect are two questions", "ask one of them")
-        return str(Run.open(request.against).path)
+        run_and_library(request.against)
+        return str(request.against)
     if not request.expect:
         raise InputError("nothing to check the run against", "give --against RUN or --expect FILE")
     return request.expect
+
+
+def _sides(expect: str, run: Run, mpi: str) -> Sides:
+    """The expectations, and the libraries of the run and of a baseline."""
+    from nhalf.cli.run_side import names_run, pair_of, run_and_library
+
+    if not names_run(expect):
+        return {"expect": expect, "mpi": mpi}
+    baseline, former_mpi = run_and_library(expect)
+    former_mpi, mpi = pair_of((baseline, former_mpi), (run, mpi))
+    return {
+        "expect": str(baseline.path),
+        "mpi": mpi,
+        "former_mpi": former_mpi,
+        "took_turns": baseline.path.resolve() == run.path.resolve(),
+    }
 
 
 def _write_junit(path: Path, result: Check, run: Run, expect: str, strict: bool) -> None:
@@ -129,11 +163,13 @@ def _show_baseline(
 
 def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
+    from nhalf.present.terminal.tables import print_table
+
     answers = result.worst_first()
     shared = _shared(answers)
     if shared:
         console.print(format_place(shared), markup=False)
-    console.print(_table(answers, all_points, shared))
+    print_table(_table(answers, all_points, shared), console)
     lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(result), *result.notes]
     if result.counts()["unclear"]:
         lines.append("unclear is what the intervals leave open: more launches narrow them")

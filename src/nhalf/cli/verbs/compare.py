@@ -75,18 +75,28 @@ def command(request: Request) -> int:
     return _several(request) if len(request.b) > 1 else _two(request)
 
 
-def _two(request: Request) -> int:
-    """Compare two runs, or two libraries of one run."""
+def of_two(request: Request) -> tuple[Comparison, Lost]:
+    """The comparison of two runs or libraries, and curves without launches in equal states.
+
+    Raises InputError if they have nothing in common.
+    """
     from nhalf.decide.compare import nothing_in_common
-    from nhalf.present.terminal.comparison import show_comparison, show_ratios
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.wording import sentence
 
     b = "".join(request.b)
     sides, lost = _in_equal_states(request, b)
     (comparison,) = _compared(request, [sides])
     if not comparison.curves and not lost:
         raise nothing_in_common(request.a, b)
+    return comparison, lost
+
+
+def _two(request: Request) -> int:
+    """Compare two runs, or two libraries of one run."""
+    from nhalf.present.terminal.comparison import show_comparison, show_ratios
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.wording import sentence
+
+    comparison, lost = of_two(request)
     if request.json:
         emit_json({**comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)})
     elif request.format == "csv":
@@ -256,6 +266,8 @@ def _sides(
     a: str, b: str, mpi: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
     """Launch medians of both sides, and which libraries to pair (None: equal names)."""
+    from nhalf.cli.run_side import counterpart
+
     medians_a, library_a = _medians(a)
     medians_b, library_b = _medians(b) if b else (medians_a, "")
     names = [name.strip() for name in mpi.split(",")] if mpi else []
@@ -273,8 +285,10 @@ def _sides(
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
     pair = (
-        _library(medians_a, first, a) if first else _counterpart(medians_a, second, a),
-        _library(medians_b, second, b or a) if second else _counterpart(medians_b, first, b or a),
+        _library(medians_a, first, a) if first else counterpart(second, _names(medians_a), a),
+        _library(medians_b, second, b or a)
+        if second
+        else counterpart(first, _names(medians_b), b or a),
     )
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
@@ -324,16 +338,3 @@ def _library(medians: pl.DataFrame, name: str, side: str) -> str:
         return library_named(name, _names(medians))
     except InputError as error:
         raise InputError(f"{error.message} of {side}", error.remedy) from None
-
-
-def _counterpart(medians: pl.DataFrame, library: str, side: str) -> str:
-    """The library of a side that is compared with one of the other side: of the same vendor."""
-    names = _names(medians)
-    vendor = library.partition("-")[0]
-    try:
-        return library if library in names else library_named(vendor, names)
-    except InputError:
-        raise InputError(
-            f"{side} has no {vendor} to compare with {library}",
-            f"name a library of it, as in {side}:{next(filter(None, names), 'LIBRARY')}",
-        ) from None

@@ -127,7 +127,9 @@ def _outcome(request: Request) -> Outcome | None:
 def _prepare(request: RunRequest) -> Prepared:
     """A resumed run, or a new run of this request's plan with its own directory."""
     from nhalf.cli.allocate import allocate
+    from nhalf.cli.run_side import run_and_library
     from nhalf.measure.loop import session
+    from nhalf.measure.plan.like import points_of
     from nhalf.measure.plan.planning import site_of
     from nhalf.store.run import Run
 
@@ -143,17 +145,19 @@ def _prepare(request: RunRequest) -> Prepared:
             _more(request),
         )
     site = site_of(request)
-    like = Run.open(request.like) if request.like else None
-    return session.begin(_plan(request, site), request.out, site, like)
+    points = points_of(*run_and_library(request.like)) if request.like else ()
+    return session.begin(_plan(request, site), request.out, site, points)
 
 
 def _plan(request: RunRequest, site: Site) -> Plan:
     """The plan of the request, or that of an earlier run."""
+    from nhalf.cli.run_side import run_and_library
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.store.run import Run
 
-    return plan_like(request, Run.open(request.like)) if request.like else plan_of(request, site)
+    if request.like:
+        return plan_like(request, *run_and_library(request.like))
+    return plan_of(request, site)
 
 
 def _more(request: RunRequest) -> More | None:
@@ -188,13 +192,15 @@ def _check_no_more(request: Request) -> None:
 
 def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
     """The check against the run whose points were measured again."""
+    from nhalf.cli.run_side import pair_of, run_and_library
     from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
 
     facts = Facts.of([run])
-    change = check(facts, str(Run.open(former).path))
+    baseline, library = run_and_library(former)
+    former_mpi, mpi = pair_of((baseline, library), (run, ""))
+    change = check(facts, str(baseline.path), mpi=mpi, former_mpi=former_mpi)
     return of_libraries(change, facts.titles) if only_its_libraries else change
 
 

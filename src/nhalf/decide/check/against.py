@@ -45,10 +45,13 @@ class Against:
     notes: tuple[str, ...] = ()
 
 
-def against_former(facts: Facts, former: pl.DataFrame, tolerance: float) -> Against:
+def against_former(
+    facts: Facts, former: pl.DataFrame, tolerance: float, took_turns: bool = False
+) -> Against:
     """Compare with an earlier run, restricted to the same state of the machine.
 
-    `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py).
+    `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py); they `took_turns` with
+    those of another library of one run.
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
@@ -58,7 +61,7 @@ def against_former(facts: Facts, former: pl.DataFrame, tolerance: float) -> Agai
         _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]
     unmeasured = _lacking(former, now, libraries)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, took_turns, paired=pairs.paired)
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 
 

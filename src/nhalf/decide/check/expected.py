@@ -30,12 +30,15 @@ def check(
     tolerance: float | None = None,
     pattern: str = "",
     mpi: str = "",
+    former_mpi: str = "",
+    took_turns: bool = False,
 ) -> Check:
     """The facts of one run against a file, a run directory or the name of a machine.
 
     `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
-    without one. `pattern` and `mpi` also restrict the expectations. Raises InputError for anything
-    else.
+    without one. `pattern` and `mpi` also restrict the expectations; `former_mpi` names the library
+    of a baseline that `mpi` is compared with, and both `took_turns` if they are of one run. Raises
+    InputError for anything else.
     """
     path, kind = find(expect)
     chosen = facts.restricted(pattern=pattern, mpi=mpi)
@@ -54,8 +57,9 @@ def check(
         )
     tolerance = TOLERANCE if tolerance is None else tolerance
     if kind == "baseline":
-        former = _only(Facts.of([Run.open(path)]).flagged, pattern, mpi)
-        against = against_former(chosen, former, tolerance)
+        former = Facts.of([Run.open(path)], [former_mpi]).flagged
+        former = _only(former, pattern, "" if former_mpi else mpi)
+        against = against_former(chosen, former, tolerance, took_turns)
         notes = list(against.notes)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each curve over time: its level in every run, its changes, and changes that coincide."""
+"""Each curve over time: its level in every run, its changes, and changes that coincide.
+
+The share of false changes among the curves that are reported is controlled (decide/family.py), and
+the verdict on a change is that of decide/changes.py, from its interval at the error that decided.
+It is unclear where the levels have too few launches, or were measured in another state of the
+machine, or in one that is unknown.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +13,37 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.decide.changes import Ratio, Verdict
+from nhalf.base.numbers import says_nothing
+from nhalf.decide.changes import Ratio, Verdict, least
 from nhalf.decide.compare import THRESHOLD
+from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
-from nhalf.statistics.change_points import ERROR, Change, change_points, last_apart
+from nhalf.statistics.change_points import (
+    ERROR,
+    Change,
+    change_points,
+    last_apart,
+    smallest_error,
+)
+from nhalf.statistics.doubt import (
+    CERTAIN,
+    DIFFERENT_STATES,
+    Doubt,
+    few_launches,
+    unknown_state,
+    wide_interval,
+)
+from nhalf.statistics.same_state import LAUNCHES_MIN, UNKNOWN_MOST
 from nhalf.store.collection import distinct
 from nhalf.store.run import Run
 
@@ -48,13 +73,22 @@ class Shift:
     low: float
     high: float
     differences: tuple[Difference, ...]
+    doubt: Doubt = CERTAIN
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of decide/changes.py, "unclear" if the machine was in another state."""
-        if any(difference.name == around.FLAG for difference in self.differences):
-            return "unclear"
-        return Ratio(self.ratio, self.low, self.high).verdict(THRESHOLD)
+        """The verdict of decide/changes.py; "unclear" if there is a doubt."""
+        return self._ratio.verdict(THRESHOLD) if self.doubt is CERTAIN else "unclear"
+
+    @property
+    def evidence(self) -> tuple[int, float]:
+        """A key to sort by: slower, faster, unclear, and the difference that is certain."""
+        certain = least(self._ratio, self.verdict != "faster")
+        return ("slower", "faster", "unclear").index(self.verdict), -certain
+
+    @property
+    def _ratio(self) -> Ratio:
+        return Ratio(self.ratio, self.low, self.high)
 
     @property
     def date(self) -> str:
@@ -73,20 +107,35 @@ class CurveHistory:
     shifts: tuple[Shift, ...]
     last_ratio: float | None
 
+    @property
+    def is_slower(self) -> bool:
+        """Whether the last change that is certain was to slower."""
+        verdicts = [shift.verdict for shift in self.shifts if shift.verdict != "unclear"]
+        return verdicts[-1:] == ["slower"]
+
 
 @dataclass(frozen=True)
 class History:
-    """All curves present in at least two runs; `started_s` by run, in order of time."""
+    """All curves present in at least two runs; `started_s` by run, in order of time.
+
+    `error` is that of the intervals of a curve's changes, `latest` the last run.
+    """
 
     started_s: dict[str, float]
     curves: tuple[CurveHistory, ...]
     error: float
+    latest: Path
 
     @property
     def shifts(self) -> list[tuple[Levels, Shift]]:
-        """Every change of every curve, the latest first."""
+        """Every change of every curve: slower ones first, by what is certain of them."""
         pairs = [(curve.levels, shift) for curve in self.curves for shift in curve.shifts]
-        return sorted(pairs, key=lambda pair: -pair[1].started_s)
+        return sorted(pairs, key=lambda pair: pair[1].evidence)
+
+    @property
+    def regressed(self) -> bool:
+        """Whether a curve is slower than it was before its last change."""
+        return any(curve.is_slower for curve in self.curves)
 
 
 def moment(started_s: float) -> str:
@@ -110,10 +159,72 @@ def history(
     levels = list(curve_levels(medians, list(started_s)))
     if not levels:
         raise InputError("no two of these runs have a curve in common", "nhalf show tells theirs")
-    error = ERROR / len(levels)
+    error = curve_error(levels)
     plain = {name: around.surroundings(run) for name, run in runs_by_name.items()}
-    curves = [_curve(curve, runs_by_name, plain, started_s, error) for curve in levels]
-    return History(started_s, tuple(curves), error)
+    errors = error, ERROR / len(levels)
+    curves = [
+        curve_history(curve, _environments(curve, runs_by_name, plain), started_s, errors)
+        for curve in levels
+    ]
+    return History(started_s, tuple(curves), error, runs_by_name[list(started_s)[-1]].path)
+
+
+def _environments(
+    levels: Levels, runs_by_name: Mapping[str, Run], plain: Mapping[str, Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """The environment of each run of a curve, with the curve's library."""
+    return [
+        around.with_library(plain[run], runs_by_name[run], library)
+        for run, library in zip(levels.runs, levels.libraries, strict=True)
+    ]
+
+
+def curve_error(levels: Sequence[Levels]) -> float:
+    """The error for the changes of each curve: of those that show one, ERROR are false at most."""
+    allowed = [ERROR * number / len(levels) for number in range(1, len(levels) + 1)]
+    return family_error([_smallest_error(curve, allowed) for curve in levels], ERROR)
+
+
+def _smallest_error(levels: Levels, errors: Sequence[float]) -> float:
+    """The smallest error at which a curve has a change without doubt."""
+
+    def counts(changes: list[Change]) -> bool:
+        return any(
+            _is_beyond(change) and _doubt(levels, changes, number) is CERTAIN
+            for number, change in enumerate(changes)
+        )
+
+    return smallest_error(np.log(levels.ratio), errors, counts)
+
+
+def _is_beyond(change: Change) -> bool:
+    """Whether a change is beyond the tolerance."""
+    return abs(change.value) > math.log(THRESHOLD)
+
+
+def _sides(levels: Levels, changes: Sequence[Change], number: int) -> tuple[slice, slice]:
+    """The runs before and after a change, without those whose side is undetermined."""
+    change = changes[number]
+    start = changes[number - 1].at if number else 0
+    end = changes[number + 1].at if number + 1 < len(changes) else len(levels.runs)
+    return slice(start, max(change.first, start + 1)), slice(change.last, end)
+
+
+def _doubt(levels: Levels, changes: Sequence[Change], number: int) -> Doubt:
+    """Why a change decides nothing: launches, states of the machine, or its interval."""
+    change, sides = changes[number], _sides(levels, changes, number)
+    before, after = sides
+    edges = [0, *(change.at for change in changes), len(levels.runs)][number : number + 3]
+    launches = min(sum(levels.launches[low:high]) for low, high in pairwise(edges))
+    if launches < LAUNCHES_MIN:
+        return few_launches(launches, LAUNCHES_MIN)
+    unknown_share = max(float(levels.unknown_share[side].mean()) for side in sides)
+    if unknown_share > UNKNOWN_MOST:
+        return unknown_state(unknown_share)
+    if around.flag_difference(levels.flag_s[before], levels.flag_s[after]):
+        return DIFFERENT_STATES
+    is_wide = says_nothing(math.exp(change.low), math.exp(change.high))
+    return wide_interval(launches) if is_wide else CERTAIN
 
 
 def _started(runs_by_name: Mapping[str, Run]) -> dict[str, float]:
@@ -143,25 +254,24 @@ def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int
     return medians
 
 
-def _curve(
+def curve_history(
     levels: Levels,
-    runs_by_name: Mapping[str, Run],
-    environments: Mapping[str, Mapping[str, str]],
+    environments: Sequence[Mapping[str, str]],
     started_s: Mapping[str, float],
-    error: float,
+    errors: tuple[float, float],
 ) -> CurveHistory:
+    """The history of a curve, with the environments of its runs.
+
+    `errors` are those of changes, and of a last run that differs.
+    """
     logs = np.log(levels.ratio)
-    changes = change_points(logs, error)
-    run_environments = [
-        around.with_library(environments[run], runs_by_name[run], library)
-        for run, library in zip(levels.runs, levels.libraries, strict=True)
-    ]
+    changes = change_points(logs, errors[0])
     shifts = [
-        _shift(levels, changes, number, run_environments, started_s)
+        _shift(levels, changes, number, environments, started_s)
         for number, change in enumerate(changes)
-        if abs(change.value) > math.log(THRESHOLD)
+        if _is_beyond(change)
     ]
-    apart = last_apart(logs, changes, error)
+    apart = last_apart(logs, changes, errors[1])
     counts = apart is not None and abs(apart) > math.log(THRESHOLD)
     return CurveHistory(levels, tuple(shifts), math.exp(apart or 0.0) if counts else None)
 
@@ -174,10 +284,7 @@ def _shift(
     started_s: Mapping[str, float],
 ) -> Shift:
     change = changes[number]
-    start = changes[number - 1].at if number else 0
-    end = changes[number + 1].at if number + 1 < len(changes) else len(levels.runs)
-    # Within the range of the date, the side of a run is undetermined.
-    before, after = slice(start, max(change.first, start + 1)), slice(change.last, end)
+    before, after = _sides(levels, changes, number)
     differences = [
         *around.flag_difference(levels.flag_s[before], levels.flag_s[after]),
         *around.differences(run_environments[before], run_environments[after]),
@@ -193,6 +300,7 @@ def _shift(
         math.exp(change.low),
         math.exp(change.high),
         tuple(differences),
+        _doubt(levels, changes, number),
     )
 
 
@@ -237,5 +345,7 @@ def _shift_json(shift: Shift) -> dict[str, Any]:
         "verdict": shift.verdict,
         "ratio": shift.ratio,
         "ci": [shift.low, shift.high],
+        "reason": shift.doubt.reason,
+        "remedy": shift.doubt.remedy,
         "environment": [vars(difference) for difference in shift.differences],
     }

@@ -35,7 +35,8 @@ class Levels:
 
     `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN if a run
     has one launch. `time_s` is that of the first run if the curve has one size, else NaN.
-    `flag_s` is the time of a flag between two cores, NaN if it was not measured.
+    `flag_s` is the time of a flag between two cores, NaN if it was not measured; `unknown_share`
+    the share of a run's times without that flag, 0 for curves that have none.
     """
 
     curve: dict[str, Any]
@@ -48,6 +49,7 @@ class Levels:
     high: Floats
     time_s: float
     flag_s: Floats
+    unknown_share: Floats
 
 
 def all_medians(runs_by_name: dict[str, Run]) -> pl.DataFrame:
@@ -115,6 +117,10 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     alone = counts == 1
     sizes = tuple(sorted(rows["bytes"].unique().to_list()))
     flags = _values_by_run(rows, runs, pl.col("flag_s").drop_nans().median())
+    flag = pl.col("flag_s")
+    has_flags = rows["flag_s"].is_not_null().any()
+    is_unknown = (flag.is_null() | flag.is_nan()) & has_flags
+    unknown_shares = _values_by_run(rows, runs, is_unknown.mean())
     libraries = _values_by_run(rows, runs, pl.col("mpi").first())
     return Levels(
         curve,
@@ -126,7 +132,8 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
         np.where(alone, np.nan, low / ratio[0]),
         np.where(alone, np.nan, high / ratio[0]),
         float(ratio[0] * np.exp(middle["middle"][0])) if len(sizes) == 1 else float("nan"),
-        np.array([np.nan if flag is None else flag for flag in flags]),
+        np.array([np.nan if flag_s is None else flag_s for flag_s in flags]),
+        np.array(unknown_shares),
     )
 
 

@@ -19,7 +19,6 @@ from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.time_limit import time_limit
-from nhalf.measure.plan.like import points_of
 from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
@@ -52,10 +51,12 @@ class Prepared:
     notes: Sequence[str] = ()
 
 
-def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = None) -> Prepared:
+def begin(
+    plan: Plan, out: Path | None, site: Site = HERE, points: Sequence[Mapping[str, Any]] = ()
+) -> Prepared:
     """Check the plan against what is installed here and make its run directory.
 
-    With `like`, only the points of that run are measured. The plan returned lists patterns and
+    With `points` (plan/like.py), only these are measured. The plan returned lists patterns and
     libraries one by one. Raises InputError for unknown names and sizes, MissingError when nothing
     can be measured.
     """
@@ -83,7 +84,6 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }
-    points = points_of(like) if like else []
     run = Run.create(out or default_folder(), description)
     with run.journal() as journal:
         for curve in points:

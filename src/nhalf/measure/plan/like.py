@@ -25,14 +25,17 @@ POINTS = ("study", "pattern", "ranks", "sizes", "axis", "algorithm", "placement"
 _CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 
 
-def plan_like(request: Measuring, former: Run) -> Plan:
+def plan_like(request: Measuring, former: Run, library: str = "") -> Plan:
     """Return the plan of an earlier run, changed by the options given besides its points.
 
-    Libraries are the same as then, or of the same vendor. Raises InputError if options also
-    choose points, MissingError where a library is missing.
+    Libraries are the same as then, or of the same vendor; `library` selects one of them, or a
+    transport without one. Raises InputError if options also choose points, or several libraries
+    for one, MissingError where a library is missing.
     """
     _check_given(request, former)
     plan = _former(former)
+    if library:
+        plan = _of_library(plan, request, former, library)
     changes: dict[str, Any] = {
         "hosts": request.hosts,
         "host_file": request.host_file_path,
@@ -56,11 +59,40 @@ def plan_like(request: Measuring, former: Run) -> Plan:
     )
 
 
-def points_of(run: Run) -> list[dict[str, Any]]:
-    """Return the points of a run by curve: pattern, algorithm, ranks, placement, axes, `sizes`."""
-    points = run.measurements().select(*_CURVE, "bytes").unique()
+def points_of(run: Run, library: str = "") -> list[dict[str, Any]]:
+    """Return the points of a run by curve: pattern, algorithm, ranks, placement, axes, `sizes`.
+
+    `library` selects those of one library, or of a transport without one.
+    """
+    measurements = run.measurements()
+    measurements = measurements.filter(_is_of(library)) if library else measurements
+    points = measurements.select(*_CURVE, "bytes").unique()
     return (
         points.group_by(_CURVE).agg(sizes=pl.col("bytes").sort()).sort(_CURVE).collect().to_dicts()
+    )
+
+
+def _is_of(library: str) -> pl.Expr:
+    """Whether a row is of a library, or of a transport without one."""
+    return pl.col("mpi").eq(library) | (pl.col("mpi").eq("") & pl.col("transport").eq(library))
+
+
+def _of_library(plan: Plan, request: Measuring, former: Run, library: str) -> Plan:
+    """Return the plan with one of its libraries and the transports that this was measured on."""
+    if "+" in library:
+        raise InputError(
+            f"{library} has a setting, which is measured beside the library without it",
+            f"write --like {former.path}",
+        )
+    if len(words(request.mpi)) > 1:
+        raise InputError(f"{library} is compared with one library", "name one with --mpi")
+    rows = former.measurements().filter(_is_of(library)).select("mpi", "transport").unique()
+    measured = rows.collect()
+    return msgspec.structs.replace(
+        plan,
+        mpi=[name for name in measured["mpi"].unique() if name],
+        transports=sorted(measured["transport"].unique()),
+        settings=[],
     )
 
 

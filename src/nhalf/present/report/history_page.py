@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import change, fixed
-from nhalf.decide.history.history import METHOD, History, moment
+from nhalf.base.numbers import change, fixed, percent
+from nhalf.decide.history.history import METHOD, History, Shift, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
@@ -12,6 +12,7 @@ from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, rendered
 from nhalf.present.report.sections import Section
+from nhalf.statistics.change_points import ERROR
 
 FOOTER = (
     f"Levels are the interquartile mean over sizes, relative to the first run; changes by {METHOD}."
@@ -36,7 +37,7 @@ def history_page(history: History) -> str:
             (str(len(runs)), "runs"),
             (str(len(history.curves)), "curves in at least two runs"),
             (str(len(history.shifts)), "changes found"),
-            (f"{history.error * len(history.curves) * 100:.3g} %", "probability of a false change"),
+            (percent(ERROR), "of histories without a change show one, at most"),
         ],
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],
@@ -53,9 +54,9 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
             "figure": change(shift.ratio),
             "text": f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
             f"interval {change(shift.low)} to {change(shift.high)}.",
-            "remedy": f"Changed with it: {around_text(shift)}." if shift.differences else "",
-            "kind": "fact",
-            "label": "Slower" if shift.ratio > 1 else "Faster",
+            "remedy": _remedy(shift, str(history.latest)),
+            "kind": "doubt" if shift.verdict == "unclear" else "fact",
+            "label": shift.verdict.capitalize(),
         }
         for levels, shift in history.shifts
     ]
@@ -70,6 +71,14 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
         for name, curve in zip(names, history.curves, strict=True)
         if curve.last_ratio is not None
     ]
+
+
+def _remedy(shift: Shift, run: str) -> str:
+    """Say why a change is unclear and what would decide it, and what changed with it."""
+    doubt = f"Unclear: {shift.doubt.reason}; {shift.doubt.remedy.replace('RUN', run)}."
+    around = f"Changed with it: {around_text(shift)}."
+    lines = [*([doubt] if shift.doubt.reason else []), *([around] if shift.differences else [])]
+    return " ".join(lines)
 
 
 def _sections(history: History, names: list[str]) -> list[Section]:

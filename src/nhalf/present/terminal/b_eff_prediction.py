@@ -12,6 +12,7 @@ from rich.table import Table
 from nhalf.base.units import format_rate
 from nhalf.decide.b_eff import EffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
+from nhalf.present.terminal.tables import print_table
 
 WORDS = {
     "b_eff": "b_eff",
@@ -38,7 +39,7 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
             predicted = format_rate(figure.middle_Bps) if figure.is_certain else "–"
             table.add_row(*where, WORDS[name], predicted, between, published)
             where = ("", "")
-    console.print(table)
+    print_table(table, console)
     if held := predictions[0].coverage:
         words = f"{held.inside} of {held.count} published values are inside"
         console.print(f"{words}, each predicted with all other machines but its own")

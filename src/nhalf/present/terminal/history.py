@@ -13,6 +13,7 @@ from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.curve_names import curve_names
+from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def show_history(screen: Console, history: History, every_run: bool) -> None:
 
 
 def _show_changes(screen: Console, history: History, names: list[str]) -> None:
-    """Print the changes, the latest first, and the method."""
+    """Print the changes, the surest slow-down first, and a line for what is unclear."""
     called = {id(curve.levels): name for name, curve in zip(names, history.curves, strict=True)}
     rows = [
         [
@@ -65,12 +66,20 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
             around_text(shift) or "nothing that was recorded",
         ]
         for levels, shift in history.shifts
+        if shift.verdict != "unclear"
+    ]
+    doubts = [
+        (called[id(levels)], shift.doubt)
+        for levels, shift in history.shifts
+        if shift.verdict == "unclear"
     ]
     if rows:
         head = ["changed", "curve", "time", "interval", "verdict", "first run"]
         show_table([*head, "what else changed"], rows)
-    else:
+    elif not doubts:
         screen.print("No curve changed.")
+    for line in open_lines(doubts, bool(rows), str(history.latest)):
+        screen.print(line, markup=False, soft_wrap=True)
     for name, curve in zip(names, history.curves, strict=True):
         if curve.last_ratio is not None:
             screen.print(

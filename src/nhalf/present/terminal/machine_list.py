@@ -16,6 +16,7 @@ from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
+from nhalf.present.terminal.tables import print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -113,7 +114,7 @@ def _start_s(model: FittedModel) -> float:
 
 def show_list(console: Console, machines: Sequence[Listed]) -> None:
     """The table, then where the files are."""
-    console.print(_table(machines))
+    print_table(_table(machines), console)
     for entry in machines:
         for name, text in middles(entry.machine).items():
             words = f"~ {entry.machine.name}: no {name} is published; it is {text}"

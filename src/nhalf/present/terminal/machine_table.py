@@ -154,7 +154,7 @@ def _cells(segment: Segment) -> list[str]:
 
 def format_t0(t0_s: float) -> str:
     """Format the time of an empty message; below 0 a line says nothing of small messages."""
-    return format_time(t0_s) if t0_s >= 0 else "below 0"
+    return format_time(t0_s) if t0_s >= 0 else "–"
 
 
 def format_range(segment: Segment) -> str:

@@ -18,9 +18,14 @@ RICH_ROWS_MAX = 40
 COLUMNS_MIN = 3
 BETWEEN = 3
 """Characters between two columns."""
-DROPPED = ("samples", "launches", "switches at", "state", "95 %", "95 % interval", "warnings", "n½",
-           "threads", "where", "ranks")  # fmt: skip
+DROPPED = (
+    *("source", "samples", "launches", "switches at", "state", "95 %", "95 % interval"),
+    *("warnings", "n½", "threads", "where", "ranks", "year", "network", "nodes", "over time"),
+    *("changes", "first run", "baseline", "now", "by how much", "points", "machine"),
+)
 """Columns that a narrow terminal does without, in this order, before a value is cut."""
+DROPPED_LAST = ("interval",)
+"""Columns that are left out if it does not help either that the first column wraps."""
 
 
 def house_table(*columns: str) -> Table:
@@ -38,9 +43,9 @@ def house_table(*columns: str) -> Table:
     return table
 
 
-def print_table(table: Table) -> None:
+def print_table(table: Table, console: Console | None = None) -> None:
     """Print a table; columns that have no room are left out and named below."""
-    console = stdout_console()
+    console = console or stdout_console()
     dropped = [] if FORM.get() != "table" else _without_narrow(table, console)
     console.print(table)
     if dropped:
@@ -50,11 +55,22 @@ def print_table(table: Table) -> None:
 
 def _without_narrow(table: Table, console: Console) -> list[str]:
     """Remove columns until the whole values of the others have room; their titles, in order."""
+    dropped = _drop(table, DROPPED, console.width)
+    first = table.columns[0]
+    if _width(table) > console.width and first.no_wrap:
+        first.no_wrap = False
+        dropped += _drop(table, DROPPED_LAST, console.width)
+        first.no_wrap = _width(table) > console.width
+    return dropped
+
+
+def _drop(table: Table, droppable: Sequence[str], width: int) -> list[str]:
+    """Remove columns with these titles, in this order, until the table has the width."""
     dropped: list[str] = []
-    for title in DROPPED:
+    for title in droppable:
         titles = [str(column.header) for column in table.columns]
         for place in reversed([place for place, name in enumerate(titles) if name == title]):
-            if _width(table) <= console.width or len(table.columns) <= COLUMNS_MIN:
+            if _width(table) <= width or len(table.columns) <= COLUMNS_MIN:
                 return dropped
             del table.columns[place]
             for number, column in enumerate(table.columns):
@@ -64,7 +80,7 @@ def _without_narrow(table: Table, console: Console) -> list[str]:
 
 
 def _width(table: Table) -> int:
-    """The characters that a table needs; its last column may break between words."""
+    """The characters that a table needs; columns that may wrap break between words."""
     from rich.cells import cell_len
 
     from nhalf.present.terminal.forms import plain
@@ -73,8 +89,9 @@ def _width(table: Table) -> int:
     for place, column in enumerate(table.columns):
         texts = [plain(cell) for cell in (column.header, *column.cells)]
         is_last = place == len(table.columns) - 1
-        words = [word for text in texts for word in (text.split() if is_last else [text])]
-        width += max(map(cell_len, words), default=0) + (0 if is_last else BETWEEN)
+        words = [word for text in texts for word in ([text] if column.no_wrap else text.split())]
+        needed = max(column.min_width or 0, max(map(cell_len, words), default=0))
+        width += min(needed, column.max_width or needed) + (0 if is_last else BETWEEN)
     return width
 
 

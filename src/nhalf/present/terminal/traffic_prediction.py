@@ -9,6 +9,7 @@ from rich.table import Table
 
 from nhalf.base.units import format_rate, format_size
 from nhalf.decide.traffic import PLACES, PredictedTraffic
+from nhalf.present.terminal.tables import print_table
 
 
 def show(console: Console, prediction: PredictedTraffic) -> None:
@@ -30,6 +31,6 @@ def show(console: Console, prediction: PredictedTraffic) -> None:
         where = (row.to, PLACES[row.place], str(row.senders))
         predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
         table.add_row(*where, predicted, between, published)
-    console.print(table)
+    print_table(table, console)
     for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -262,6 +262,67 @@ def test_without_a_curve_it_is_incomplete(keep: Keep, capsys: pytest.CaptureFixt
     assert [effect["ratio"] is None for effect in told["effects"]] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("baseline", "now"),
+    [
+        ("{former}:openmpi-4.1.2", "{run}:openmpi-5.0.11"),
+        ("{former}:openmpi-4", "{run}:openmpi-5"),
+        ("{former}:openmpi", "{run}"),
+        ("{former}", "{run}:openmpi"),
+        ("{run}:openmpi-4.1.4", "{run}:openmpi-5"),
+        ("{former}:mpich", "{run}:openmpi-5"),
+    ],
+)
+def test_libraries_of_both_sides_may_be_named(
+    keep: Keep, capsys: pytest.CaptureFixture[str], baseline: str, now: str
+) -> None:
+    noisy = {"noise": 0.01, "launch_noise": 0.01}
+    paths = {
+        "former": keep("former", libraries=["mpich-5.0.2", "openmpi-4.1.2"], seed=1, **noisy),
+        "run": keep(
+            "run",
+            libraries=["openmpi-4.1.4", "openmpi-5.0.11"],
+            slower={"openmpi-5.0.11": 1.5},
+            seed=2,
+            **noisy,
+        ),
+    }
+    ended, told = effects(capsys, now.format(**paths), baseline.format(**paths))
+    assert (ended, told["finding"], told["expect"]) == (1, "regression", baseline.format(**paths))
+    (effect,) = told["effects"]
+    assert "openmpi-5.0.11" in effect["curve"]
+    assert effect["ratio"] == pytest.approx(1.5, rel=0.05)
+    as_expected = code(now.format(**paths), baseline.format(**paths), json=True)
+    assert (as_expected, json.loads(capsys.readouterr().out)["verdict"]) == (1, "missed")
+
+
+def test_libraries_of_one_run_took_turns(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    """Launches that differ by a factor of two from round to round are compared pair by pair."""
+    libraries = ["mpich-5.0.2", "openmpi-5.0.11"]
+    path = keep("run", libraries=libraries, slower={libraries[1]: 1.2})
+    file = Path(path) / "measurements.parquet"
+    rounds = pl.read_parquet(file)
+    factor = 1 + pl.col("launch") % 2
+    samples = pl.concat_list(pl.col("samples_s").list.get(k) * factor for k in range(3))
+    metadata = {"nhalf.schema": str(VERSION)}
+    rounds.with_columns(samples_s=samples).write_parquet(file, metadata=metadata)
+    ended, told = effects(capsys, f"{path}:openmpi", f"{path}:mpich")
+    assert (ended, told["effects"][0]["ci"]) == (1, pytest.approx([1.2, 1.2]))
+
+
+def test_a_library_that_a_side_lacks_is_named_with_its_run(keep: Keep) -> None:
+    former = keep("former", libraries=["mpich-5.0.2", "openmpi-4.1.2"])
+    run = keep("run", libraries=["mpich-5.0.2", "intel-2021"])
+    for now, baseline, words in (
+        (run, f"{former}:openmpj", r"unknown library 'openmpj' of former; did you mean openmpi-4"),
+        (f"{run}:mpihc", former, r"unknown library 'mpihc' of run; did you mean mpich-5.0.2"),
+        (f"{run}:intel", former, r"former has no intel to compare with intel-2021; name a library"),
+        (run, f"{former}-2:openmpi", r"former-2.* is not a run directory"),
+    ):
+        with pytest.raises(InputError, match=words):
+            code(now, "", against=Path(baseline))
+
+
 def test_one_question_at_a_time(keep: Keep, promise: Promise) -> None:
     run = keep("run")
     with pytest.raises(InputError, match="two questions"):

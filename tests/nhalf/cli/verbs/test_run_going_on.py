@@ -130,6 +130,17 @@ class TestLike:
         assert {p["launches"] for p in points} == {3}
         assert {p["transport"] for p in points} == {"model"}
 
+    def test_one_library_is_measured_again_and_compared_with_itself(self, call: Call) -> None:
+        both = ("--transport", "model,threads", "--bytes", "8,64", "--launches", "3")
+        assert call("run", "--out", "a", *both, "--quiet").code == 0
+        slower = ("run", "--model", "L=7e-6", "--json", "--like")
+        again = json.loads(call(*slower, "a:model", "--out", "b").out)
+        assert {point["transport"] for point in again["points"]} == {"model"}
+        (effect,) = again["against"]["effects"]
+        assert (effect["finding"], again["against"]["finding"]) == ("regression", "regression")
+        call(*slower, "a:thread").is_error(2, "unknown library 'thread' of a", "mean threads?")
+        call(*slower, "a:model", "--mpi", "mpich,openmpi").is_error(2, "model is compared with one")
+
     def test_points_are_not_named_again(self, call: Call) -> None:
         assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
         call("run", "--like", "a", "--bytes", "8").is_error(2, "does not go with --bytes")
