@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.numbers import fixed
 from nhalf.statistics.doubt import DIFFERENT_STATES, UNFLAGGED, Doubt, unknown_state
 from nhalf.statistics.flags import borders, mostly_missed
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
@@ -106,7 +107,7 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
-        f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
+        f"cores takes {fixed(low, 0)} to {fixed(high, 0)} ns: only equal states are compared"
     )
     sides = _paired(numbered_a, pairs), _paired(numbered_b, pairs)
     return SameState(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import change, fixed
+from nhalf.base.numbers import change, fixed, percent
 from nhalf.decide.history.history import METHOD, History, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.charts.history import history_chart
@@ -36,7 +36,7 @@ def history_page(history: History) -> str:
             (str(len(runs)), "runs"),
             (str(len(history.curves)), "curves in at least two runs"),
             (str(len(history.shifts)), "changes found"),
-            (f"{history.error * len(history.curves) * 100:.3g} %", "probability of a false change"),
+            (percent(history.error * len(history.curves), None), "probability of a false change"),
         ],
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],

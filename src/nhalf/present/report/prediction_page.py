@@ -9,6 +9,7 @@ from collections import Counter
 import altair as alt
 import numpy as np
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
@@ -66,9 +67,9 @@ def _cards(prediction: Prediction) -> list[dict[str, str]]:
         loss = float(np.mean(times / fastest - 1))
         text = (
             f"{way.algorithm} is the fastest in {best[way.algorithm]} of {cells} cells; taken "
-            f"everywhere it would be {loss * 100:.3g} % slower on average than the best choice."
+            f"everywhere it would be {percent(loss, None)} slower on average than the best choice."
         )
-        figure = f"{best[way.algorithm] / cells * 100:.0f} %"
+        figure = percent(best[way.algorithm] / cells)
         cards.append((best[way.algorithm], _card(figure, text)))
     return [card for _, card in sorted(cards, key=lambda card: -card[0])]
 
