@@ -59,7 +59,7 @@ def title(pattern: PatternRatio) -> str:
 
 def factor(place: Place) -> float:
     """The ratio of the slower to the faster time, 1 or more; 1 where there is none."""
-    return max(1.0, place.ratio, 1 / place.ratio) if math.isfinite(place.ratio) else 1.0
+    return max(place.ratio, 1 / place.ratio) if 0 < place.ratio < math.inf else 1.0
 
 
 def times(value: float) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import format_number
+from nhalf.base.numbers import format_number, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
@@ -28,8 +28,8 @@ class LateMessages(Panel[Program]):
                 str(row["rank"]),
                 str(row["late_rank"]),
                 row["cause"],
-                str(row["messages"]),
-                str(row["of_messages"]),
+                whole(row["messages"]),
+                whole(row["of_messages"]),
                 format_time(row["waiting_s"]),
                 format_time(row["longest_s"]),
                 format_size(row["size_bytes"]),
