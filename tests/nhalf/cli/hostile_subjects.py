@@ -239,6 +239,32 @@ def write_promises(seed: int, path: Path) -> Path:
     return path
 
 
+def write_processor(seed: int, path: Path) -> Path:
+    """A processor whose clock, units and caches are of any speed."""
+    draw = random.Random(f"processor {seed}")
+
+    def positive() -> float:
+        return draw.choice((1e-300, 1e-9, 0.123456789, 1.0, 2.0, 1e9, 1e300))
+
+    names = ("add", "multiply", "fused_multiply_add", "divide", "square_root", "load", "store")
+    content = {
+        "schema": 1,
+        "name": draw.choice(NAMES),
+        "clock_hz": positive(),
+        "issue_per_cycle": positive(),
+        "operations": [
+            {"name": name, "per_cycle": positive(), "latency_cycles": positive()} for name in names
+        ],
+        "units": [{"name": "fp", "kind": "floating_point", "cycles": {"add": positive()}}],
+        "caches": [
+            {"level": 1, "size_bytes": draw.choice((1, 32768, 2**60)), "line_bytes": 64,
+             "load_miss_cycles": positive()}
+        ],
+    }  # fmt: skip
+    path.write_bytes(msgspec.toml.encode(content))
+    return path
+
+
 def write_ledger(seed: int, path: Path) -> Path:
     """Predictions with their comparisons, some by a factor of 1e300, and lines that are none."""
     draw = random.Random(f"ledger {seed}")

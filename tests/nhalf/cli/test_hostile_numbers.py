@@ -23,6 +23,7 @@ from nhalf.exchange.exporters import PACKAGE, Exporter
 from tests.nhalf.cli.hostile_subjects import (
     write_ledger,
     write_machine,
+    write_processor,
     write_promises,
     write_run,
     write_trace,
@@ -45,6 +46,19 @@ def machines(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
     ranks = draw.choice(((), ("--ranks", "2,16")))
     yield "compare", machine, draw.choice((other, "sp2-mpl")), *ranks, *draw.choice(FORMS)
     yield "show", machine, "--formula", draw.choice(("text", "latex", "python"))
+
+
+SOURCE = """double a[1000], b[1000];
+void triad(double s) { for (int i = 0; i < 1000; i++) a[i] = a[i] + s * b[i]; }
+double sum(void) { double r = 0; for (int i = 0; i < 1000; i++) r += a[i] / b[i]; return r; }
+"""
+
+
+def bounds(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
+    source = folder / "source.c"
+    source.write_text(SOURCE, "utf-8")
+    processor = write_processor(seed, folder / "processor.toml")
+    yield "bound", source, "--machine", processor, *draw.choice(FORMS)
 
 
 def machine_pages(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
@@ -121,11 +135,18 @@ def runs(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
 AREAS: dict[str, Callable[[random.Random, int, Path], Iterator[Words]]] = {
     area.__name__: area
     for area in (
-        *(machines, machine_pages, predictions, traces, trace_pages),
+        *(machines, bounds, machine_pages, predictions, traces, trace_pages),
         *(ledgers, checks, comparisons, histories, runs),
     )
 }
-EXAMPLES = {"ledgers": 30, "machine_pages": 1, "trace_pages": 1, "predictions": 1, "histories": 2}
+EXAMPLES = {
+    "bounds": 6,
+    "ledgers": 20,
+    "machine_pages": 1,
+    "predictions": 4,
+    "traces": 6,
+    "trace_pages": 1,
+}
 """Examples in the first tier, by what they take; of the others 3."""
 LONG = re.compile(r"\d{8,}|\d+\.\d{6,}")
 
