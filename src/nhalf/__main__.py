@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 
 from nhalf.base.errors import Interrupted, NhalfError, Terminated
 
@@ -15,6 +16,9 @@ from nhalf.base.errors import Interrupted, NhalfError, Terminated
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    if not sys.warnoptions:
+        # An overflow of NumPy ends as "–" or "unknown": its own words say nothing to a user.
+        warnings.simplefilter("ignore", RuntimeWarning)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know no µ

@@ -45,6 +45,11 @@ def fixed(value: float, places: int) -> str:
     return f"{value:.{places}f}" if is_short else format_number(value)
 
 
+def whole(value: float) -> str:
+    """'12345': a number without decimals, a long one with a power of ten."""
+    return f"{value:.0f}" if abs(value) < MOST else format_number(value)
+
+
 def superscript(number: int) -> str:
     """'¹⁰' for 10: the mark of a footnote, or an exponent."""
     return str(number).translate(_SUPERSCRIPTS)
@@ -62,14 +67,21 @@ def times(value: float) -> str:
     return f"{value:.{places}f}x"
 
 
-def percent(share: float) -> str:
-    """A share of 1 as '12 %'; 'unknown' if it is none."""
+def percent(share: float, places: int | None = 0, *, signed: bool = False) -> str:
+    """A share of 1 as '12 %', with one decimal '12.3 %', signed '+12 %'; 'unknown' if it is none.
+
+    Without `places` it has three significant digits.
+    """
     if not math.isfinite(share):
         return UNKNOWN
     if abs(share) >= SHARE_MOST:
         return f"over {SHARE_MOST * 100:.0f} %" if share > 0 else f"below -{SHARE_MOST * 100:.0f} %"
-    text = f"{share * 100:.0f} %"
-    return "0 %" if text == "-0 %" else text
+    text = (
+        format_number(share * 100)
+        if places is None
+        else f"{round(share * 100, places) + 0.0:.{places}f}"  # no "-0"
+    )
+    return f"+{text} %" if signed and share >= 0 else f"{text} %"
 
 
 def change(ratio: float) -> str:

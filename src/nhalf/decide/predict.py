@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import Choice
 from nhalf.decide.ways import UNSIZED, Seconds, Way, known_ways
@@ -183,7 +184,7 @@ def corrected(pattern_or_algorithm: str, machine: str, choice: Choice) -> Predic
 
     cells = len(choice.costs) * len(choice.grid.ranks) * len(choice.grid.size_bytes)
     share = len(choice.measured_s) / cells
-    source = f"composed, corrected by {100 * share:.3g} % of the cells"
+    source = f"composed, corrected by {percent(share, None)} of the cells"
     ways = [Way(name, timed(name), source) for name in choice.costs]
     grid = choice.grid
     return predicted(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,8 +38,9 @@ class Replayed:
 
     @property
     def error(self) -> float:
-        """The relative error of the simulated time."""
-        return self.simulated_s / self.measured_s - 1
+        """The relative error of the simulated time; infinite where one of both is no time."""
+        error = self.simulated_s / self.measured_s - 1 if self.measured_s > 0 else math.inf
+        return math.inf if math.isnan(error) else error
 
 
 @dataclass(frozen=True)

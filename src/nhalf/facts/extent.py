@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.dates import date_of
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan.setting import split_name
@@ -77,9 +77,7 @@ def _hosts(environment: Mapping[str, Any]) -> list[str]:
 @fact
 def _started(facts: Facts) -> datetime | None:
     first_s = facts.measurements.select(pl.col("started_s").min()).collect().item()
-    if first_s is None or not math.isfinite(first_s):
-        return None
-    return datetime.fromtimestamp(first_s)
+    return None if first_s is None else date_of(first_s)
 
 
 def _half_width(summary: pl.DataFrame) -> float | None:

@@ -49,6 +49,8 @@ class Composer:
         self, operation: str, algorithm: str, ranks: int, size_bytes: int
     ) -> float | None:
         lines = [] if ranks == self.ranks else ["parts", *_lines(self.parts, ranks)]
+        if not all(map(_is_finite, lines)):
+            return None
         self.ranks = ranks
         lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes}")
         to, back = _pipes(self.program)
@@ -77,6 +79,11 @@ def _lines(parts: Parts, ranks: int) -> Iterator[str]:
         start_s = at_low - per_byte_s * low
         for row in zip(low, start_s, per_byte_s, strict=True):
             yield f"{name} " + " ".join(repr(float(value)) for value in row) + " 0"
+
+
+def _is_finite(line: str) -> bool:
+    """Whether a part has no number beyond all bounds, such as the time of a byte at a rate of 0."""
+    return not {"inf", "-inf", "nan"}.intersection(line.split())
 
 
 def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
 from nhalf.machines.draws import Draws
 from nhalf.machines.machine import FittedModel
 from nhalf.machines.message import Message, Messages
@@ -262,7 +263,12 @@ def _peak_and_last_Bps(within: FittedModel) -> tuple[float, float]:
         for size in (segment.from_bytes, segment.to_bytes)
         if size
     ]
-    rates = [size / within.time_s(size) for size in sizes]
+    rates = [size / within.time_s(size) for size in sizes if within.time_s(size) > 0]
+    if not rates:
+        raise InputError(
+            f"by its model {within.pattern} of {within.mpi or within.transport} takes no time",
+            "fit the machine again, to a run with more sizes",
+        )
     return max(rates), rates[-1]
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from nhalf.base.errors import unknown
+from nhalf.base.numbers import format_number
 
 TERMS: dict[str, Callable[[int], float]] = {
     "1": lambda p: 1.0,
@@ -67,7 +68,7 @@ def in_words(terms: Sum, unit: float, letter: str = "p") -> str:
     text = ""
     for name, coefficient in sorted(terms.items(), key=lambda item: item[0] == "1"):
         sign = "−" if coefficient < 0 else "+"
-        number = f"{abs(coefficient) / unit:.4g}"
+        number = format_number(abs(coefficient) / unit, 4)
         word = number if name == "1" else f"{number} {WORDS[name].replace('p', letter)}"
         text += f" {sign} {word}" if text else f"{'−' if coefficient < 0 else ''}{word}"
     return text

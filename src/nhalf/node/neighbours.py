@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.base.numbers import percent
 from nhalf.node.reading import Reading
 
 BUSY_SHARE = 0.1
@@ -23,4 +24,4 @@ def warnings(readings: Sequence[Reading]) -> list[str]:
     share = preempted_share(readings)
     if share < BUSY_SHARE:
         return []
-    return [f"other programs had the core during {share:.0%} of all points; {REMEDY}"]
+    return [f"other programs had the core during {percent(share)} of all points; {REMEDY}"]

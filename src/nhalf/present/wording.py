@@ -7,12 +7,22 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.numbers import MISSING, MOST, UNKNOWN, format_number, says_nothing, span, times
+from nhalf.base.numbers import (
+    MISSING,
+    MOST,
+    UNKNOWN,
+    format_number,
+    percent,
+    says_nothing,
+    span,
+    times,
+)
 from nhalf.base.units import SIZE_ENDLESS, format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from nhalf.facts.overview import Overview
+    from nhalf.machines.machine import Breakpoint
 
 
 def between(interval: Interval) -> str:
@@ -148,3 +158,8 @@ def n_half_ends(entry: Overview) -> str:
     if math.isnan(low):
         return ""
     return span(low, high, n_half_text)
+
+
+def change_of(change: Breakpoint) -> str:
+    """By how much the time is longer, or shorter, beyond a change: '+40 %'."""
+    return percent(change.change_percent / 100, signed=True)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
@@ -17,7 +18,7 @@ from nhalf.results import Column, Result
 
 
 def _cycles(value: float) -> str:
-    return f"{value:.3g}"
+    return format_number(value)
 
 
 class Caches(Result):

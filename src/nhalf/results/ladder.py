@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.loops.climb import Climb
 from nhalf.loops.livermore.titles import PATTERN, TITLES
@@ -17,7 +18,7 @@ from nhalf.store.axes import parse_axes
 
 
 def _cycles(value: float) -> str:
-    return f"{value:.2f}"
+    return fixed(value, 2)
 
 
 class Ladder(Result):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.node.reading import LOAD, STORE, SWEEP_STRIDES, readings, subject_of
@@ -17,7 +18,7 @@ KINDS = {LOAD: "load", STORE: "store"}
 
 
 def _cycles(value: float) -> str:
-    return f"{value:.2f}"
+    return fixed(value, 2)
 
 
 class Sweeps(Result):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.reading import CHASE, Reading, readings, subject_of
@@ -18,7 +19,7 @@ NO_HUGE = "the system gave no huge pages: all times are those of small ones"
 
 
 def _cycles(value: float) -> str:
-    return f"{value:.3g}"
+    return format_number(value)
 
 
 class Translation(Result):

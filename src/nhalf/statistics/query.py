@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 import polars as pl
 
+from nhalf.base.dates import date_of
 from nhalf.base.errors import InputError
 from nhalf.statistics.summary import reported_medians, stated_visits, summarise
 from nhalf.store.collection import distinct
@@ -82,7 +82,7 @@ def _runs(runs_by_name: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.Laz
         "path": [str(run.path) for run in runs_by_name.values()],
     }
     began = measurements.group_by("run").agg(started_s=pl.col("started_s").min())
-    started = pl.col("started_s").map_elements(datetime.fromtimestamp, pl.Datetime)
+    started = pl.col("started_s").map_elements(date_of, pl.Datetime)
     return pl.LazyFrame(rows).join(began, on="run").with_columns(started=started)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nhalf.base.numbers import format_number
 from nhalf.base.units import format_size, format_time
 
 LENGTH_MAX = 160
@@ -39,7 +40,7 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return format_number(value, 6)
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value)
     return " ".join(str(value).split())

@@ -197,17 +197,20 @@ class Run:
             return stored.select(run_name, *COLUMNS)
         frame = points(self.path / JOURNAL)
         if frame.height == 0:
-            raise InputError(f"{self.path} holds no finished point", f"go on with: {self.resuming}")
+            raise self._unfinished()
         return frame.lazy().select(run_name, *COLUMNS)
 
     def check(self) -> None:
         """Read all measurements once; raises InputError if there are none, or they are damaged."""
         try:
-            self.measurements().select(pl.all().null_count()).collect(engine="streaming")
+            read = self.measurements().select(pl.all().null_count(), points=pl.len())
+            points = read.collect(engine="streaming")["points"].item()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise _damaged(self.path / MEASUREMENTS) from error
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror or error}") from error
+        if not points:
+            raise self._unfinished()
 
     def finish(self) -> None:
         """Write the measurements of the journal as Parquet, atomically.
@@ -226,6 +229,9 @@ class Run:
                 f"{self.path / MEASUREMENTS} cannot be written: {cause}",
                 f"all points are kept, go on with: {self.resuming}",
             ) from error
+
+    def _unfinished(self) -> InputError:
+        return InputError(f"{self.path} holds no finished point", f"go on with: {self.resuming}")
 
     def _is_current(self, parquet: Path) -> bool:
         """Whether the Parquet file holds all points of the journal, which may be truncated.

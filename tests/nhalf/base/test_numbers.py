@@ -22,6 +22,7 @@ from nhalf.base.numbers import (
     span,
     superscript,
     times,
+    whole,
 )
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.present.wording import exact_size, interval_text, n_half_text
@@ -115,3 +116,23 @@ def test_no_number_of_ten_thousand_is_absurd() -> None:
             assert all(
                 len(re.sub(r"\D", "", number)) <= 7 for number in re.findall(r"[\d.,]+", text)
             ), (low, high, text)
+
+
+@pytest.mark.parametrize(
+    ("share", "places", "signed", "text"),
+    [
+        (0.1234, 1, False, "12.3 %"), (0.1234, None, False, "12.3 %"), (0.5, 0, True, "+50 %"),
+        (-0.00004, 1, True, "0.0 %"), (0.0, 1, True, "+0.0 %"), (1e300, 1, True, "over 1000 %"),
+        (-1e300, 1, True, "below -1000 %"), (math.inf, 1, True, "unknown"),
+    ],
+)  # fmt: skip
+def test_shares_with_places_and_signs(
+    share: float, places: int | None, signed: bool, text: str
+) -> None:
+    assert percent(share, places, signed=signed) == text
+
+
+def test_whole_numbers_have_seven_digits_at_most() -> None:
+    assert [whole(value) for value in (0, 1234567, 12345678, math.nan)] == [
+        "0", "1234567", "1.23·10⁷", "–"
+    ]  # fmt: skip

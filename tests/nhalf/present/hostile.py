@@ -45,11 +45,27 @@ NAMES = ("flag_before_s", "flag_after_s", "offered_Bps", "saturated_Bps", "delay
 
 def hostile_facts(seed: int) -> Facts:
     """One to four patterns, with times that are 0, equal, of a second or of a picosecond."""
-    draw = random.Random(seed)
-    libraries = LIBRARIES[: draw.randint(1, 3)]
-    patterns = draw.sample(sorted(PATTERNS), draw.randint(1, 4))
-    sizes = sorted(draw.sample(SIZES, draw.randint(1, len(SIZES))))
-    rows = [
+    frame = pl.DataFrame(hostile_rows(seed), schema=MEASUREMENT_COLUMNS).lazy()
+    return Facts(frame, {"mpich": "MPICH 5.0.2"}, {"run": hostile_environment(seed)})
+
+
+def hostile_environment(seed: int) -> dict[str, Any]:
+    """A host with caches, and a precision that nobody can mean."""
+    return {
+        "host": "n1",
+        "caches": {"L1_bytes": 32768, "L2_bytes": 2**20},
+        "plan": {"precision": random.Random(f"environment {seed}").choice(ODD)},
+    }
+
+
+def hostile_rows(seed: int, visit: int = 0) -> list[dict[str, Any]]:
+    """The measurements of a seed; another visit has the same points with other times."""
+    chosen = random.Random(seed)
+    libraries = LIBRARIES[: chosen.randint(1, 3)]
+    patterns = chosen.sample(sorted(PATTERNS), chosen.randint(1, 4))
+    sizes = sorted(chosen.sample(SIZES, chosen.randint(1, len(SIZES))))
+    draw = random.Random(f"{seed} {visit}")
+    return [
         row
         for library in libraries
         for launch in range(draw.choice((1, 1, 2, 3, 5)))
@@ -57,13 +73,6 @@ def hostile_facts(seed: int) -> Facts:
         for axes in PATTERNS[pattern]
         for row in _points(draw, library, launch, pattern, axes, sizes)
     ]
-    frame = pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
-    environment: dict[str, Any] = {
-        "host": "n1",
-        "caches": {"L1_bytes": 32768, "L2_bytes": 2**20},
-        "plan": {"precision": draw.choice(ODD)},
-    }
-    return Facts(frame, {"mpich": "MPICH 5.0.2"}, {"run": environment})
 
 
 def _points(

@@ -205,6 +205,14 @@ class TestMeasurements:
         assert "samples_s" not in first
         assert second == {"event": "launch", "library": "x"}
 
+    def test_a_table_without_a_row_is_no_finished_point(self, run: Run) -> None:
+        columns = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if name != "run"}
+        pl.DataFrame(schema=columns).write_parquet(
+            run.path / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
+        )
+        with pytest.raises(InputError, match="no finished point"):
+            run.check()
+
     @pytest.mark.parametrize("content", [None, b"", b'{"event":"launch"}\n', b'{"event":"poi'])
     def test_without_a_finished_point(self, run: Run, content: bytes | None) -> None:
         if content is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
+from nhalf.base.numbers import percent
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size
 from nhalf.cli.options import OUTPUT, TableOptions
@@ -179,7 +180,7 @@ def _show(console: Console, result: Check, run: Run, expect: str, all_points: bo
     verbs = {"missed": "does not meet", "not measured": "lacks points of", "met": "meets"}
     verb = verbs.get(result.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
-    console.print(f"{text}{result.confidence * 100:.3g} %", markup=False, soft_wrap=True)
+    console.print(f"{text}{percent(result.confidence, None)}", markup=False, soft_wrap=True)
 
 
 def _shared(answers: Sequence[Answer]) -> dict[str, Any]:

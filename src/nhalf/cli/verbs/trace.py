@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption
 
@@ -95,7 +96,7 @@ def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
         (
             row["call"],
             row["kind"],
-            str(row["count"]),
+            whole(row["count"]),
             format_size(row["bytes"]),
             format_time(row["time_s"]),
             format_time(row["waiting_s"]),

@@ -18,6 +18,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import percent
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
 from nhalf.decide.check.promise import UNVERIFIED
 from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, Unit, Verdict
@@ -148,9 +149,9 @@ def model_notes(machine: Machine, tolerance: float) -> list[str]:
     if not errors or max(errors) <= tolerance:
         return []
     return [
-        f"models of {machine.name} are themselves off by up to {max(errors) * 100:.2g} % at sizes "
-        f"left out of the fit: with a tolerance of {tolerance * 100:.3g} % that may show as "
-        "missed"
+        f"models of {machine.name} are themselves off by up to {percent(max(errors), None)} at "
+        f"sizes left out of the fit: with a tolerance of {percent(tolerance, None)} that may show "
+        "as missed"
     ]
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree as xml
 
+from nhalf.base.dates import date_of
 from nhalf.base.numbers import MISSING, span
 from nhalf.decide.check.verdict import (
     FAILURES,
@@ -25,6 +26,8 @@ from nhalf.decide.check.verdict import (
 )
 
 POINTS_LISTED_MAX = 20
+LONGEST_S = 1e9
+"""No run measures for longer than 30 years: its clock was set in between."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -40,10 +43,15 @@ def junit(
     failures = sum(answer.verdict in failing for answer in check.answers)
     skipped = sum(answer.verdict == "unclear" for answer in check.answers) * (not strict)
     counts = {"tests": len(check.answers), "failures": failures, "errors": 0, "skipped": skipped}
-    began = datetime.fromtimestamp(started_s, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    began = date_of(started_s, UTC) or datetime.fromtimestamp(0, UTC)
+    time_s = time_s if 0 <= time_s < LONGEST_S else 0.0
     suites = xml.Element("testsuites")
     suite = _child(suites, "testsuite", name=name, package="nhalf", id=0, **counts)
-    suite.attrib |= {"time": f"{time_s:.3f}", "timestamp": began, "hostname": host or "localhost"}
+    suite.attrib |= {
+        "time": f"{time_s:.3f}",
+        "timestamp": f"{began:%Y-%m-%dT%H:%M:%S}",
+        "hostname": host or "localhost",
+    }
     _child(suite, "properties")
     for answer in check.answers:
         is_baseline = check.kind == "baseline" and answer.metric == "time"

@@ -83,13 +83,21 @@ def _point(
     value = times[tuple(key.values())]
     if expectation.metric == "bandwidth" and value.median > 0:
         moved = row["bytes_per_time"]
-        value = Interval(moved / value.median, moved / value.high, moved / value.low)
+        value = _rate_of(value, moved)
     unit, bounds = expectation.unit, expectation.bounds
     if not row["verified"]:
         return PointVerdict(key, unit, bounds, value, "missed", UNVERIFIED)
     if row["median_s"] == 0 or (row["launches"] > 1 and math.isnan(value.low)):
         return PointVerdict(key, unit, bounds, None, "unclear", ZERO)
     return judge(key, unit, bounds, value)
+
+
+def _rate_of(time: Interval, moved_bytes: float) -> Interval:
+    """The rate that a time is; without an interval where that of the time reaches 0."""
+    median = moved_bytes / time.median
+    if not time.low > 0:
+        return Interval(median, math.nan, math.nan)
+    return Interval(median, moved_bytes / time.high, moved_bytes / time.low)
 
 
 def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison
 from nhalf.statistics.intervals import Interval
@@ -165,7 +166,7 @@ def format_value(value: float, unit: Unit) -> str:
         return format_time(value)
     if unit == "Bps":
         return format_rate(value)
-    return format_size(round(value)) if unit == "bytes" else f"{value:.4g}"
+    return format_size(round(value)) if unit == "bytes" else format_number(value, 4)
 
 
 def format_bounds(bounds: Bounds, unit: Unit) -> str:
@@ -181,8 +182,8 @@ def format_excess(point: PointVerdict) -> str:
     excess, measured = point.excess_fraction, point.measured
     if measured is None or not math.isfinite(excess):
         return ""
-    percent = abs(excess) * 100
-    share = f"{percent:.2g} %" if percent < 99.5 else f"{percent:.0f} %"
+    size = abs(excess)
+    share = f"{format_number(size * 100, 2)} %" if size < 0.995 else percent(size)
     if excess <= ROUNDING:
         return f"{share} to spare" if excess < -ROUNDING else "just so"
     if measured.median < point.bounds.low:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nhalf.base.dates import date_of
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.numbers import says_nothing
+from nhalf.base.numbers import MISSING, says_nothing
 from nhalf.decide.changes import Ratio, Verdict, least
 from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.family import family_error
@@ -140,7 +140,8 @@ class History:
 
 def moment(started_s: float) -> str:
     """A local time, to the minute."""
-    return f"{datetime.fromtimestamp(started_s):%Y-%m-%d %H:%M}"
+    date = date_of(started_s)
+    return f"{date:%Y-%m-%d %H:%M}" if date else MISSING
 
 
 def history(

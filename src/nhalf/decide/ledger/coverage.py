@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 
 from nhalf.base.errors import MissingError
+from nhalf.base.numbers import format_number
 from nhalf.decide.ledger.lines import KINDS, Kind, Ledger, Scored, read_ledger, usual_path
 from nhalf.machines.draws import COVERAGE, FACTOR_MAX
 
@@ -66,12 +67,12 @@ class KindCoverage:
         """State what the ledger changes in a later prediction; '' if nothing."""
         cells = f"the ledger's {self.matched} measured cells of {self.kind} predictions"
         if self.stretch_ratio is not None and self.stretch_ratio > 1:
-            return f"{cells} widen the interval {self.stretch_ratio:.3g}-fold"
+            return f"{cells} widen the interval {format_number(self.stretch_ratio)}-fold"
         if self.stretch_ratio is not None:
             return f"{cells} confirm the interval"
         if self.within_ratio is not None:
             too_wide = ", so that such times are no predictions"
-            words = f"{cells}: 95 % are within a factor of {self.within_ratio:.3g}"
+            words = f"{cells}: 95 % are within a factor of {format_number(self.within_ratio)}"
             return words + (too_wide if self.within_ratio > FACTOR_MAX else "")
         return ""
 

@@ -16,6 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.carrier import carrier
+from nhalf.base.dates import date_of, date_of_text
 from nhalf.decide.b_eff import LONGEST_BYTES
 from nhalf.decide.ledger.lines import B_EFF, Cell, Ledger, Predicted, Scored
 from nhalf.facts.facts import Facts
@@ -38,15 +39,17 @@ def scores_of_run(ledger: Ledger, run: Run) -> list[Scored]:
 
     What was simulated was not measured, and when an imported log was measured is not known.
     """
-    if run.simulation or run.environment.get("imported") or not run.created:
+    began = date_of_text(run.created)
+    if run.simulation or run.environment.get("imported") or began is None:
         return []
-    began = datetime.fromisoformat(run.created)
     return _scores(ledger, run.name, began, measured_cells(run))
 
 
 def scores_of_trace(ledger: Ledger, program: Program) -> list[Scored]:
     """The predictions of the ledger for a traced program on the machine that it ran on."""
-    began = datetime.fromtimestamp(program.trace.start_s, UTC)
+    began = date_of(program.trace.start_s, UTC)
+    if began is None:
+        return []
     libraries = {line.cell.library for line in ledger.predictions}
     matches = libraries_in(program.library, libraries) if program.library else []
     cells = [

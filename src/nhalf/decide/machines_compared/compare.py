@@ -38,8 +38,9 @@ class Place:
 
     @property
     def ratio(self) -> float:
-        """Time of B over time of A."""
-        return self.b_s / self.a_s
+        """Time of B over time of A; NaN where a model says of one that it takes no time."""
+        is_ratio = self.a_s > 0 and self.b_s > 0
+        return self.b_s / self.a_s if is_ratio else math.nan
 
 
 @dataclass(frozen=True)

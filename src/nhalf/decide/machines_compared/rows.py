@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import format_number
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.machines_compared.compare import (
     MachineComparison,
@@ -51,7 +52,7 @@ def rows_of(comparison: MachineComparison) -> list[list[str]]:
                 size = format_size(place.size_bytes) if pattern.sized else ""
                 time_texts = [format_time(place.a_s), format_time(place.b_s)]
                 rows.append(
-                    [*head, ranks, size, *time_texts, f"{place.ratio:.3g}", comparison_text]
+                    [*head, ranks, size, *time_texts, format_number(place.ratio), comparison_text]
                 )
                 head, ranks = ["", ""], ""
     return rows

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from nhalf.base.numbers import format_number
@@ -57,8 +58,8 @@ def title(pattern: PatternRatio) -> str:
 
 
 def factor(place: Place) -> float:
-    """The ratio of the slower to the faster time, 1 or more."""
-    return max(place.ratio, 1 / place.ratio)
+    """The ratio of the slower to the faster time, 1 or more; 1 where there is none."""
+    return max(place.ratio, 1 / place.ratio) if 0 < place.ratio < math.inf else 1.0
 
 
 def times(value: float) -> str:

@@ -144,7 +144,7 @@ def predict_program(
         if traced_on is not None:
             origin_s = _simulated_s(program, Target(traced_on))
     error = origin_s / program.elapsed_s - 1
-    error_ratio = max(1 + error, 1 / (1 + error))
+    error_ratio = max(1 + error, 1 / (1 + error)) if origin_s > 0 else math.inf
     left_out_s = 0.0
     if traced_on is not None or not target.simgrid:
         left_out_s = max(0.0, program.elapsed_s - origin_s)

@@ -7,6 +7,7 @@ synchronised clocks where it is a collective); only their form is borrowed.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
@@ -94,6 +95,11 @@ def _point(row: Row) -> str:
 def microseconds(time_s: float) -> float:
     """Convert seconds to the unit of these tables."""
     return time_s * 1e6
+
+
+def two_decimals(value: float) -> str:
+    """A number as the suites print it, however long; '-' for none, where C would print nan."""
+    return f"{value:.2f}" if math.isfinite(value) else "-"
 
 
 def megabytes_per_second(row: Row) -> float:

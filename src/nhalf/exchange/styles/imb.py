@@ -66,7 +66,7 @@ def _cell(title: str, row: Row) -> str:
         return str(row["repetitions"])
     if title == "Msg/sec":
         return f"{1 / row['median_s']:.0f}" if row["median_s"] else "0"
-    return f"{_number(title, row):.2f}"
+    return styles.two_decimals(_number(title, row))
 
 
 def _number(title: str, row: Row) -> float:

@@ -117,7 +117,7 @@ def _columns(benchmark: str) -> list[str]:
 def _cell(title: str, row: Row) -> str:
     if title == "Iterations":
         return str(row["repetitions"])
-    return f"{_number(title, row):.2f}"
+    return styles.two_decimals(_number(title, row))
 
 
 def _number(title: str, row: Row) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
@@ -83,7 +84,9 @@ def _rows(prediction: Prediction) -> tuple[list[Row], list[str]]:
                     "shown": best[i][j] if best[i][j] in shown else OTHERS,
                     "time": format_time(float(np.nanmin(times))),
                     "clear": common.digits(factor, 4),
-                    "second": f"{second}, {factor:.3g} times as long" if second else "no other",
+                    "second": f"{second}, {format_number(factor)} times as long"
+                    if second
+                    else "no other",
                 }
             )
     return rows, shown

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import altair as alt
 
+from nhalf.base.dates import date_of
 from nhalf.base.numbers import change, fixed
 from nhalf.base.rows import Row
 from nhalf.decide.history.history import CurveHistory, History, moment
@@ -55,7 +55,7 @@ def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
     return [
         {
             **{"curve": name, "run": run, "library": levels.libraries[i]},
-            "at": datetime.fromtimestamp(history.started_s[run]).isoformat(),
+            "at": None if date is None else date.isoformat(),
             "when": moment(history.started_s[run]),
             "ratio": common.digits(float(levels.ratio[i])),
             "low": common.digits(float(levels.low[i])),
@@ -64,4 +64,5 @@ def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
             "change": changes.get(run, ""),
         }
         for i, run in enumerate(levels.runs)
+        for date in [date_of(history.started_s[run])]
     ]

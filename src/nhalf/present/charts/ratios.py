@@ -12,6 +12,10 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.present.charts import common
 
+LEAST_POWER, MOST_POWER = -9, 9
+LEAST, MOST = 1e-9, 1e9
+"""No axis of ratios reaches further."""
+
 
 def ratio_row(point: Row, kind: str) -> Row:
     """A row of the chart from a size with its ratio and interval (facts/difference.py)."""
@@ -101,8 +105,11 @@ def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
 
 
 def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:
-    """Choose the ends of the axis: it shows 1 and all but one in `one_in` ratios at either end."""
-    ordered = sorted(ratios)
+    """Choose the ends of the axis: it shows 1 and all but one in `one_in` ratios at either end.
+
+    What is beyond all ticks is drawn at its edge.
+    """
+    ordered = sorted(min(max(ratio, LEAST), MOST) for ratio in ratios)
     low, high = ordered[len(ordered) // one_in], ordered[-1 - len(ordered) // one_in]
     return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]
 
@@ -113,7 +120,7 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     Only ticks on the axis: a clamped scale would draw the others at its edges.
     """
     if high / low > 1000:
-        ticks = [float(f"1e{power}") for power in range(-9, 10)]
+        ticks = [float(f"1e{power}") for power in range(LEAST_POWER, MOST_POWER + 1)]
     elif high / low > 6:
         ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
     else:

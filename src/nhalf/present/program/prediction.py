@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import WIDEST, fixed, percent
+from nhalf.base.numbers import WIDEST, fixed, format_number, percent
 from nhalf.base.units import format_time
 from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
@@ -65,7 +65,7 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
         f"{format_time(prediction.measured_s)}{_launches(prediction)}",
         *([] if prediction.is_certain else _reasons(prediction)),
         f"  {parts}: {prediction.dominated_by} dominates",
-        f"  error {prediction.error * 100:+.1f} % on {where} ({how})",
+        f"  error {percent(prediction.error, 1, signed=True)} on {where} ({how})",
         *_caveats(prediction),
     ]
 
@@ -103,7 +103,7 @@ def _cells(prediction: ProgramPrediction) -> list[str]:
     return [
         format_time(prediction.time_s) if certain else "–",
         _interval(prediction),
-        f"{prediction.measured_s / prediction.time_s:.2f}" if certain else "–",
+        fixed(prediction.measured_s / prediction.time_s, 2) if certain else "–",
         within,
         prediction.dominated_by,
     ]
@@ -130,7 +130,11 @@ def _reasons(prediction: ProgramPrediction) -> Iterator[str]:
     for name, factor in causes:
         if factor > DOUBTED:
             why, remedy = WHY[name]
-            text = f"{factor:.2g}" if math.isfinite(factor) and factor < WIDEST else "unknown size"
+            text = (
+                format_number(factor, 2)
+                if math.isfinite(factor) and factor < WIDEST
+                else "unknown size"
+            )
             yield f"  {why.format(text)}; {remedy}"
 
 

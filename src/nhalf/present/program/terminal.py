@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
@@ -81,7 +81,7 @@ def _sizes(program: Program) -> Table:
         rows.append(
             [
                 _class_name(row["from_bytes"], row["to_bytes"]),
-                str(row["messages"]),
+                whole(row["messages"]),
                 percent(row["messages"] / total),
                 percent(reached),
                 percent(row["bytes"] / all_bytes),
@@ -103,7 +103,7 @@ def _collectives(program: Program) -> Table:
             row["call"],
             format_size(row["size_bytes"]),
             str(row["ranks"]),
-            str(row["operations"]),
+            whole(row["operations"]),
             format_time(row["time_s"] / max(1, row["operations"])),
             format_time(row["time_s"]),
             percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
@@ -122,7 +122,7 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
     rows = [
         [
             row["call"],
-            str(row["count"]),
+            whole(row["count"]),
             format_size(row["bytes"]),
             format_time(row["time_s"] / program.ranks),
             percent(row["time_s"] / whole_s) if whole_s else "–",

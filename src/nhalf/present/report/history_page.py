@@ -37,7 +37,7 @@ def history_page(history: History) -> str:
             (str(len(runs)), "runs"),
             (str(len(history.curves)), "curves in at least two runs"),
             (str(len(history.shifts)), "changes found"),
-            (percent(ERROR), "of histories without a change show one, at most"),
+            (percent(ERROR, None), "of histories without a change show one, at most"),
         ],
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],

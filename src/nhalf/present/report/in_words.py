@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.rows import Row
 from nhalf.present.report.caption import Spec, choice_of, rows_of
 
@@ -47,7 +48,7 @@ def _fact(row: Row, tip: Tip) -> str:
     field, title, form = tip
     value = row[field]
     if isinstance(value, float):
-        value = f"{value * 100:.3g} %" if "%" in form else f"{value:.4g}"
+        value = percent(value, None) if "%" in form else format_number(value, 4)
     return f"{title} {value}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.decide.machines_compared.compare import (
@@ -74,7 +75,7 @@ def _cards(comparison: MachineComparison) -> list[tuple[float, dict[str, str]]]:
     texts = sentences(comparison)
     for place, text in enumerate(_in_order(comparison, texts)):
         value = factors[place] if place < len(factors) else 1.0
-        figure = f"{value:.2g}×" if value < 100 else f"{value:.0f}×"
+        figure = f"{format_number(value, 2 if value < 100 else 3)}×"
         if place >= len(factors):
             figure = "⇄"
         subject, _, detail = text.partition(": ")
@@ -162,6 +163,8 @@ def _rows(pattern: PatternRatio, curve: RatioCurve, comparison: MachineCompariso
     for place in curve.places:
         who = faster(place.a_s, place.b_s)
         ratio = common.digits(place.ratio, 4)
+        if ratio is None:
+            continue
         rows.append(
             {
                 **{"series": title(pattern), "kind": _kind(curve.ranks)},

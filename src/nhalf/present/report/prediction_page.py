@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 
 import altair as alt
 import numpy as np
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
@@ -64,11 +66,14 @@ def _cards(prediction: Prediction) -> list[dict[str, str]]:
         if np.isnan(times).any() or not best[way.algorithm]:
             continue
         loss = float(np.mean(times / fastest - 1))
-        text = (
-            f"{way.algorithm} is the fastest in {best[way.algorithm]} of {cells} cells; taken "
-            f"everywhere it would be {loss * 100:.3g} % slower on average than the best choice."
-        )
-        figure = f"{best[way.algorithm] / cells * 100:.0f} %"
+        text = f"{way.algorithm} is the fastest in {best[way.algorithm]} of {cells} cells"
+        if math.isfinite(loss):
+            text += (
+                f"; taken everywhere it would be {percent(loss, None)} slower on average than the "
+                "best choice"
+            )
+        text += "."
+        figure = percent(best[way.algorithm] / cells)
         cards.append((best[way.algorithm], _card(figure, text)))
     return [card for _, card in sorted(cards, key=lambda card: -card[0])]
 
@@ -81,7 +86,7 @@ def _sections(prediction: Prediction) -> list[Section]:
     sections = []
     if len(prediction.ways) > 1:
         sections.append(_section("map", MAP, MAP_HOW, choice_map(prediction), prediction))
-    if len(prediction.size_bytes) > 1:
+    if len(prediction.size_bytes) > 1 and (prediction.time_s > 0).any():
         sections.append(_section("curves", CURVES, CURVES_HOW, _curves(prediction), prediction))
     if prediction.crossovers:
         rows = [

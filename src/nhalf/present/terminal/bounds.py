@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.numbers import fixed
+from nhalf.base.numbers import fixed, whole
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import Refused
@@ -102,11 +102,14 @@ def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound])
 
 def order_note(bound: Bound, in_order: Bound) -> str:
     """State what a loop takes whose sum or product keeps the order of the source."""
-    rate = f", {in_order.flops_per_s / 1e6:.0f} MFLOPS" if in_order.counts.flops else ""
+    cycles, chain_cycles, ordered_cycles = (
+        fixed(number, 2) for number in (bound.cycles, in_order.dependence_cycles, in_order.cycles)
+    )
+    rate = f", {whole(in_order.flops_per_s / 1e6)} MFLOPS" if in_order.counts.flops else ""
     return (
-        f"{bound.counts.function}:{bound.counts.line}: {bound.cycles:.2f} cycles need partial "
+        f"{bound.counts.function}:{bound.counts.line}: {cycles} cycles need partial "
         f"results that do not wait for each other: {REGROUPING}, or written so. In the order of "
-        f"the source: t_dep {in_order.dependence_cycles:.2f}, {in_order.cycles:.2f} cycles{rate}."
+        f"the source: t_dep {chain_cycles}, {ordered_cycles} cycles{rate}."
     )
 
 
@@ -120,5 +123,5 @@ def _cells(bound: Bound) -> list[str]:
         f"{loop['function']}:{loop['line']}",
         *(str(count or "") for count in (*counts, loop["loads"], loop["stores"])),
         *(fixed(time, 2) for time in times),
-        *(cpf, f"{loop['mflops']:.0f}", ", ".join(limits)),
+        *(cpf, whole(loop["mflops"]), ", ".join(limits)),
     ]

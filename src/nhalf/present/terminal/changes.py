@@ -86,9 +86,10 @@ def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) ->
 
 def tolerance_words(comparison: Comparison) -> str:
     """The price of an alarm in a sentence."""
+    alarms = percent((1 - comparison.confidence) / 2, None)
     return (
         f"A change counts from {percent(comparison.threshold - 1)} on; at most "
-        f"{(1 - comparison.confidence) / 2 * 100:.3g} % of nights without a change raise an alarm."
+        f"{alarms} of nights without a change raise an alarm."
     )
 
 

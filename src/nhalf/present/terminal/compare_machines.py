@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import MISSING, format_number
 from nhalf.decide.machines_compared.compare import MachineComparison
 from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
 from nhalf.decide.machines_compared.words import labels, sentences
@@ -77,7 +78,7 @@ def _parameters(comparison: MachineComparison) -> Table:
     columns = [("", False), (names["A"], True), (names["B"], True), ("B / A", True)]
     table = _table("One message", columns)
     for parameter in comparison.parameters:
-        ratio = f"{parameter.b / parameter.a:.3g}" if parameter.a and parameter.b else "–"
+        ratio = format_number(parameter.b / parameter.a) if parameter.a and parameter.b else MISSING
         table.add_row(
             WORDS[parameter.name],
             *(value_text(parameter, value) for value in (parameter.a, parameter.b)),

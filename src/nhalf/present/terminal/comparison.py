@@ -11,7 +11,8 @@ from nhalf.base.numbers import MISSING, change
 from nhalf.base.units import format_size
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
-from nhalf.present.terminal.tables import show_table
+from nhalf.present.terminal.tables import raw_text, show_table
+from nhalf.store.keys import COMPARED_CURVE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,8 +80,8 @@ def show_ratios(comparison: Comparison) -> None:
         for size in curve.sizes
     ]
     columns = ["bytes", "launches", "a_s", "b_s", "ratio", "ci_low", "ci_high", "verdict"]
-    head = ["mpi_a", "mpi_b", *comparison.curves[0].point, *columns]
-    show_table(head, [[str(value) for value in row] for row in rows])
+    head = ["mpi_a", "mpi_b", *COMPARED_CURVE, *columns]
+    show_table(head, [[raw_text(value) for value in row] for row in rows])
 
 
 def show_several(console: Console, names: Sequence[str], comparisons: Sequence[Comparison]) -> None:

@@ -14,7 +14,7 @@ from nhalf.decide.history.history import RUNS_SURE, History, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.changes import open_lines
-from nhalf.present.terminal.tables import show_table
+from nhalf.present.terminal.tables import raw_text, show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +120,7 @@ def show_values(history: History) -> None:
                 levels.launches[i],
                 *numbers,
             ]
-            rows.append([*map(str, [*levels.curve.values(), *values, run in changed])])
+            rows.append([*map(raw_text, [*levels.curve.values(), *values, run in changed])])
     columns = ["run", "started_s", "library", "launches", "ratio", "ci_low", "ci_high", "changed"]
     show_table([*history.curves[0].levels.curve, *columns], rows)
 

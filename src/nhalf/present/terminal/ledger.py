@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import MISSING, format_number, percent, times
 from nhalf.base.units import format_size
 from nhalf.decide.ledger.coverage import CELLS_MIN, KindCoverage
 from nhalf.decide.ledger.lines import Ledger, Scored
@@ -34,23 +34,23 @@ def show_ledger(console: Console, ledger: Ledger, rows: Sequence[KindCoverage]) 
 
 
 def _cells(row: KindCoverage) -> list[str]:
-    inside = f"{row.inside} of {row.with_interval}" if row.with_interval else "–"
+    inside = f"{row.inside} of {row.with_interval}" if row.with_interval else MISSING
     return [
         row.kind,
         str(row.predictions),
         str(row.matched),
         inside,
-        "–" if row.coverage is None else percent(row.coverage),
+        MISSING if row.coverage is None else percent(row.coverage),
         _signed(row.bias_ratio),
-        "–" if row.typical_ratio is None else f"{(row.typical_ratio - 1) * 100:.1f} %",
-        "–" if row.within_ratio is None else f"{row.within_ratio:.3g}x",
-        "–" if row.stretch_ratio is None else f"{row.stretch_ratio:.3g}x",
+        MISSING if row.typical_ratio is None else percent(row.typical_ratio - 1, 1),
+        MISSING if row.within_ratio is None else times(row.within_ratio),
+        MISSING if row.stretch_ratio is None else times(row.stretch_ratio),
     ]
 
 
 def _signed(ratio: float | None) -> str:
     """How much more than predicted was measured, in the median."""
-    return "–" if ratio is None else f"{(ratio - 1) * 100:+.1f} %"
+    return MISSING if ratio is None else percent(ratio - 1, 1, signed=True)
 
 
 def _remarks(ledger: Ledger, rows: Sequence[KindCoverage]) -> Iterator[str]:
@@ -68,4 +68,6 @@ def _words(score: Scored) -> str:
     cell = score.cell
     way = f"{cell.pattern}/{cell.algorithm}" if cell.algorithm else cell.pattern
     where = f"{cell.ranks} ranks, {format_size(cell.size_bytes)}, {cell.library or cell.machine}"
-    return f"{way}, {where}: {score.measured_ratio:.3g} times the prediction ({score.run})"
+    return (
+        f"{way}, {where}: {format_number(score.measured_ratio)} times the prediction ({score.run})"
+    )

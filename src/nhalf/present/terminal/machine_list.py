@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nhalf.base.errors import InputError
-from nhalf.base.numbers import span
+from nhalf.base.numbers import span, whole
 from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
@@ -159,7 +159,7 @@ def _size(machine: Machine) -> str:
     """'32 × 1': nodes by ranks on each."""
     ranks = str(machine.node.ranks) if machine.node else "?"
     nodes = machine.network.topology.nodes if machine.network else 0
-    return f"{nodes} × {ranks}" if nodes else "–"
+    return f"{whole(nodes)} × {ranks}" if nodes else "–"
 
 
 def short(topology: Topology) -> str:

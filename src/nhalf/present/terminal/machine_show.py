@@ -11,7 +11,7 @@ import msgspec
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import library_named, unknown
-from nhalf.base.numbers import superscript
+from nhalf.base.numbers import format_number, superscript, whole
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
 from nhalf.machines.topology import SharedMemory
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
 NATIVE = "native"
+PUBLISHED_DIGITS = 7
+"""More digits than any publication gives."""
 
 
 def machine_json(machine: Machine, path: str) -> dict[str, Any]:
@@ -131,7 +133,7 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
 
 def _built(machine: Machine, nodes: int) -> str:
     """Describe nodes, ranks and links in a line."""
-    words = [f"{nodes or 'any number of'} node{'' if nodes == 1 else 's'}"]
+    words = [f"{whole(nodes) if nodes else 'any number of'} node{'' if nodes == 1 else 's'}"]
     if machine.node:
         ranks = machine.node.ranks
         words[0] += f" of {ranks} rank{'' if ranks == 1 else 's'}"
@@ -233,9 +235,11 @@ def _points(points: Sequence[PublishedPoint]) -> RenderableType:
             str(point.ranks),
             "" if point.size_bytes is None else format_size(point.size_bytes),
             ", ".join(filter(None, (point.placement, point.axes))),
-            "" if point.time_s is None else f"{point.time_s / MICROSECOND:.7g}",
-            "" if point.rate_Bps is None else f"{point.rate_Bps / 1e6:.7g}",
-            "" if point.ratio is None else f"{point.ratio:g}",
+            ""
+            if point.time_s is None
+            else format_number(point.time_s / MICROSECOND, PUBLISHED_DIGITS),
+            "" if point.rate_Bps is None else format_number(point.rate_Bps / 1e6, PUBLISHED_DIGITS),
+            "" if point.ratio is None else format_number(point.ratio, PUBLISHED_DIGITS),
             point.source,
         ]
         for point in points

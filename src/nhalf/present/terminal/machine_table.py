@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
-from nhalf.base.numbers import says_nothing
+from nhalf.base.numbers import percent, says_nothing, whole
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.present.wording import change_of
 from nhalf.store.axes import parse_axes
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _change(change: Breakpoint | None) -> Text:
     if change.kind == "bend":
         return Text(f"bend{cause}", style="dim")
     slower = change.change_percent > 0
-    words = f"{change.change_percent:+.0f} % above {format_size(change.low_bytes)}{cause}"
+    words = f"{change_of(change)} above {format_size(change.low_bytes)}{cause}"
     return Text(words, style="yellow" if slower else "green")
 
 
@@ -217,13 +218,13 @@ def _caption(model: FittedModel) -> str:
         lines.append("– : the time does not grow with the size there, so there is no rate")
     if model.heldout_median is not None and model.heldout_p95 is not None:
         lines.append(
-            f"error on sizes left out of the fit: median {100 * model.heldout_median:.1f} %, "
-            f"95 % below {100 * model.heldout_p95:.1f} % ({model.heldout_sizes} sizes)"
+            f"error on sizes left out of the fit: median {percent(model.heldout_median, 1)}, "
+            f"95 % below {percent(model.heldout_p95, 1)} ({model.heldout_sizes} sizes)"
         )
     if model.packet_steps is not None:
         steps = model.packet_steps
         lines.append(
-            f"steps of {format_time(steps.height_s)} at {steps.offset_bytes} + "
-            f"{steps.period_bytes} i bytes"
+            f"steps of {format_time(steps.height_s)} at {whole(steps.offset_bytes)} + "
+            f"{whole(steps.period_bytes)} i bytes"
         )
     return "\n".join(lines)

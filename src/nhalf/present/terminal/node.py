@@ -71,10 +71,12 @@ def _show_units(described: Processor) -> None:
     ]
     show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
     forward = described.store_forward_cycles
-    forwarding = f", a stored value is loaded again after {forward:.1f} cycles" if forward else ""
+    forwarding = (
+        f", a stored value is loaded again after {fixed(forward, 1)} cycles" if forward else ""
+    )
     stdout_console().print(
-        f"{described.clock_hz / 1e9:.2f} GHz, {described.issue_per_cycle:.1f} instructions a cycle"
-        f"{forwarding}",
+        f"{fixed(described.clock_hz / 1e9, 2)} GHz, {fixed(described.issue_per_cycle, 1)} "
+        f"instructions a cycle{forwarding}",
         markup=False,
     )
 

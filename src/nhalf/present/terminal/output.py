@@ -39,8 +39,18 @@ def emit_json(result: dict[str, Any]) -> None:
     import msgspec
 
     header = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
-    sys.stdout.write(msgspec.json.encode({**header, **result, **header}).decode() + "\n")
+    content = {**header, **result, **header}
+    sys.stdout.write(msgspec.json.encode(content, enc_hook=_plain).decode() + "\n")
     sys.stdout.flush()
+
+
+def _plain(value: Any) -> Any:
+    """The Python number of a number of NumPy, whose kind is not that of a Python number."""
+    import numpy as np
+
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(f"{type(value).__name__} is nothing that JSON has")
 
 
 def console() -> Console:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
-from nhalf.base.numbers import half_width_text
+from nhalf.base.numbers import UNKNOWN, half_width_text, percent
 from nhalf.base.units import format_size
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
@@ -73,8 +73,13 @@ def _widths(values: dict[str, float], intervals: dict[str, Range]) -> str:
     A coefficient that may as well be 0, or have the other sign, is not known.
     """
     names = sorted(values, key=lambda name: name == "1")
-    halves = [(intervals[name][1] - intervals[name][0]) / 2 / abs(values[name]) for name in names]
-    return ", ".join(half_width_text(half).removeprefix("±") for half in halves)
+    return ", ".join(_half_width(values[name], intervals.get(name)) for name in names)
+
+
+def _half_width(value: float, ends: Range | None) -> str:
+    if ends is None or value == 0:
+        return UNKNOWN
+    return half_width_text((ends[1] - ends[0]) / 2 / abs(value)).removeprefix("±")
 
 
 def _title(model: PatternModel) -> str:
@@ -87,13 +92,13 @@ def _caption(regions: Sequence[PatternModel]) -> str:
     first, lines = regions[0], []
     if first.heldout_median is not None and first.heldout_p95 is not None:
         lines.append(
-            f"error on cells left out of the fit: median {100 * first.heldout_median:.1f} %, "
-            f"95 % below {100 * first.heldout_p95:.1f} % ({first.heldout_cells} cells)"
+            f"error on cells left out of the fit: median {percent(first.heldout_median, 1)}, "
+            f"95 % below {percent(first.heldout_p95, 1)} ({first.heldout_cells} cells)"
         )
     if first.heldout_ranks_median is not None and first.heldout_ranks_p95 is not None:
         lines.append(
-            f"on numbers of ranks left out: median {100 * first.heldout_ranks_median:.1f} %, "
-            f"95 % below {100 * first.heldout_ranks_p95:.1f} %"
+            f"on numbers of ranks left out: median {percent(first.heldout_ranks_median, 1)}, "
+            f"95 % below {percent(first.heldout_ranks_p95, 1)}"
         )
     if first.leftover is not None and first.leftover.whole:
         lines.append("between the cells measured, times are interpolated; the sums are near them")

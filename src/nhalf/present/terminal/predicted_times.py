@@ -7,9 +7,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.output import FORM, stdout_console
-from nhalf.present.terminal.tables import show_table
+from nhalf.present.terminal.tables import row_text, show_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,7 +31,7 @@ def show_prediction(prediction: Prediction) -> None:
     else:
         rows = prediction.as_json()["rows"]
         names = [name for name in rows[0] if name != "interval_s"]
-        show_table(names, [[str(row[name]) for name in names] for row in rows])
+        show_table(names, [[row_text(row[name]) for name in names] for row in rows])
     shown = prediction.crossovers[:CROSSOVERS_SHOWN]
     for crossover in shown:
         console.print(
@@ -89,4 +90,4 @@ def _runner_up(prediction: Prediction, i: int, j: int) -> str:
     if len(prediction.size_bytes) > SIZES_WITH_RUNNER_UP or len(times_s) < 2 or times_s[0][0] <= 0:
         return ""
     (first_s, _), (second_s, name) = times_s[:2]
-    return f"\n{name} +{(second_s / first_s - 1) * 100:.0f} %"
+    return f"\n{name} {percent(second_s / first_s - 1, signed=True)}"

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.errors import FailedError
+from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ def show(replays: Sequence[Replay], *, as_json: bool) -> None:
         for replay in replays:
             screen.print(_table(replay))
     for replay in replays:
+        worst = percent(replay.worst.error, 1, signed=True)
         if replay.median_error > MEDIAN_MAX or abs(replay.worst.error) > WORST_MAX:
             raise FailedError(
-                f"the simulation of {replay.mpi} is {replay.median_error:.1%} off, "
-                f"{replay.worst.error:+.1%} at {format_size(replay.worst.size_bytes)}",
+                f"the simulation of {replay.mpi} is {percent(replay.median_error, 1)} off, "
+                f"{worst} at {format_size(replay.worst.size_bytes)}",
                 "measure longer, so that the sizes of a curve agree with each other",
             )
 
@@ -59,8 +61,9 @@ def _table(replay: Replay) -> Table:
         title=Text(f"{replay.mpi}, ping-pong, {replay.placement}", style="bold"),
         title_justify="left",
         caption=Text(
-            f"error: median {replay.median_error:.1%}, worst {abs(worst.error):.1%} at "
-            f"{format_size(worst.size_bytes)}; 'model' is what the fitted segments alone say",
+            f"error: median {percent(replay.median_error, 1)}, worst "
+            f"{percent(abs(worst.error), 1)} at {format_size(worst.size_bytes)}; "
+            "'model' is what the fitted segments alone say",
             style="dim",
         ),
         caption_justify="left",
@@ -73,6 +76,6 @@ def _table(replay: Replay) -> Table:
         table.add_row(
             format_size(size.size_bytes),
             *map(format_time, (size.measured_s, size.model_s, size.simulated_s)),
-            f"{size.error:+.1%}",
+            percent(size.error, 1, signed=True),
         )
     return table

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from nhalf.base.numbers import format_number
 from nhalf.present.terminal.output import FORM, stdout_console
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def _width(table: Table) -> int:
 
 def show_frame(frame: pl.DataFrame) -> None:
     """Print any frame as a table."""
-    rows = [[_text(value) for value in row] for row in frame.iter_rows()]
+    rows = [[raw_text(value) for value in row] for row in frame.iter_rows()]
     show_table(frame.columns, rows)
 
 
@@ -120,10 +122,19 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     sys.stdout.writelines(f"{text.rstrip()}\n" for text in (*head, *body))
 
 
-def _text(value: object) -> str:
-    """Format a value of a frame; semicolons separate the items of a list."""
+def raw_text(value: object) -> str:
+    """Format a value of a frame with all digits; a semicolon separates items, nothing is ''."""
     if isinstance(value, list):
-        return "; ".join(map(_text, value))
+        return "; ".join(map(raw_text, value))
     if isinstance(value, dict):
-        return "=".join(map(_text, value.values()))
-    return "" if value is None else str(value)
+        return "=".join(map(raw_text, value.values()))
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    return str(value)
+
+
+def row_text(value: object) -> str:
+    """Format a value of a row: all digits for the programs that read CSV, four for people."""
+    if isinstance(value, float) and FORM.get() != "csv":
+        return format_number(value, 4)
+    return raw_text(value)

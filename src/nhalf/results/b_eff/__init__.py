@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.numbers import percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.results import Column, Result
@@ -39,8 +40,8 @@ class EffectiveBandwidth(Result):
         if row["missing"]:
             return f"no {self.title}: {row['missing']}"
         whole, part = (column.cell(row) for column in self.columns[:2])
-        share = row["random_ratio"] * 100
-        figures = f"{whole}, {part} per process; random orders reach {share:.0f} % of rings"
+        share = percent(row["random_ratio"])
+        figures = f"{whole}, {part} per process; random orders reach {share} of rings"
         if row.get("subset"):
             return f"{self.title} is about {figures}; an estimate, since {row['subset']}"
         return f"{self.title} {figures}"

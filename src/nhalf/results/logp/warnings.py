@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from nhalf.base.numbers import format_number
 from nhalf.base.units import format_size, format_time
 from nhalf.results.logp import gap
 from nhalf.results.logp.times import (
@@ -156,7 +157,7 @@ def _about_stream(times: Times) -> Iterable[str]:
     why = "they wait for each other" if slower else "they are sent and received at the same time"
     yield (
         f"in a stream messages arrive {words} than g(m) = RTT(m) - RTT(0) + g(0) predicts "
-        f"{_at(list(apart), worst, f'{factor:.2g} times')}, because {why}"
+        f"{_at(list(apart), worst, f'{format_number(factor, 2)} times')}, because {why}"
     )
 
 

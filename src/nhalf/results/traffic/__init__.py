@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from nhalf.base.numbers import share_span
+from nhalf.base.numbers import percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.results import Column, Result
@@ -16,12 +16,12 @@ from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name, tra
 
 
 def _percent(load_percent: float) -> str:
-    return f"{load_percent:.0f} %"
+    return percent(load_percent / 100)
 
 
 def percent_of(share: float) -> str:
     """Write a share of 1 as a percentage."""
-    return f"{share * 100:.0f} %"
+    return percent(share)
 
 
 def _parts(row: Row) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.statistics.intervals import Interval, launch_interval
@@ -203,8 +204,8 @@ def _missing(offered: pl.DataFrame, points: Sequence[float | None]) -> str:
     if offered.is_empty():
         return "no load was offered: give --axis load=25,50,100"
     if sum(point is not None for point in points) * 2 <= len(points):
-        highest = float(np.max(offered["load_percent"].to_numpy()))
-        return f"it is not saturated at {highest:g} % of its load: offer more with --axis load"
+        highest = format_number(float(np.max(offered["load_percent"].to_numpy())))
+        return f"it is not saturated at {highest} % of its load: offer more with --axis load"
     return ""
 
 

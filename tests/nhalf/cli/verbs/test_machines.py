@@ -17,6 +17,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
 from nhalf.machines.machine_file import write
 from nhalf.machines.topology import Crossbar, Torus
 from nhalf.present.terminal.machine_list import message_cost, short
+from tests.schemas import check_schema
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -247,3 +248,11 @@ def test_bad_input_is_one_line(nhalf: Call, tmp_path: Path) -> None:
         assert told in err
         assert err.startswith("nhalf: error: ")
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("show",), ("machines", "show")], ids=" ".join)
+def test_the_schema_holds_for_every_machine_of_record(words: tuple[str, ...], nhalf: Call) -> None:
+    for name in catalogue.names():
+        code, out, _ = nhalf(*words, name, "--json")
+        assert code == 0
+        check_schema(out)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -111,3 +112,12 @@ def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
         timeout=patience_s(60),
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("moment_s", [1e300, -1e300, math.nan])
+def test_a_clock_that_was_wrong_leaves_valid_times(moment_s: float) -> None:
+    check = Check("expectations", 0.95, (answer("good", 1.0, 1.0, 1.0),))
+    content = junit(check, name="p", host="", started_s=moment_s, time_s=moment_s, strict=False)
+    suite = xml.fromstring(content).find("testsuite")
+    assert suite is not None
+    assert (suite.attrib["timestamp"], suite.attrib["time"]) == ("1970-01-01T00:00:00", "0.000")

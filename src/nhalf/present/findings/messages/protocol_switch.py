@@ -133,5 +133,5 @@ def _figure(jump: Jump) -> str:
     """'+40 %' for small changes, otherwise '2.4×'; '≥ 1.3×' if imprecise."""
     if _vague(jump):
         return "≥ " + times(jump.at_least).replace("x", "×")
-    share = f"{(jump.ratio.median - 1) * 100:+.0f} %".replace("-", "−")
+    share = percent(jump.ratio.median - 1, signed=True).replace("-", "−")
     return share if jump.ratio.median < 2 else times(jump.ratio.median).replace("x", "×")

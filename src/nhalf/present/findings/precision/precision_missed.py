@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nhalf.base.listing import few
-from nhalf.base.numbers import half_width_text
+from nhalf.base.numbers import half_width_text, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
@@ -82,7 +82,7 @@ def _allowed(reached: Reach, target_share: float) -> Finding:
     bound = f" (95 % of the points are within {most})" if reached.most_share < BLIND else ""
     text = (
         f"The noise of this machine allows {usual} with {launches} launches{bound}; "
-        f"±{target_share * 100:.3g} % was asked for."
+        f"±{percent(target_share, None)} was asked for."
     )
     if reached.half_width_share >= BLIND:
         why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
 from nhalf.facts.difference import COSTLY
@@ -64,8 +64,8 @@ def _scattered(who: str, row: Row) -> Finding:
     share, (low, high) = row["random_ratio"], row["random_ratio_ci"]
     return Finding(
         f"{who}: when neighbours are spread at random, all processes together reach "
-        f"{percent(share)} of the bandwidth of rings of neighbours (interval {low * 100:.0f} to "
-        f"{percent(high)}).",
+        f"{percent(share)} of the bandwidth of rings of neighbours (interval "
+        f"{share_span(low, high)}).",
         importance=weight(share, 45, 70),
         kind="random-neighbours",
         remedy="Number processes so that those that communicate are close to each other.",

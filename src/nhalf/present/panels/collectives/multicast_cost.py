@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.base.numbers import format_number, percent
+from nhalf.base.numbers import format_number, percent, whole
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
@@ -53,7 +53,7 @@ def _cells(row: Row) -> list[str]:
     return [
         str(row["group"]),
         format_size(row["bytes"]),
-        f"{row['links_used']:.0f}",
-        f"{row['link_visits']:.0f}",
+        whole(row["links_used"]),
+        whole(row["link_visits"]),
         format_number(row["link_concentration"]),
     ]

@@ -18,6 +18,7 @@ from nhalf.facts.switches import evident_changes
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
+from nhalf.present.wording import change_of
 
 STEPS_PER_SEGMENT = 24
 """Places at which a segment's line is drawn: it is curved on logarithmic axes."""
@@ -153,7 +154,7 @@ def _switches(model: FittedModel, facts: Facts) -> list[Row]:
             "bytes": change.low_bytes,
             "until": change.high_bytes,
             "words": f"between {format_size(change.low_bytes)} and "
-            f"{format_size(change.high_bytes)}: {change.change_percent:+.0f} % ({change.kind})",
+            f"{format_size(change.high_bytes)}: {change_of(change)} ({change.kind})",
         }
         for change in evident_changes(facts, model)
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.distance import PATTERN, distances, places_of, relation
@@ -164,7 +165,7 @@ def _rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
                 "first": row["first"],
                 "second": row["second"],
                 "ratio": common.digits(row["ratio"], 4),
-                "text": f"{shown:.3g}",
+                "text": format_number(shown),
                 "time": format_time(row["median_s"]),
                 "rate": format_rate(row["rate_Bps"] or 0.0) if size else "–",
                 "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import IRREGULAR, NONE, PAIR, Shape, communication_shape
@@ -30,7 +30,7 @@ class ShapeOfMessages(Finder[Program]):
             return
         small = share_below(message_sizes(program), SMALL_BYTES)
         large = 1 - share_below(message_sizes(program), LARGE_BYTES)
-        partners = f"{shape.partners:g} partner{'' if shape.partners == 1 else 's'}"
+        partners = f"{format_number(shape.partners)} partner{'' if shape.partners == 1 else 's'}"
         middle = median_bytes(message_sizes(program))
         bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
         share = share_below(message_sizes(program), middle + 1)

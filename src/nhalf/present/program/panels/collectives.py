@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
@@ -27,7 +27,7 @@ class Collectives(Panel[Program]):
                 format_size(row["size_bytes"]),
                 str(row["ranks"]),
                 str(row["communicator"]),
-                str(row["operations"]),
+                whole(row["operations"]),
                 format_time(row["time_s"] / max(1, row["operations"])),
                 format_time(row["time_s"]),
                 percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",

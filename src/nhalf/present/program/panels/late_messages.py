@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.numbers import format_number, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.program import Program
@@ -27,12 +28,12 @@ class LateMessages(Panel[Program]):
                 str(row["rank"]),
                 str(row["late_rank"]),
                 row["cause"],
-                str(row["messages"]),
-                str(row["of_messages"]),
+                whole(row["messages"]),
+                whole(row["of_messages"]),
                 format_time(row["waiting_s"]),
                 format_time(row["longest_s"]),
                 format_size(row["size_bytes"]),
-                f"{row['from_s']:.6g} s",
+                f"{format_number(row['from_s'], 6)} s",
             ]
             for row in late_pairs(program).head(ROWS_MAX).iter_rows(named=True)
         ]
