@@ -199,8 +199,10 @@ class Replay:
         Large sends and operations that the call completes are waited for as well.
         """
         arrivals = self._arrivals(messages)
+        if arrivals is None:
+            return False
         sends = self._arrivals(self._offered(state, place))
-        if arrivals is None or sends is None:
+        if sends is None:
             return False
         operations = state.actor.operations_of(place) if state.actor.ended else ()
         if operations and any(self._last_s(state, ended) is None for ended in operations):
