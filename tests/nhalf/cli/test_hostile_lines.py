@@ -226,5 +226,5 @@ def test_what_is_damaged_here_was_sound(tmp_path: Path) -> None:
 def test_a_word_that_nobody_reads_is_cut(tmp_path: Path) -> None:
     ended = call_here("predict", LONG, "--machine", "sp2-mpl", folder=tmp_path)
     assert ended.code == 2
-    assert f"{'x' * 100}…{'x' * 100}'" in ended.err
+    assert f"{'x' * 100}…x" in ended.err
     assert LONG[:300] not in ended.err
