@@ -209,7 +209,7 @@ def fresh_folder(tmp_path: Path) -> Callable[[], Path]:
 
 
 def test_bad_command_lines_end_with_one_line(fresh_folder: Callable[[], Path]) -> None:
-    assert [text for seed in range(40) for text in complaints(seed, fresh_folder())] == []
+    assert [text for seed in range(20) for text in complaints(seed, fresh_folder())] == []
 
 
 @pytest.mark.full
