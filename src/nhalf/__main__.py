@@ -6,11 +6,17 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import warnings
 
 from nhalf.base.errors import Interrupted, NhalfError, Terminated
+
+NAMES_NO_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
+"""Errors of a name as it was typed."""
+LONG_WORD = re.compile(r"\S{256,}")
+"""Longer than the name of a file may be."""
 
 
 def main() -> None:
@@ -40,7 +46,7 @@ def main() -> None:
         code = 0  # the reader has seen enough, as after `| head`: nothing is wrong
     except OSError as error:
         _say(f"error: {_system_error(error)}")
-        code = 3
+        code = 2 if error.errno in NAMES_NO_FILE else 3
     except Exception as error:
         code = _usage_error(error)
     _drop_what_nobody_takes()
@@ -62,7 +68,12 @@ def _drop_what_nobody_takes() -> None:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"nhalf: {text}\n")
+    sys.stderr.write(f"nhalf: {LONG_WORD.sub(_cut, text)}\n")
+
+
+def _cut(word: re.Match[str]) -> str:
+    """Both ends of a word that nobody reads to its end."""
+    return f"{word[0][:150]}…{word[0][-100:]}"
 
 
 def _system_error(error: OSError) -> str:

@@ -38,7 +38,7 @@ class Replayed:
 
     @property
     def error(self) -> float:
-        """The relative error of the simulated time; infinite where one of both is no time."""
+        """The relative error of the simulated time; infinite where a time is unknown or 0."""
         error = self.simulated_s / self.measured_s - 1 if self.measured_s > 0 else math.inf
         return math.inf if math.isnan(error) else error
 

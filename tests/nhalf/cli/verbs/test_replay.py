@@ -55,7 +55,7 @@ def test_a_table_for_people(call: Call, run: Path) -> None:
     text = call("simulate", "--machine", run, "--replay").out
     assert "measured" in text
     assert "4 MiB" in text
-    assert "error: median 0.0%" in text
+    assert "error: median 0.0 %" in text
 
 
 def test_the_run_is_a_machine_for_more_ranks(call: Call, run: Path) -> None:
