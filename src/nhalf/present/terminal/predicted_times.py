@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,8 +52,9 @@ def _words(prediction: Prediction) -> str:
     """Count in a sentence how often each algorithm is fastest."""
     cells = Counter(name for row in prediction.best() for name in row)
     total = sum(cells.values())
-    ranking = ", ".join(f"{name} in {count}" for name, count in cells.most_common())
-    return f"{prediction.pattern} on {prediction.machine}: fastest of {total} cells: {ranking}"
+    ranking = ", ".join(f"{name} in {won}" for name, won in cells.most_common())
+    total_words = count(total, "cell")
+    return f"{prediction.pattern} on {prediction.machine}: fastest of {total_words}: {ranking}"
 
 
 def _table(prediction: Prediction) -> Table:
