@@ -51,6 +51,7 @@ class Measuring:
         self._retries = Retries(self.agenda, self._records, by_key, starting.hosts)
         self._order = Order(self.agenda, plan.seed, self._retries.ended)
         self._stopping = Stopping(self.agenda, limit, run.resuming, site.cores)
+        progress.limit(self._stopping.limit_in_words)
         self._further = Further(self.agenda, self._stopping)
         parts = (self._stopping, self._retries, starting, self._records)
         self._scout = Scout(self.agenda, *parts)

@@ -24,7 +24,12 @@ class Progress:
         self._bars: Bars | None = None
         if not quiet:
             self._bars = _bars()
-        self._task = self._bars.add_task("preparing", total=None) if self._bars else None
+        self._task = self._bars.add_task("preparing", total=None, limit="") if self._bars else None
+
+    def limit(self, words: str) -> None:
+        """Show the time limit of the run."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, limit=words)
 
     def total(self, points: int) -> None:
         """Set how many points the run still has to measure."""
@@ -76,6 +81,7 @@ def _bars() -> Bars | None:
         BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[limit]}", markup=False),
         TextColumn("{task.description}", markup=False),
         console=terminal,
         transient=True,

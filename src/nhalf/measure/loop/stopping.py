@@ -80,12 +80,16 @@ class Stopping:
         """Take points that were left out back in if the budget has time; whether there were any."""
         return self._budget.fits(LAUNCHES_MIN) and widen(self._agenda, self._budget)
 
+    @property
+    def limit_in_words(self) -> str:
+        """The time of the run: 'time limit (30 s)'."""
+        kind = "time limit" if self._is_given else "default time"
+        return f"{kind} ({format_time(self._budget_s)})"
+
     def in_words(self) -> list[str]:
         """Describe what was left out to end in time, and how to go on; nothing if all was done."""
         left_out, unfinished = self._agenda.left_out(), self._agenda.unfinished()
-        limit = f"time limit ({format_time(self._budget_s)})"
-        if not self._is_given:
-            limit = f"default time ({format_time(self._budget_s)})"
+        limit = self.limit_in_words
         if unfinished:
             reason = "points failed"
             if not self._budget.fits(LAUNCHES_MIN):

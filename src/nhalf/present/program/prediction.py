@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import WIDEST, fixed, format_number, percent
+from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
 from nhalf.base.units import format_time
 from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
@@ -100,6 +100,8 @@ def show_predictions(console: Console, predictions: Sequence[ProgramPrediction])
 def _cells(prediction: ProgramPrediction) -> list[str]:
     certain = prediction.is_certain
     within = "yes" if prediction.is_within_error else "no"
+    if says_nothing(prediction.low_s, prediction.high_s):
+        within = "–"
     return [
         format_time(prediction.time_s) if certain else "–",
         _interval(prediction),
@@ -112,15 +114,13 @@ def _cells(prediction: ProgramPrediction) -> list[str]:
 def _headline(prediction: ProgramPrediction) -> str:
     if prediction.is_certain:
         return f"{format_time(prediction.time_s)} ({_interval(prediction)})"
-    if prediction.factor > WIDEST:
+    if says_nothing(prediction.low_s, prediction.high_s):
         return "no prediction"
     return f"no prediction, something in {_interval(prediction)}"
 
 
 def _interval(prediction: ProgramPrediction) -> str:
-    if prediction.factor > WIDEST:
-        return "unknown"
-    return f"{format_time(prediction.low_s)} to {format_time(prediction.high_s)}"
+    return span(prediction.low_s, prediction.high_s, format_time)
 
 
 def _reasons(prediction: ProgramPrediction) -> Iterator[str]:

@@ -11,6 +11,7 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import row_text, show_table
+from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,8 +53,9 @@ def _words(prediction: Prediction) -> str:
     """Count in a sentence how often each algorithm is fastest."""
     cells = Counter(name for row in prediction.best() for name in row)
     total = sum(cells.values())
-    ranking = ", ".join(f"{name} in {count}" for name, count in cells.most_common())
-    return f"{prediction.pattern} on {prediction.machine}: fastest of {total} cells: {ranking}"
+    ranking = ", ".join(f"{name} in {won}" for name, won in cells.most_common())
+    total_words = count(total, "cell")
+    return f"{prediction.pattern} on {prediction.machine}: fastest of {total_words}: {ranking}"
 
 
 def _table(prediction: Prediction) -> Table:

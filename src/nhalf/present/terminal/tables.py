@@ -20,6 +20,8 @@ RICH_ROWS_MAX = 40
 COLUMNS_MIN = 3
 BETWEEN = 3
 """Characters between two columns."""
+FOLDED = 24
+"""Longer words, such as lists of options, may be divided in columns that wrap."""
 DROPPED = (
     *("source", "samples", "launches", "switches at", "state", "95 %", "95 % interval"),
     *("warnings", "n½", "threads", "where", "ranks", "year", "network", "nodes", "over time"),
@@ -92,7 +94,8 @@ def _width(table: Table) -> int:
         texts = [plain(cell) for cell in (column.header, *column.cells)]
         is_last = place == len(table.columns) - 1
         words = [word for text in texts for word in ([text] if column.no_wrap else text.split())]
-        needed = max(column.min_width or 0, max(map(cell_len, words), default=0))
+        longest = max(map(cell_len, words), default=0)
+        needed = max(column.min_width or 0, longest if column.no_wrap else min(longest, FOLDED))
         width += min(needed, column.max_width or needed) + (0 if is_last else BETWEEN)
     return width
 

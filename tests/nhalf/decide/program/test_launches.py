@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 from msgspec.structs import replace
+from rich.console import Console
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.launches import predict_launches
@@ -17,7 +20,7 @@ from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
-from nhalf.present.program.prediction import prediction_lines
+from nhalf.present.program.prediction import prediction_lines, show_predictions
 from tests.nhalf.decide.program.known_programs import machine, message_s, ping_pong
 from tests.nhalf.traced_programs import stored
 from tests.server import Ended
@@ -50,6 +53,18 @@ def test_launches_that_differ_widen_the_interval() -> None:
     lines = prediction_lines(found)
     assert "median of 3 launches" in lines[0]
     assert not any("launch-to-launch" in line for line in lines)
+
+
+def test_ends_more_than_a_factor_of_100_apart_are_not_told() -> None:
+    found = predict_launches([ping_pong(5, 1000, 0.02)], ON, Messages(machine()))
+    wide = dataclasses.replace(found, low_s=found.time_s / 12, high_s=found.time_s * 12)
+    first, *_ = prediction_lines(wide)
+    assert "no prediction; traced" in first
+    console = Console(width=200, record=True, file=io.StringIO())
+    show_predictions(console, [found, wide])
+    certain, unknown = console.export_text().splitlines()[2:4]
+    assert " to " in certain
+    assert unknown.split()[1:5] == ["–", "unknown", "–", "–"]
 
 
 def test_another_program_is_no_launch() -> None:

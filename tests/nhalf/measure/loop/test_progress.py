@@ -10,6 +10,7 @@ from nhalf.measure.plan.plan import Point
 def drive(progress: Progress) -> None:
     with progress:
         progress.say("starting [/b] launch 1")
+        progress.limit("time limit (30 s)")
         progress.total(2)
         progress.point("Library [x]", Point("pingpong", 2, 8), [1e-6])
         progress.point("Library [x]", Point("pingpong", 2, 8, axes="pairs=2"), [])
@@ -32,3 +33,4 @@ def test_a_terminal_sees_the_point_and_its_estimate(
     shown = capfd.readouterr()
     assert shown.out == ""
     assert "Library [x]  pingpong 8 B" in shown.err
+    assert "time limit (30 s)" in shown.err

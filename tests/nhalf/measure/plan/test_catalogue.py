@@ -61,9 +61,10 @@ class TestOurs:
             assert study.what, name
             assert all(block.patterns for block in study.blocks), name
 
-    def test_only_the_one_on_layers_names_transports(self) -> None:
+    def test_only_those_on_what_is_beside_mpi_name_transports(self) -> None:
         named = {name: catalogue.study(name, 2).transports for name in NAMES}
         assert {"mpi", "shm", "tcp"} <= set(named.pop("layers"))
+        assert named.pop("remote-memory") == ["shm", "rma"]
         assert not any(named.values())
 
     def test_full_is_everything(self) -> None:
