@@ -54,7 +54,7 @@ ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "ledger, file": lambda value: nhalf.ledger("{a}", file=value),
     "run": lambda value: nhalf.run([value], out="{out}"),
     **{f"run, {word}": partial(_run_with, word) for word in OPTIONS},
-    "run, out": lambda value: nhalf.run(transport="modell", out=value),
+    "run, out": lambda value: nhalf.run(transport="no such", out=value),
 }
 MEANT = {
     # These are sizes, ranks, launches, a seed, seconds, a share, and a file that may be made.
