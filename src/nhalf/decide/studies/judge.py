@@ -143,7 +143,7 @@ def _compared(
 ) -> tuple[Verdict, str]:
     """The verdict on a number, and why there is none."""
     if value.ci is None and needs_interval:
-        return UNTESTED, "single launches have no interval"
+        return UNTESTED, "its interval is not known: that takes several launches"
     low, high = value.ends
     if says_nothing(low, high):
         return UNTESTED, "the interval is too wide"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,9 +69,10 @@ class Measured:
 
     def _transport(self, layer: str) -> str:
         """The transport of the run that is asked for."""
-        choices = MESSAGES if layer in ("", "mpi") else (layer,)
-        any_of_them: list[str] = [] if layer else list(self._libraries)
-        for transport in [*choices, *any_of_them]:
+        choices = list(MESSAGES) if layer in ("", "mpi") else [layer]
+        if not layer:
+            choices += list(self._libraries)
+        for transport in choices:
             if transport in self._libraries:
                 return transport
         raise InputError(f"no messages by {layer} were measured")
@@ -159,4 +161,7 @@ def _of_segment(segment: Segment, figure: str) -> Value:
         "r-inf": (segment.r_inf_Bps, segment.r_inf_ci),
         "n-half": (segment.n_half_bytes, segment.n_half_ci),
     }
-    return Value(*values[figure], origin=MEASURED)
+    number, ci = values[figure]
+    if not math.isfinite(number):
+        raise InputError("its time does not grow with size there, as far as launches show")
+    return Value(number, ci, origin=MEASURED)

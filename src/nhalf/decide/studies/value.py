@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -43,10 +44,10 @@ class Value:
     def over(self, divisor: Value) -> Value:
         """The ratio. Without common draws its interval reaches from end to end: wider than needed.
 
-        Raises InputError for a divisor that may be 0.
+        Raises InputError for a divisor that may be 0, or has no finite value.
         """
-        if divisor.ends[0] <= 0:
-            raise InputError("what it is compared with may be 0")
+        if not (divisor.ends[0] > 0 and math.isfinite(divisor.median)):
+            raise InputError("what it is compared with may be 0, or has no value")
         origins = (self.origin, divisor.origin)
         origin = next(name for name in ORIGINS if name in origins)
         if self.per_draw is not None and divisor.per_draw is not None:
