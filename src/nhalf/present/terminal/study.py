@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nhalf.base.numbers import MISSING, format_number, span
 from nhalf.base.units import format_rate, format_size, format_time
@@ -14,9 +14,10 @@ from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
 from nhalf.decide.studies.repeat import Cell, Repetition, Table
 from nhalf.decide.studies.value import Value
 from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.tables import show_table
+from nhalf.present.terminal.tables import BETWEEN, show_table
 
 FORMS = {"s": format_time, "Bps": format_rate, "bytes": format_size, "ratio": format_number}
+Line = tuple[str, ...]
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 
 
@@ -33,7 +34,8 @@ def show_repetition(repetition: Repetition) -> None:
     console.print(repetition.form.source, markup=False, style="dim", soft_wrap=True)
     for table in repetition.tables:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
-        show_table(table.head, _rows(table))
+        for head, rows in _parts(table.head, _rows(table), console.width):
+            show_table(head, rows)
     console.print("\nConclusions")
     head = ("verdict", "number", "95 % interval", "limit", "published", "conclusion")
     show_table(head, [_row(judgement) for judgement in repetition.conclusions])
@@ -42,7 +44,20 @@ def show_repetition(repetition: Repetition) -> None:
     console.print(words, markup=False, style="dim", soft_wrap=True)
 
 
-def _rows(table: Table) -> list[tuple[str, ...]]:
+def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line, list[Line]]]:
+    """Cut a table into parts that fit the width, each with the first column."""
+    lines = [head, *rows]
+    widths = [BETWEEN + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    first, used = 1, widths[0]
+    for place in range(1, len(head)):
+        if place > first and used + widths[place] > width:
+            yield head[:1] + head[first:place], [row[:1] + row[first:place] for row in rows]
+            first, used = place, widths[0]
+        used += widths[place]
+    yield head[:1] + head[first:], [row[:1] + row[first:] for row in rows]
+
+
+def _rows(table: Table) -> list[Line]:
     return [(name, *map(_cell, cells)) for name, cells in table.rows]
 
 
@@ -78,8 +93,14 @@ def _row(judgement: Judgement) -> tuple[str, ...]:
 
 
 def _count(repetition: Repetition) -> str:
+    """How many conclusions have which verdict, and where their numbers come from."""
     counts = Counter(judgement.verdict for judgement in repetition.conclusions)
-    return (
+    origins = Counter(
+        judgement.value.origin for judgement in repetition.conclusions if judgement.value
+    )
+    numbers = ", ".join(f"{count} {origin}" for origin, count in sorted(origins.items()))
+    words = (
         f"{counts[HOLDS]} hold, {counts[FAILS]} do not hold, {counts[UNTESTED]} cannot be tested "
         f"on {repetition.machine}"
     )
+    return f"{words}; their numbers: {numbers}" if numbers else words

@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from nhalf.decide.studies import catalogue
+from nhalf.measure.plan.plan import Block, Plan
 from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
 
 Call = Callable[..., Any]
@@ -71,9 +74,19 @@ def test_people_see_tables_and_verdicts(call: Call) -> None:
     assert done.code == 0, done.err
     assert "sp1-mpl, published" in done.out
     assert "formulas, and no measured times" in done.out
-    assert "1 cannot be tested on sp2-mpl" in done.out
+    assert "1 cannot be tested on sp2-mpl; their numbers: 1 predicted, 18 published" in done.out
     for word in ("inf ", "nan", "Traceback"):
         assert word not in done.out
+
+
+def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = call("study", "sp2-1995", "--on", "sp2-mpl")
+    tables = done.out.split("Conclusions")[0]
+    assert "…" not in tables
+    for title in ("t0, 16 B", "n½, 1 MiB", "binary, parts", "spp1000-pvm, published"):
+        assert title in tables
+    assert max(map(len, tables.split("Messages, T")[1].splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -110,3 +123,18 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     again = call("study", "mine.toml", "--run", "run", "--json")
     assert again.code == 0, again.err
     assert json.loads(again.out)["conclusions"] == answer["conclusions"]
+
+
+def test_one_library_is_measured_unless_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nhalf.cli.verbs import study
+    from nhalf.measure.probe import libraries
+
+    both = [SimpleNamespace(name="mpich-5.0.2"), SimpleNamespace(name="openmpi-5.0.11")]
+    monkeypatch.setattr(libraries, "libraries_of", lambda plan: both)
+    block = Block(patterns=["pingpong"], ranks=[2], bytes="0")
+    usual: dict[str, Any] = {"launches": 2, "budget_s": 1.0, "precision": 0.03}
+    usual |= {"options": "", "seed": 1, "timeout_s": 60.0}
+    plan = Plan(transports=["mpi"], mpi=["all"], blocks=[block], **usual)
+    assert study.of_one_library(plan).mpi == ["mpich-5.0.2"]
+    model = msgspec.structs.replace(plan, transports=["model"])
+    assert study.of_one_library(model) == model
