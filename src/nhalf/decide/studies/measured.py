@@ -15,12 +15,15 @@ from nhalf.decide.studies.form import Quantity
 from nhalf.decide.studies.phases import at_phase
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
+from nhalf.machines.curve import is_between_nodes
+from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.store.axes import axis
 
 MESSAGES = ("mpi", "model", "simulated")
 """Transports that pass messages as MPI does: the model machine stands for a library."""
 MEASURED = "measured"
+PAIRS_OF_RANKS = ("pingpong", "pingping", "exchange")
 ENDS = ("median_s", "low_s", "high_s")
 B_EFF = {
     "time": "pingpong_latency_s",
@@ -58,6 +61,7 @@ class Measured:
         if quantity.phase:
             column = "second" if quantity.pattern == "distance" else "phase"
             numbered = rows.with_columns(at=axis(column).cast(pl.Int64, strict=False))
+            numbered = numbered.unique("at", keep="first", maintain_order=True)
             middle, low, high = (
                 at_phase(dict(numbered.select("at", end).iter_rows()), quantity.phase)
                 for end in ENDS
@@ -103,7 +107,7 @@ class Measured:
             raise InputError(
                 f"{quantity.pattern} of {size} on up to {quantity.ranks} ranks was not measured"
             )
-        return rows.filter(pl.col("ranks") == pl.col("ranks").max())
+        return _plain_first(rows.filter(pl.col("ranks") == pl.col("ranks").max()))
 
     @staticmethod
     def _interval(rows: pl.DataFrame, low: float, high: float) -> tuple[float, float] | None:
@@ -136,6 +140,7 @@ class Measured:
             if (model.transport, model.mpi or "", model.pattern, model.ranks)
             == (of["transport"], of["mpi"], quantity.pattern, quantity.ranks)
         ]
+        models.sort(key=lambda model: is_between_nodes(model.placement))
         if not models:
             raise InputError(f"{quantity.pattern} has no model: too few sizes were measured")
         if quantity.figure == "error":
@@ -144,6 +149,24 @@ class Measured:
             if segment.from_bytes <= quantity.size_bytes <= segment.to_bytes:
                 return _of_segment(segment, quantity.figure)
         raise InputError(f"no model covers {format_size(quantity.size_bytes)}")
+
+
+def _plain_first(rows: pl.DataFrame) -> pl.DataFrame:
+    """Points in order of preference: the place as the records have it, then few conditions.
+
+    Messages of two ranks are those within a node, operations of many those between nodes.
+    """
+    is_pair = rows["pattern"][0] in PAIRS_OF_RANKS
+    between = [_has_several_nodes(placement or "") for placement in rows["placement"]]
+    return rows.with_columns(between=pl.Series(between, dtype=pl.Boolean)).sort(
+        "between", pl.col("axes").fill_null("").str.len_bytes(), descending=[not is_pair, False]
+    )
+
+
+def _has_several_nodes(placement: str) -> bool:
+    """Whether a placement is on several nodes, with any number of ranks on each."""
+    layout = parse_layout(placement)
+    return is_between_nodes(placement) or (layout is not None and layout.hosts > 1)
 
 
 def _model_error(model: FittedModel) -> Value:

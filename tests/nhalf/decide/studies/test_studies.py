@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
@@ -189,6 +191,23 @@ class TestMeasured:
             limit=1,
         )
         assert judge(conclusion, source, []).reason.startswith("only 4 ranks were measured")
+
+    @pytest.mark.parametrize(("pattern", "time_s"), [("pingpong", 1e-6), ("bcast", 3e-6)])
+    def test_of_several_places_and_conditions_it_takes_one(
+        self, pattern: str, time_s: float
+    ) -> None:
+        usual: dict[str, Any] = {"patterns": (pattern,), "sizes": (8,), "launch_noise": 0.0}
+        points = [
+            {"placement": "same-node", "axes": "", "samples_s": [1e-6] * 3},
+            {"placement": "same-node", "axes": "buffers=cold", "samples_s": [2e-6] * 3},
+            {"placement": "4x16", "axes": "", "samples_s": [3e-6] * 3},
+            {"placement": "4x16", "axes": "buffers=cold", "samples_s": [4e-6] * 3},
+        ]
+        for order in (points, points[::-1]):
+            frames = [build_measurements(**usual, **point) for point in order]
+            source = Measured("run", Facts(pl.concat(frames)))
+            value = source.value(Quantity(pattern=pattern, bytes=8))
+            assert value.median == pytest.approx(time_s)
 
     def test_a_time_that_does_not_grow_has_no_rate(self) -> None:
         source = self.source(samples_s=[1e-6] * 3)
