@@ -112,7 +112,9 @@ def value_of(quantity: Quantity, source: Source, groups: Groups) -> Value:
     """
     chosen = Recorded(quantity.machine, groups) if quantity.machine else source
     stated = published(chosen, quantity) if isinstance(chosen, Recorded) else None
-    return stated or chosen.value(quantity)
+    value = stated or chosen.value(quantity)
+    # What is unpublished of two machines is drawn for each alone.
+    return replace(value, per_draw=None) if quantity.machine else value
 
 
 def _published(conclusion: Conclusion, name: str, groups: Groups) -> float | None:

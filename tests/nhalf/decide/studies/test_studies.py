@@ -15,7 +15,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.decide.studies import catalogue
 from nhalf.decide.studies.form import Conclusion, Quantity
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge
+from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge, value_of
 from nhalf.decide.studies.measured import Measured
 from nhalf.decide.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
 from nhalf.decide.studies.recorded import Recorded, published
@@ -127,6 +127,16 @@ def test_reasons_not_to_test() -> None:
     few = judged(limit=2, ranks_least=8)
     assert (few.verdict, few.reason) == (UNTESTED, "2 ranks are too few: it shows from 8")
     assert judged(drawn_on=[]).reason == "no number of it is published"
+
+
+def test_draws_are_divided_in_pairs_on_the_same_machine_only() -> None:
+    quantity = Quantity(pattern="pingping", bytes="1M")
+    source = Recorded("x1-msp")
+    alone = value_of(quantity, source, [])
+    named = value_of(msgspec.structs.replace(quantity, machine="x1-msp"), source, [])
+    assert alone.over(alone).ci == (1, 1)
+    low, high = alone.over(named).ends
+    assert low < 1 < high
 
 
 def test_nothing_is_divided_by_what_may_be_0() -> None:
