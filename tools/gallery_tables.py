@@ -12,6 +12,7 @@ from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept
 from gallery_traffic import table_of
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import predict_b_eff
+from nhalf.decide.studies.phases import middle_phases
 from nhalf.machines import catalogue
 from nhalf.present.terminal.machine_list import message_cost
 from nhalf.store.axes import parse_axes
@@ -157,12 +158,6 @@ def dense() -> str:
     head = ["machine", "ranks", "pattern", "first phase", "middle phases", "lowest (phase)"]
     head += ["middle over ping-pong", "first over middle", "published"]
     return table(head, rows)
-
-
-def middle_phases(rates: dict[int, float]) -> list[float]:
-    """The rates of that half of the phases that is in the middle, by their numbers."""
-    quarter = len(rates) // 4
-    return [rates[phase] for phase in sorted(rates)[quarter : len(rates) - quarter]]
 
 
 def phases(group: Kept) -> list[tuple[int, float]]:

@@ -13,7 +13,16 @@ UNITS = re.compile(
     r"(?:^|_)(?:s|bytes|Bps|hz|cycles|ratio|fraction|relative|percent|per_\w+|level|factor|share|"
     r"probability|confidence|coverage|error|weight|score|cost|threshold|importance|ci|median|p95)$"
 )
-UNITLESS = {"median", "low", "high", "value", "x", "y"}  # in the unit of what they came from
+UNITLESS = {
+    "median",
+    "low",
+    "high",
+    "value",
+    "limit",
+    "published",
+    "x",
+    "y",
+}  # in the unit of what they came from
 UNITLESS |= {"o_r", "g", "L", "G", "rendezvous_G"}  # as LogGP calls them
 UNITLESS |= {"precision", "noise", "drift", "launch_noise"}
 UNITLESS |= {"state_slow", "flag_slow"}  # pure numbers

@@ -223,9 +223,17 @@ def _studies() -> Iterable[str]:
     return catalogue.names()
 
 
+def _published_studies() -> Iterable[str]:
+    from nhalf.decide.studies import catalogue
+
+    return catalogue.names()
+
+
 COMPLETIONS: dict[str, Callable[[], Iterable[str]]] = {
     "machine": _machines,
+    "on": _machines,
     "study": _studies,
+    "published_study": _published_studies,
     "format": lambda: FORMATS,
     "shell": lambda: ("bash", "zsh", "fish"),
 }

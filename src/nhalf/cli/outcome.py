@@ -55,6 +55,11 @@ def finish(
 
     facts = Facts.of([outcome.run])
     _print_outcome(outcome, facts, request, style, change)
+    check_sound(outcome, facts)
+
+
+def check_sound(outcome: Outcome, facts: Facts) -> None:
+    """Raises FailedError if hosts were lost, or received data were wrong."""
     _check_hosts(outcome)
     _check_verified(facts)
 

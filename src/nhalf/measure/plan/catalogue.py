@@ -175,5 +175,6 @@ def _checked(path: Path, place: str, read: Callable[[str], Any], text: str) -> A
 
 
 def _read(path: Path) -> StudyFile:
-    """Read a file of the form StudyFile."""
-    return typed(path, read_toml(path), StudyFile, {"block": StudyBlock})
+    """Read a file of the form StudyFile, which a published study has in its table `measure`."""
+    content = read_toml(path)
+    return typed(path, content.get("measure", content), StudyFile, {"block": StudyBlock})

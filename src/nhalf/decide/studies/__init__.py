@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published studies, repeated: their tables, and which of their conclusions hold elsewhere."""

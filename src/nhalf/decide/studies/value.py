@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers with their intervals, and where they come from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
+from nhalf.decide.studies.form import Quantity
+from nhalf.machines.draws import PredictedRate
+
+ORIGINS = ("measured", "predicted", "published")
+"""A ratio is the first of these that either of its numbers is."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
+
+    `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
+    machine. `origin` is "measured", "predicted" or "published".
+    """
+
+    median: float
+    ci: tuple[float, float] | None = None
+    ranks: int = 2
+    origin: str = "predicted"
+    per_draw: Floats | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of_draws(cls, drawn: Floats, ranks: int) -> Value:
+        """The number with its interval from the values of all draws."""
+        rate = PredictedRate.of(drawn)
+        return cls(rate.middle_Bps, (rate.low, rate.high), ranks, per_draw=drawn)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, or the number itself twice."""
+        return self.ci or (self.median, self.median)
+
+    def over(self, divisor: Value) -> Value:
+        """The ratio. Without common draws its interval reaches from end to end: wider than needed.
+
+        Raises InputError for a divisor that may be 0, or has no finite value.
+        """
+        if not (divisor.ends[0] > 0 and math.isfinite(divisor.median)):
+            raise InputError("what it is compared with may be 0, or has no value")
+        origins = (self.origin, divisor.origin)
+        origin = next(name for name in ORIGINS if name in origins)
+        if self.per_draw is not None and divisor.per_draw is not None:
+            return replace(
+                Value.of_draws(self.per_draw / divisor.per_draw, self.ranks), origin=origin
+            )
+        (low, high), (least, most) = self.ends, divisor.ends
+        ci = None if self.ci is None and divisor.ci is None else (low / most, high / least)
+        median = self.median / divisor.median
+        return replace(self, median=median, ci=ci, per_draw=None, origin=origin)
+
+    def scaled(self, factor: float) -> Value:
+        """The number and its interval times a factor."""
+        ci = None if self.ci is None else (self.ci[0] * factor, self.ci[1] * factor)
+        return replace(self, median=self.median * factor, ci=ci, per_draw=None)
+
+    def inverse(self, amount: float) -> Value:
+        """An amount over this number: bytes over seconds."""
+        low, high = self.ends
+        ci = None if self.ci is None else (amount / high, amount / low)
+        drawn = None if self.per_draw is None else amount / self.per_draw
+        return replace(self, median=amount / self.median, ci=ci, per_draw=drawn)
+
+
+class Source(Protocol):
+    """Where the numbers of a machine come from: a run, or a record.
+
+    `needs_intervals` says whether a number without an interval decides nothing.
+    """
+
+    name: str
+    needs_intervals: bool
+
+    def value(self, quantity: Quantity) -> Value:
+        """A number of the machine; raises InputError with the reason if it is not known."""

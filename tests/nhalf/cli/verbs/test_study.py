@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf study`: the list, on machines of record, on runs, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from nhalf.decide.studies import catalogue
+from nhalf.measure.plan.plan import Block, Plan
+from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
+
+Call = Callable[..., Any]
+
+MINE = """
+title = "Does a message cost what it should?"
+source = "by hand"
+machines = [["sp1-mpl"]]
+measure = {title = "Messages", block = [{patterns = ["pingpong"], bytes = "0,1M"}]}
+
+[[table]]
+id = "times"
+title = "Times"
+column = [{title = "empty", value = {pattern = "pingpong"}}]
+
+[[conclusion]]
+id = "right"
+claim = "An empty message is sooner there than on the SP1."
+value = {pattern = "pingpong"}
+over = {pattern = "pingpong", machine = "sp1-mpl"}
+relation = "at most"
+limit = 1
+
+[[conclusion]]
+id = "wrong"
+claim = "It takes a second."
+value = {pattern = "pingpong"}
+limit = 1
+"""
+
+
+def test_the_list(call: Call) -> None:
+    done = call("study")
+    assert done.code == 0
+    for name in catalogue.names():
+        assert name in done.out
+    rows = json.loads(call("study", "--json").out)["studies"]
+    assert [row["name"] for row in rows] == catalogue.names()
+
+
+def test_on_a_machine_of_record(call: Call) -> None:
+    done = call("study", "sp2-1995", "--on", "sp2-mpl", "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert (answer["study"], answer["machine"], answer["run"]) == ("sp2-1995", "sp2-mpl", None)
+    by_id = {conclusion["id"]: conclusion for conclusion in answer["conclusions"]}
+    assert by_id["pvm-starts-later"]["verdict"] == "holds"
+    assert by_id["pvm-starts-later"]["value"] == pytest.approx(104 / 47)
+    table = {table["id"]: table for table in answer["tables"]}["message-models"]
+    ours, *published = table["rows"]
+    assert ours["cells"][0]["value"] == pytest.approx(47e-6)
+    assert {row["of"].split(",")[0] for row in published} >= {"sp1-mpl", "spp1000-pvm"}
+    assert "nan" not in done.out.lower()
+
+
+def test_people_see_tables_and_verdicts(call: Call) -> None:
+    done = call("study", "sp2-1995", "--on", "sp2-mpl")
+    assert done.code == 0, done.err
+    assert "sp1-mpl, published" in done.out
+    assert "formulas, and no measured times" in done.out
+    assert "1 cannot be tested on sp2-mpl; their numbers: 1 predicted, 18 published" in done.out
+    for word in ("inf ", "nan", "Traceback"):
+        assert word not in done.out
+
+
+def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = call("study", "sp2-1995", "--on", "sp2-mpl")
+    tables = done.out.split("Conclusions")[0]
+    assert "…" not in tables
+    for title in ("t0, 16 B", "n½, 1 MiB", "binary, parts", "spp1000-pvm, published"):
+        assert title in tables
+    assert max(map(len, tables.split("Messages, T")[1].splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sp2"], "did you mean sp2-1995?"),
+        (["sp2-1995", "--on", "sp3-mpl"], "sp2-mpl"),
+        (["sp2-1995", "--on", "sp2-mpl", "--budget", "5m"], "--budget is for a measurement"),
+        (["sp2-1995", "--on", "sp2-mpl", "--run", "r"], "two machines"),
+        (["sp2-1995", "--run", "nowhere"], "nowhere"),
+        (["--on", "sp2-mpl"], "of which study?"),
+    ],
+)
+def test_what_is_refused(call: Call, words: list[str], message: str) -> None:
+    done = call("study", *words)
+    assert done.code == 2
+    assert message in done.err
+
+
+@needs_probes
+def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(MINE, "utf-8")
+    model = ["--transport", "model", "--model", MACHINE, "--launches", "2"]
+    done = call("study", "mine.toml", *model, "--out", "run", "--report", "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert (answer["machine"], Path(answer["run"]).name) == (None, "run")
+    right, wrong = answer["conclusions"]
+    assert (right["verdict"], wrong["verdict"]) == ("holds", "does not hold")
+    assert right["value"] == pytest.approx(T0_S / 43e-6)
+    assert (right["origin"], len(right["ci"])) == ("measured", 2)
+    assert T0_S > LATENCY
+    assert (tmp_path / "run" / "report.html").exists()
+    again = call("study", "mine.toml", "--run", "run", "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["conclusions"] == answer["conclusions"]
+
+
+def test_one_library_is_measured_unless_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nhalf.cli.verbs import study
+    from nhalf.measure.probe import libraries
+
+    both = [SimpleNamespace(name="mpich-5.0.2"), SimpleNamespace(name="openmpi-5.0.11")]
+    monkeypatch.setattr(libraries, "libraries_of", lambda plan: both)
+    block = Block(patterns=["pingpong"], ranks=[2], bytes="0")
+    usual: dict[str, Any] = {"launches": 2, "budget_s": 1.0, "precision": 0.03}
+    usual |= {"options": "", "seed": 1, "timeout_s": 60.0}
+    plan = Plan(transports=["mpi"], mpi=["all"], blocks=[block], **usual)
+    assert study.of_one_library(plan).mpi == ["mpich-5.0.2"]
+    model = msgspec.structs.replace(plan, transports=["model"])
+    assert study.of_one_library(model) == model

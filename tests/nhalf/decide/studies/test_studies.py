@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published studies: on their own machines their conclusions come out as published."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.studies import catalogue
+from nhalf.decide.studies.form import Conclusion, Quantity
+from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge, value_of
+from nhalf.decide.studies.measured import Measured
+from nhalf.decide.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
+from nhalf.decide.studies.recorded import Recorded, published
+from nhalf.decide.studies.repeat import Repetition, repeat
+from nhalf.decide.studies.value import Value
+from nhalf.facts.facts import Facts
+from nhalf.measure.plan import catalogue as plans
+from tests.nhalf.synthetic import build_measurements
+
+SHARED_MEMORY = "predictions are composed of messages"
+INSIDE = "the interval has the limit inside"
+FORMULAS = "formulas, and no measured times"
+UNTESTED_AT_HOME = {
+    ("models-within-8", "sp2-mpl"): FORMULAS,
+    ("models-within-8", "sp1-mpl"): FORMULAS,
+    ("models-within-8", "spp1000-pvm"): FORMULAS,
+    ("barrier-altix-poweredge", "altix-bx2"): SHARED_MEMORY,
+    ("barrier-altix-opteron", "altix-bx2"): SHARED_MEMORY,
+    **{
+        (f"{operation}-{machine}", "x1-ssp"): SHARED_MEMORY
+        for operation in ("reduce-8", "reduce-1k", "reduce-1m", "alltoall")
+        for machine in ("altix", "poweredge", "opteron")
+    },
+    ("ping-ping-half", "x1-ssp"): INSIDE,
+    ("ping-ping-msp", "x1-msp"): INSIDE,
+    ("dense-alltoall-falls", "altix-bx2"): INSIDE,
+    ("dense-alltoall-falls", "opteron-myrinet"): "congestion of its switch",
+    ("dense-pairwise-falls", "altix-bx2"): INSIDE,
+    ("dense-pairwise-falls", "opteron-myrinet"): INSIDE,
+    ("dense-alltoall-falls-x1", "x1-ssp"): INSIDE,
+    ("dense-pairwise-falls-x1", "x1-ssp"): INSIDE,
+    ("dense-cumulative", "altix-bx2"): "with fixed routes",
+    ("dense-cumulative", "poweredge-ib"): INSIDE,
+    ("dense-cumulative-none", "opteron-myrinet"): INSIDE,
+    ("dense-cumulative-x1", "x1-ssp"): INSIDE,
+}
+"""Conclusions that the study draws on a machine whose record cannot tell them, and why."""
+
+
+@cache
+def repeated(name: str, machine: str) -> Repetition:
+    form = catalogue.study(name)
+    return repeat(name, form, Recorded(machine, form.machines))
+
+
+def at_home() -> list[tuple[str, str]]:
+    forms = {name: catalogue.study(name) for name in catalogue.names()}
+    return [(name, m) for name, form in forms.items() for group in form.machines for m in group]
+
+
+@pytest.mark.parametrize(("name", "machine"), at_home())
+def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str) -> None:
+    judgements = repeated(name, machine).conclusions
+    own = [j for j in judgements if machine in j.conclusion.drawn_on]
+    assert own
+    for judgement in own:
+        reason = UNTESTED_AT_HOME.get((judgement.conclusion.id, machine))
+        wanted = HOLDS if reason is None else UNTESTED
+        assert judgement.verdict == wanted, judgement
+        assert (reason or "") in judgement.reason
+        if judgement.verdict == HOLDS:
+            assert judgement.value is not None
+
+
+def test_all_conclusions_that_cannot_be_tested_at_home_exist() -> None:
+    drawn = {
+        (conclusion.id, machine)
+        for name in catalogue.names()
+        for conclusion in catalogue.study(name).conclusion
+        for machine in conclusion.drawn_on
+    }
+    assert set(UNTESTED_AT_HOME) <= drawn
+
+
+PVM_STARTS = {"pattern": "pingpong", "figure": "t0", "bytes": 16}
+
+
+def judged(machine: str = "sp2-mpl", **parts: object) -> Judgement:
+    form = catalogue.study("sp2-1995")
+    usual = {
+        "id": "planted",
+        "claim": "PVM starts later.",
+        "value": {**PVM_STARTS, "transport": "pvm"},
+        "over": {**PVM_STARTS, "transport": "mpi"},
+        "drawn_on": ["sp2-mpl"],
+    }
+    conclusion = msgspec.convert({**usual, **parts}, Conclusion)
+    return judge(conclusion, Recorded(machine, form.machines), form.machines)
+
+
+def test_a_wrong_conclusion_does_not_hold() -> None:
+    right, wrong = judged(limit=2), judged(limit=2, relation="at most")
+    assert (right.verdict, wrong.verdict) == (HOLDS, FAILS)
+    assert right.value is not None
+    assert right.value.median == right.published == pytest.approx(104 / 47)  # Abandah, by hand
+    assert judged(limit=5).verdict == FAILS
+    assert judged(limit=1, relation="about", within_share=0.1).verdict == FAILS
+
+
+def test_without_a_limit_it_is_the_published_number() -> None:
+    judgement = judged()
+    assert (judgement.verdict, judgement.limit) == (HOLDS, judgement.published)
+
+
+def test_reasons_not_to_test() -> None:
+    reason = judged("spp1000-pvm", limit=2).reason
+    assert reason == "no messages by mpi are published of spp1000-pvm"
+    assert judged(limit=2, not_of={"sp2-mpl": "its cache"}).reason == "its cache"
+    few = judged(limit=2, ranks_least=8)
+    assert (few.verdict, few.reason) == (UNTESTED, "2 ranks are too few: it shows from 8")
+    assert judged(drawn_on=[]).reason == "no number of it is published"
+
+
+def test_draws_are_divided_in_pairs_on_the_same_machine_only() -> None:
+    quantity = Quantity(pattern="pingping", bytes="1M")
+    source = Recorded("x1-msp")
+    alone = value_of(quantity, source, [])
+    named = value_of(msgspec.structs.replace(quantity, machine="x1-msp"), source, [])
+    assert alone.over(alone).ci == (1, 1)
+    low, high = alone.over(named).ends
+    assert low < 1 < high
+
+
+def test_nothing_is_divided_by_what_may_be_0() -> None:
+    for divisor in (Value(0.0), Value(1.0, (-0.5, 2.0)), Value(math.inf), Value(math.nan)):
+        with pytest.raises(InputError, match="may be 0"):
+            Value(1.0).over(divisor)
+    assert Value(6.0, (5.0, 8.0)).over(Value(2.0, (1.0, 2.5))).ci == (2.0, 8.0)
+
+
+def test_published_numbers() -> None:
+    sp2 = Recorded("sp2-mpl")
+    barrier = published(sp2, Quantity(pattern="barrier", ranks=8))
+    assert barrier is not None
+    assert barrier.median == pytest.approx(3 * 84e-6)
+    assert published(sp2, Quantity(pattern="barrier", ranks=64)) is None  # it has 32
+    assert published(sp2, Quantity(pattern="reduce", ranks=8)) is None
+    b_eff = published(Recorded("x1-ssp"), Quantity(pattern="b_eff", figure="per-process"))
+    assert b_eff == Value(1858e6 / 8, ranks=8, origin="published")
+
+
+class TestMeasured:
+    def source(self, **parts: object) -> Measured:
+        return Measured("run", Facts(build_measurements(**parts)))
+
+    def test_a_number_has_the_interval_of_its_launches(self) -> None:
+        quantity = Quantity(pattern="pingpong", bytes="1M", figure="rate")
+        value = self.source().value(quantity)
+        assert value.ci is not None
+        assert value.ci[0] <= value.median <= value.ci[1]
+        assert value.median == pytest.approx(5e9, rel=0.1)
+        assert value.origin == "measured"
+
+    def test_a_single_launch_decides_nothing(self) -> None:
+        judgement = self.judged(self.source(launches=1))
+        assert judgement.verdict == UNTESTED
+        assert "several launches" in judgement.reason
+
+    def test_its_conclusions_are_tested_with_intervals(self) -> None:
+        assert self.judged(self.source()).verdict == HOLDS
+        assert self.judged(self.source(), limit=1e9).verdict == FAILS
+
+    def test_what_was_not_measured(self) -> None:
+        source = self.source()
+        for quantity in (
+            Quantity(pattern="bcast", ranks=8),
+            Quantity(pattern="pingpong", bytes=7),
+            Quantity(pattern="pingpong", transport="pvm"),
+            Quantity(pattern="b_eff", figure="b_eff"),
+            Quantity(pattern="exchange", figure="t0"),
+        ):
+            with pytest.raises(InputError):
+                source.value(quantity)
+
+    def test_fewer_ranks_are_taken_but_not_compared_with_themselves(self) -> None:
+        source = self.source(patterns=("barrier",), sizes=(0,), ranks=4)
+        assert source.value(Quantity(pattern="barrier", ranks=64)).ranks == 4
+        conclusion = Conclusion(
+            id="grows",
+            claim="It grows.",
+            value=Quantity(pattern="barrier", ranks=32),
+            over=Quantity(pattern="barrier", ranks=8),
+            limit=1,
+        )
+        assert judge(conclusion, source, []).reason.startswith("only 4 ranks were measured")
+
+    @pytest.mark.parametrize(("pattern", "time_s"), [("pingpong", 1e-6), ("bcast", 3e-6)])
+    def test_of_several_places_and_conditions_it_takes_one(
+        self, pattern: str, time_s: float
+    ) -> None:
+        usual: dict[str, Any] = {"patterns": (pattern,), "sizes": (8,), "launch_noise": 0.0}
+        points = [
+            {"placement": "same-node", "axes": "", "samples_s": [1e-6] * 3},
+            {"placement": "same-node", "axes": "buffers=cold", "samples_s": [2e-6] * 3},
+            {"placement": "4x16", "axes": "", "samples_s": [3e-6] * 3},
+            {"placement": "4x16", "axes": "buffers=cold", "samples_s": [4e-6] * 3},
+        ]
+        for order in (points, points[::-1]):
+            frames = [build_measurements(**usual, **point) for point in order]
+            source = Measured("run", Facts(pl.concat(frames)))
+            value = source.value(Quantity(pattern=pattern, bytes=8))
+            assert value.median == pytest.approx(time_s)
+
+    def test_a_time_that_does_not_grow_has_no_rate(self) -> None:
+        source = self.source(samples_s=[1e-6] * 3)
+        with pytest.raises(InputError, match="does not grow"):
+            source.value(Quantity(pattern="pingpong", figure="r-inf", bytes=1024))
+
+    def judged(self, source: Measured, limit: float = 4) -> Judgement:
+        conclusion = Conclusion(
+            id="fast",
+            claim="It is faster than the SP1.",
+            value=Quantity(pattern="pingpong", bytes=1024, machine="sp1-mpl"),
+            over=Quantity(pattern="pingpong", bytes=1024),
+            limit=limit,
+        )
+        return judge(conclusion, source, [])
+
+
+def test_the_pairs_of_phases() -> None:
+    assert PAIRS["dense-alltoall"](4, 3) == [(0, 3), (1, 0), (2, 1), (3, 2)]
+    assert PAIRS["dense-pairwise"](5, 2) == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    assert PAIRS["dense-cumulative"](4, 1) == [(0, 2), (2, 0)]
+    assert phase_numbers("dense-cumulative", 7) == [1, 2, 3]
+    assert phase_numbers("dense-alltoall", 2) == [1]
+
+
+def test_the_middle_of_phases() -> None:
+    values = {1: 8.0, 2: 4.0, 3: 2.0, 4: 1.0}
+    assert middle_phases(values) == [4.0, 2.0]
+    assert [at_phase(values, where) for where in ("first", "middle", "last")] == [8, 3, 1]
+    with pytest.raises(InputError, match="too few ranks"):
+        at_phase({1: 8.0}, "last")
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_what_it_measures_is_an_ordinary_study(name: str) -> None:
+    plan = plans.study(str(catalogue.path_of(name)), cores=4)
+    assert plan.blocks
+    assert plan.budget_s == 300
+
+
+def test_files_that_are_no_study(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    text = catalogue.path_of("sp2-1995").read_text("utf-8")
+    path.write_text(text.replace("barrier-cubic", "barrier-pvm"), "utf-8")
+    with pytest.raises(InputError, match="id barrier-pvm stands 2 times"):
+        catalogue.study(str(path))
+    path.write_text(text.replace("relation =", "relatoin ="), "utf-8")
+    with pytest.raises(InputError, match="relatoin"):
+        catalogue.study(str(path))
+    with pytest.raises(InputError, match="published study 'sp2-1994'") as caught:
+        catalogue.study("sp2-1994")
+    assert caught.value.remedy == "did you mean sp2-1995?"
