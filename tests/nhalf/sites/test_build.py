@@ -20,7 +20,7 @@ SHM = TransportFile("shm", "MPI")
 
 @pytest.fixture(autouse=True)
 def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transports mpi, shm and ucx, without any probe; a cache of its own."""
+    """Transports mpi, shm and ucx, without any probe; an empty cache."""
     source = tmp_path / "native/include/probe/probe.cpp"
     source.parent.mkdir(parents=True)
     source.touch()

@@ -106,11 +106,11 @@ def _with_transports(blocks: list[Block]) -> tuple[list[Block], list[str]]:
     """
     if all(block.transports is None for block in blocks):
         return blocks, []
-    named = [block.transports or [MPI.name] for block in blocks]
-    transports = list(dict.fromkeys(itertools.chain(*named)))
+    by_block = [block.transports or [MPI.name] for block in blocks]
+    transports = list(dict.fromkeys(itertools.chain(*by_block)))
     return [
         msgspec.structs.replace(block, transports=None if set(own) == set(transports) else own)
-        for block, own in zip(blocks, named, strict=True)
+        for block, own in zip(blocks, by_block, strict=True)
     ], transports
 
 
