@@ -6,9 +6,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +18,17 @@ from nhalf.base.errors import MissingError
 from nhalf.base.folders import CACHE_REMEDY, cache_folder, make_folder, need_own
 from nhalf.base.processes import run
 
-COMPILE_TIMEOUT_S = 300.0
+COMPILE_TIMEOUT_S = 600.0
+POLL_S = 0.1
 
 COMPILERS = ("c++", "g++", "clang++")
 COMPILER_REMEDY = "install a C++ compiler, such as g++ 10 or newer"
 
 _listeners: list[Callable[[str], None]] = []
 """Listeners for progress messages of compilation; the last one is called."""
+
+_failures: dict[Path, MissingError] = {}
+"""Failures of programs compiled ahead, until somebody needs the program."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,10 @@ class Program:
 
 @contextmanager
 def reporting_compilation(report: Callable[[str], None]) -> Iterator[None]:
-    """In this context, `report` gets one line before a program is compiled and one after."""
+    """In this context, `report` gets one line before a program is compiled and one after.
+
+    It may be called by several threads.
+    """
     _listeners.append(report)
     try:
         yield
@@ -78,6 +86,53 @@ def compiled(program: Program) -> Path:
     if it does not compile (with `remedy` and the path of the log), if it cannot be stored, or if
     somebody else could have written to the cache.
     """
+    failure = _failures.pop(_target(program), None)
+    if failure is not None:
+        raise failure
+    return _compiled(program, ", once; this can take minutes", threading.Event())
+
+
+def compile_ahead(programs: Iterable[Program], at_once: int) -> None:
+    """Compile programs into the cache, `at_once` at a time; each is kept as soon as it is done.
+
+    A program that does not compile is reported, and raises where it is needed next. An interruption
+    stops all compilers.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    distinct = list({program.title: program for program in programs}.values())
+    if not distinct:
+        return
+    cancelled = threading.Event()
+    with ThreadPoolExecutor(at_once) as executor:
+        try:
+            attempts = [
+                executor.submit(_try, program, f" ({number} of {len(distinct)})", cancelled)
+                for number, program in enumerate(distinct, 1)
+            ]
+            # A signal need not end a wait, if another thread receives it.
+            while wait(attempts, POLL_S).not_done:
+                pass
+            for attempt in attempts:
+                attempt.result()
+        finally:
+            cancelled.set()
+            executor.shutdown(cancel_futures=True)
+
+
+def _try(program: Program, note: str, cancelled: threading.Event) -> None:
+    """Compile a program, or report why it does not compile, and keep that for who needs it."""
+    try:
+        _compiled(program, note, cancelled)
+    except MissingError as error:
+        if not cancelled.is_set():
+            _report(str(error))
+        with suppress(MissingError):
+            _failures[_target(program)] = error
+
+
+def _compiled(program: Program, note: str, cancelled: threading.Event) -> Path:
+    """The program, from the cache or compiled; `note` is added to the message of the start."""
     target = _target(program)
     if target.is_file():
         return target
@@ -88,9 +143,9 @@ def compiled(program: Program) -> Path:
         make_folder(folder)
         with _locked(folder / "lock"):
             if not target.is_file():
-                _report(f"compiling {program.title}, once; this can take minutes")
+                _report(f"compiling {program.title}{note}")
                 began_s = time.monotonic()
-                _compile(program, command, target)
+                _compile(program, command, target, cancelled)
                 _report(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
     except OSError as error:
         raise MissingError(
@@ -111,7 +166,9 @@ def _target(program: Program) -> Path:
     return target
 
 
-def _compile(program: Program, command: list[str], target: Path) -> None:
+def _compile(
+    program: Program, command: list[str], target: Path, cancelled: threading.Event
+) -> None:
     """Compile next to the target and rename, so that the target is complete or absent."""
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         output = Path(temporary, target.name)
@@ -119,7 +176,7 @@ def _compile(program: Program, command: list[str], target: Path) -> None:
         libraries = [word for word in command if word.startswith("-l")]
         command = [word for word in command if word not in libraries]
         command = [*command, *libraries, "-o", str(output)]
-        outcome = run(command, COMPILE_TIMEOUT_S, program.variables)
+        outcome = run(command, COMPILE_TIMEOUT_S, program.variables, cancelled=cancelled)
         log = target.parent / "compile.log"
         log.write_text(f"{' '.join(command)}\n\n{outcome.stdout}{outcome.stderr}", "utf-8")
         reason = _first_error(outcome.stderr) or outcome.reason if not outcome.succeeded else ""

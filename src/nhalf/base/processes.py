@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -48,11 +49,13 @@ def run(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
     text: str = "",
+    cancelled: threading.Event | None = None,
 ) -> Outcome:
     """Run a command in its own process group, with `text` on its standard input.
 
-    `environment` is added to the current one. No behaviour of the program raises: if it cannot be
-    started, exceeds `timeout_s` or prints more than a megabyte, the outcome says so.
+    `environment` is added to the current one; the command is stopped once `cancelled` is set. No
+    behaviour of the program raises: if it cannot be started, exceeds `timeout_s` or prints more
+    than a megabyte, the outcome says so.
     """
     try:
         # A file, because a pipe blocks after 64 KiB if the program does not read.
@@ -71,7 +74,7 @@ def run(
         return Outcome(None, "", "", f"cannot be started: {error.strerror or error}")
     with process:
         try:
-            return _collect(process, timeout_s)
+            return _collect(process, timeout_s, cancelled or threading.Event())
         finally:
             stop_group(process)
 
@@ -125,7 +128,9 @@ class _Outputs:
         return len(self.stdout) + len(self.stderr)
 
 
-def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
+def _collect(
+    process: subprocess.Popen[bytes], timeout_s: float, cancelled: threading.Event
+) -> Outcome:
     """Read both streams until the program ends, the timeout expires or the output is too long."""
     outputs = _Outputs(process)
     deadline_s = time.monotonic() + timeout_s
@@ -145,6 +150,8 @@ def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
             stopped = "says more than a megabyte"
         elif remaining_s <= 0:
             stopped = f"no end within {timeout_s:g} s"
+        elif cancelled.is_set():
+            stopped = "cancelled"
     exit_code = None if stopped else process.returncode
     stdout, stderr = (
         bytes(stream).decode(errors="replace") for stream in (outputs.stdout, outputs.stderr)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -131,6 +132,7 @@ def _words_first(request_parameters: Iterable[Parameter]) -> list[Parameter]:
 
 def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | None:
     """Execute the request with these values; those on the command line are explicit."""
+    from nhalf.base.compiled import reporting_compilation
     from nhalf.present.terminal.output import printed_as
 
     context = click.get_current_context()
@@ -138,8 +140,17 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
         name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     )
     request = kind(**values, given=explicit)
-    with printed_as(getattr(request, "format", "table"), schema_of(context.command_path)):
+    is_quiet = getattr(request, "quiet", False)
+    with (
+        printed_as(getattr(request, "format", "table"), schema_of(context.command_path)),
+        reporting_compilation(lambda text: None if is_quiet else _say(text)),
+    ):
         return action(request)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"nhalf: {text}\n")
+    sys.stderr.flush()
 
 
 def schema_of(command_path: str) -> str:

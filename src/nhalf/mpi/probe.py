@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled, is_compiled
 from nhalf.base.describe import why_not_described
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import MissingError, NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.links import check_links
@@ -40,6 +42,35 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
     """
     ready, why = _ready_probe(library, transport)
     return ready or compiled(_program(library, transport, why))
+
+
+def missing_probes(
+    libraries: Iterable[Library], transport: TransportFile, *, one_suffices: bool
+) -> Iterator[Program]:
+    """The probes that have to be compiled before libraries can start a transport.
+
+    Libraries that cannot start it are passed over; if `one_suffices`, so are all after the first
+    that can.
+    """
+    for library in libraries:
+        with suppress(NhalfError):
+            program = missing_probe(library, transport)
+            if program:
+                yield program
+            if one_suffices:
+                return
+
+
+def missing_probe(library: Library, transport: TransportFile = MPI) -> Program | None:
+    """The probe that has to be compiled for a library and a transport, None if it is there.
+
+    Raises MissingError if there is none and none can be compiled.
+    """
+    ready, why = _ready_probe(library, transport)
+    if ready:
+        return None
+    program = _program(library, transport, why)
+    return None if is_compiled(program) else program
 
 
 def quick_probe(library: Library) -> tuple[Path, bool]:

@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nhalf.base.compiled import Program, compiled, is_compiled
+from nhalf.base.compiled import (
+    Program,
+    compile_ahead,
+    compiled,
+    is_compiled,
+    reporting_compilation,
+)
 from nhalf.base.errors import MissingError
 from tests.conftest import write_script
 from tests.shared_place import STRANGER, needs_root
@@ -26,12 +36,88 @@ def program(tmp_path: Path, shared_place: Path, monkeypatch: pytest.MonkeyPatch)
     return Program("a program", "name", "programs/one", "source.cpp", [str(compiler)], lambda _: "")
 
 
+def meeting(program: Program, folder: Path, number: int) -> list[Program]:
+    """Programs whose compilers wait for each other, so that they have to run at once."""
+    body = (
+        f'touch "{folder}/here-$1"; until [ $(ls {folder} | grep -c here-) = {number} ]; '
+        'do sleep 0.01; done; while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made >"$2"; shift; done'
+    )
+    compiler = str(write_script(folder / "meeting", body))
+    return [replace(program, title=str(n), command=[compiler, str(n)]) for n in range(number)]
+
+
 def test_it_is_compiled_once_into_a_private_folder(program: Program, shared_place: Path) -> None:
     assert not is_compiled(program)
     path = compiled(program)
     assert is_compiled(program)
     assert path.read_text() == "made\n"
     assert (shared_place / "me").stat().st_mode & 0o777 == 0o700
+
+
+class TestAhead:
+    def test_several_are_compiled_at_once_and_numbered(
+        self, program: Program, tmp_path: Path
+    ) -> None:
+        programs = meeting(program, tmp_path, 3)
+        reports: list[str] = []
+        with reporting_compilation(reports.append):
+            compile_ahead([*programs, programs[0]], at_once=3)
+            compile_ahead(programs[:0], at_once=3)
+        assert sorted(reports)[:3] == [
+            "compiled 0 in 0 s",
+            "compiled 1 in 0 s",
+            "compiled 2 in 0 s",
+        ]
+        assert sorted(reports)[3:] == [f"compiling {n} ({n + 1} of 3)" for n in range(3)]
+        assert all(map(is_compiled, programs))
+
+    def test_one_that_fails_is_reported_once_and_raises_where_it_is_needed(
+        self, program: Program, tmp_path: Path
+    ) -> None:
+        calls = tmp_path / "calls"
+        body = f"echo x >> {calls}; echo 'a.cpp:1: error: no such type' >&2; exit 1"
+        bad = replace(program, title="bad", command=[str(write_script(tmp_path / "bad", body))])
+        reports: list[str] = []
+        with reporting_compilation(reports.append):
+            compile_ahead([bad, program], at_once=2)
+        (failure,) = [line for line in reports if line.startswith("bad")]
+        assert failure.startswith("bad does not compile: a.cpp:1: error: no such type; the log is")
+        assert is_compiled(program)
+        with pytest.raises(MissingError, match="bad does not compile"):
+            compiled(bad)
+        assert calls.read_text().split() == ["x"], "it was not compiled again"
+        with pytest.raises(MissingError, match="bad does not compile"):
+            compiled(bad)
+        assert calls.read_text().split() == ["x", "x"], "the next time it is tried again"
+
+    def test_one_that_does_not_end_is_stopped_and_reported(
+        self, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("nhalf.base.compiled.COMPILE_TIMEOUT_S", 0.2)
+        slow = replace(program, command=[str(write_script(tmp_path / "slow", "exec sleep 60"))])
+        reports: list[str] = []
+        with reporting_compilation(reports.append):
+            compile_ahead([slow], at_once=1)
+        assert "does not compile: no end within 0.2 s" in reports[1]
+
+    def test_an_interruption_stops_all_compilers(self, program: Program, tmp_path: Path) -> None:
+        started = tmp_path / "started"
+        body = f"touch {started}; exec sleep 60"
+        slow = replace(program, command=[str(write_script(tmp_path / "slow", body))])
+
+        def interrupt() -> None:
+            deadline_s = time.monotonic() + 10
+            while not started.exists() and time.monotonic() < deadline_s:
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        reports: list[str] = []
+        began_s = time.monotonic()
+        with reporting_compilation(reports.append), pytest.raises(KeyboardInterrupt):
+            threading.Thread(target=interrupt).start()
+            compile_ahead([replace(slow, title="a"), replace(slow, title="b", parts=["b"])], 2)
+        assert time.monotonic() - began_s < 30
+        assert not any("does not compile" in line for line in reports)
 
 
 @needs_root

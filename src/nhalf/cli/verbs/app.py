@@ -49,18 +49,11 @@ def command(request: Request) -> None:
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.base.compiled import reporting_compilation
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    with reporting_compilation(lambda text: None if request.is_silent else _say(text)):
-        outcome = measured(_prepare(request), Progress(request.is_silent))
+    outcome = measured(_prepare(request), Progress(request.is_silent))
     _print_outcome(outcome, request)
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"nhalf: {text}\n")
-    sys.stderr.flush()
 
 
 def _prepare(request: Request) -> Prepared:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.request import Option
 from nhalf.cli.options import PrefixOptions, TableOptions
 
 if TYPE_CHECKING:
@@ -22,16 +23,22 @@ NAME_WIDTH = 22
 
 @dataclass(frozen=True, kw_only=True)
 class Request(PrefixOptions, TableOptions):
-    """Where to search for libraries."""
+    """Where to search for libraries, and whether to compile what runs on them need."""
+
+    build: Annotated[
+        bool, Option("Compile all missing probes now, not at their first measurement.")
+    ] = False
 
 
 def command(request: Request) -> int:
     """Check the setup; report problems and how to fix them.
 
     nhalf doctor
+    nhalf doctor --build
     """
     from nhalf.mpi.discover import discover
     from nhalf.present.terminal.output import console, emit_json, stdout_console
+    from nhalf.sites.build import build
     from nhalf.sites.examine import can_measure, examine
 
     shown = None if request.json else stdout_console()
@@ -39,6 +46,11 @@ def command(request: Request) -> int:
     with console().status("looking for MPI libraries …") as status:
         discovery = discover(request.mpi_prefix, ask_failed_again=True)
         for finding in examine(discovery, lambda subject: status.update(f"looking at {subject} …")):
+            findings.append(finding)
+            if shown:
+                _show(shown, finding)
+    if request.build:
+        for finding in build(discovery.libraries):
             findings.append(finding)
             if shown:
                 _show(shown, finding)

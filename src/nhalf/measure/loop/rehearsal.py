@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from nhalf.base.errors import MissingError, NhalfError
-from nhalf.measure.loop.session import checked
+from nhalf.measure.loop.session import checked, prepare_probes
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
@@ -38,6 +38,7 @@ def rehearse(plan: Plan, site: Site = HERE) -> tuple[list[Command], dict[str, st
     A launcher's program need not be here. Raises InputError for an impossible plan, MissingError
     where nothing could be started.
     """
+    prepare_probes(plan)
     plan, subjects, failed = checked(plan)
     by_key = {subject.key: subject for subject in subjects}
     commands = []

@@ -23,10 +23,9 @@ from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
-from nhalf.measure.probe.libraries import choices_in_words, libraries_of
+from nhalf.measure.probe.libraries import candidates, choices_in_words, compile_probes, needs_one
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.eager_limits import eager_limits
-from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
 from nhalf.sites.environment import environment
 from nhalf.sites.launchers import check_is_here
@@ -60,8 +59,9 @@ def begin(
     libraries one by one. Raises InputError for unknown names and sizes, MissingError when nothing
     can be measured.
     """
-    began_s = time.monotonic()
     check_is_here(site.launcher)
+    prepare_probes(plan)
+    began_s = time.monotonic()
     requested = plan
     plan, subjects, failed = checked(plan)
     notes = choices_in_words(requested) if any(subject.library for subject in subjects) else []
@@ -91,10 +91,15 @@ def begin(
     return Prepared(run, plan, subjects, failed, site, began_s, notes)
 
 
-def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
-    """Return the plan with its patterns listed, its subjects, and why others are missing."""
+def prepare_probes(plan: Plan) -> None:
+    """Compile what a plan needs, before its budget begins, after checks that need no probe."""
     check_blocks(plan)
     _check_settings(plan)
+    compile_probes(plan, _transports(plan))
+
+
+def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
+    """Return the plan with its patterns listed, its subjects, and why others are missing."""
     subjects, failed = _subjects(plan)
     return resolve(plan, subjects), subjects, failed
 
@@ -128,6 +133,7 @@ def resume(
             "give --hosts, or resume it inside an allocation",
         )
     check_is_here(site.launcher)
+    compile_probes(plan, _transports(plan))
     subjects, failed = _subjects(plan)
     if more:
         run, plan = _extended(run, plan, more)
@@ -230,14 +236,17 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
     """Return the subjects of the plan, and why others are missing: the reason by name."""
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    patterns = {name for block in plan.blocks for name in block.patterns}
-    for transport in map(transport_file, plan.transports):
+    for transport in _transports(plan):
         if not transport.started_by_mpi:
             subjects.append(plain_subject(transport.name))
             continue
-        if transport.app:
-            transport = with_kernels(transport, patterns)
-        started_subjects, refused = _started_by_mpi(plan, transport)
+        try:
+            started_subjects, refused = _started_by_mpi(plan, transport)
+        except MissingError as error:
+            if len(plan.transports) == 1:
+                raise
+            failed[transport.name] = str(error)
+            continue
         subjects += started_subjects
         failed |= refused
     if not subjects:
@@ -246,16 +255,24 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
     return subjects, failed
 
 
+def _transports(plan: Plan) -> list[TransportFile]:
+    """Return the transports of a plan, and programs with only the kernels that it names."""
+    files = map(transport_file, plan.transports)
+    return [
+        with_kernels(file, plan.patterns) if file.started_by_mpi and file.app else file
+        for file in files
+    ]
+
+
 def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject], dict[str, str]]:
     """Return the subjects of a transport that MPI starts, and why others are missing.
 
     There is one on every library and under each of its settings, or only one on the first library
-    that starts it if the transport carries its own data.
+    that starts it if one suffices.
     """
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    libraries = libraries_of(plan)
-    for library in sharing_first(libraries) if transport.links else libraries:
+    for library in candidates(plan, transport):
         try:
             plain = library_subject(library, transport)
         except NhalfError as error:
@@ -264,7 +281,7 @@ def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject]
             continue
         # The probe is the plain library's: a setting changes how it runs, not how it is built.
         subjects += [plain, *map(plain.under, _settings(plan, plain))]
-        if not transport.carried_by_mpi:
+        if needs_one(plan, transport):
             return subjects, {}
     return subjects, failed
 

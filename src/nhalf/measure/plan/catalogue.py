@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from nhalf.base.units import parse_duration
 from nhalf.measure.plan.axes import expand, parse_ranks
 from nhalf.measure.plan.plan import Block, Count, Fraction, Positive
 from nhalf.measure.plan.sizes import sizes_of
+from nhalf.mpi.transport_files import MPI
 from nhalf.sites.placement import CORES, Placement
 
 FOLDER = Path(__file__).parent / "studies"
@@ -24,7 +26,8 @@ FOLDER = Path(__file__).parent / "studies"
 class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A [[block]] as written; measure/plan/plan.py explains its values.
 
-    `ranks` is a text such as '2:cores:x2'; `cores` are those of this machine.
+    `ranks` is a text such as '2:cores:x2'; `cores` are those of this machine. `transports` are
+    those of its file unless it names its own.
     """
 
     patterns: list[str]
@@ -36,13 +39,15 @@ class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weight: Positive = 1.0
     precision: Fraction = 0.0
     whole: bool = False
+    transports: list[str] = []
 
 
 class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file as written; `include` names other studies, or files beside this one.
 
     `budget` is the time for the whole study without --budget, `transports` are the transports that
-    it measures without --transport.
+    it measures without --transport. `one_library` means that one MPI library suffices without
+    --mpi, because it is not what is measured.
     """
 
     title: str
@@ -51,10 +56,15 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     block: list[StudyBlock] = []
     budget: str = ""
     transports: list[str] = []
+    one_library: bool = False
 
 
 class Study(msgspec.Struct, frozen=True):
-    """A study with its own blocks and those it includes, each once."""
+    """A study with its own blocks and those it includes, each once.
+
+    `transports` are those of all blocks, none if no file names any; `blocks` name theirs unless all
+    of these measure them.
+    """
 
     name: str
     title: str
@@ -62,6 +72,7 @@ class Study(msgspec.Struct, frozen=True):
     blocks: list[Block]
     budget_s: float = 0.0
     transports: list[str] = []
+    one_library: bool = False
 
 
 def names() -> list[str]:
@@ -82,7 +93,25 @@ def study(name: str, cores: int) -> Study:
     if not once:
         raise InputError(f"{path} has no block", "add a [[block]] with patterns = [...]")
     budget_s = _checked(path, "budget", parse_duration, content.budget) if content.budget else 0.0
-    return Study(name, content.title, content.what, once, budget_s, content.transports)
+    blocks, transports = _with_transports(once)
+    return Study(
+        name, content.title, content.what, blocks, budget_s, transports, content.one_library
+    )
+
+
+def _with_transports(blocks: list[Block]) -> tuple[list[Block], list[str]]:
+    """Return the blocks of a study with their transports, and the transports of all of them.
+
+    Where some name theirs, MPI measures those that name none.
+    """
+    if all(block.transports is None for block in blocks):
+        return blocks, []
+    by_block = [block.transports or [MPI.name] for block in blocks]
+    transports = list(dict.fromkeys(itertools.chain(*by_block)))
+    return [
+        msgspec.structs.replace(block, transports=None if set(own) == set(transports) else own)
+        for block, own in zip(blocks, by_block, strict=True)
+    ], transports
 
 
 def _path(name: str, folder: Path) -> Path:
@@ -119,7 +148,9 @@ def _blocks(path: Path, cores: int, outer: tuple[Path, ...]) -> list[Block]:
         )
         blocks += _blocks(inner, cores, (*outer, path.resolve()))
     for place, block in enumerate(content.block):
-        blocks.append(_block(path, f"block[{place}]", block, cores))
+        own = block.transports or content.transports
+        read = _block(path, f"block[{place}]", block, cores)
+        blocks.append(msgspec.structs.replace(read, transports=own or None))
     return blocks
 
 

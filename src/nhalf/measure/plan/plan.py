@@ -74,8 +74,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: then a pattern that nothing can run is an error and not a warning. `hosts` and
     `host_file` are what the user named, '' if nothing; `hosts_found` is the number of hosts the
     run began with, so that it does not continue elsewhere unnoticed. Every library is measured as
-    it is, and under each of the `settings`. `app` is the application that transports run as one of
-    their patterns, '' without one: an application's own programs name theirs.
+    it is, and under each of the `settings`; with `one_library` only the first that works is.
+    `app` is the application that transports run as one of their patterns, '' without one: an
+    application's own programs name theirs.
     """
 
     transports: list[str]
@@ -95,6 +96,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hosts_found: Count = 0
     settings: list[Setting] = []
     app: str = ""
+    one_library: bool = False
 
     @property
     def patterns(self) -> list[str]:

@@ -34,7 +34,8 @@ def plan_of(request: Measuring, site: Site) -> Plan:
 
     Raises InputError for what cannot be read.
     """
-    blocks, budget_s, transports = _blocks(request, site)
+    chosen = catalogue.study(request.study, site.cores) if request.study else None
+    blocks, budget_s, transports = _blocks(request, chosen, site)
     blocks = [placed(block, request.given, site) for block in blocks]
     if "placement" in request.given:
         check_hosts(blocks, site)
@@ -54,17 +55,19 @@ def plan_of(request: Measuring, site: Site) -> Plan:
         host_file=request.host_file_path,
         launcher=request.launcher,
         settings=parse_settings(request.setting),
+        one_library=chosen is not None and chosen.one_library and "mpi" not in request.given,
     )
     _check_model(plan)
     return plan
 
 
-def _blocks(request: Measuring, site: Site) -> tuple[list[Block], float, list[str]]:
+def _blocks(
+    request: Measuring, chosen: catalogue.Study | None, site: Site
+) -> tuple[list[Block], float, list[str]]:
     """Return the blocks before placement, the seconds for all of them (0: none), the transports."""
     budget_s = request.budget_s
-    if not request.study:
+    if chosen is None:
         return [_block(request, site)], budget_s, words(request.transport)
-    chosen = catalogue.study(request.study, site.cores)
     by_study = chosen.transports if "transport" not in request.given else []
     transports = by_study or words(request.transport)
     return _overridden(chosen.blocks, request, site), budget_s or chosen.budget_s, transports
@@ -135,6 +138,8 @@ def _block(request: Measuring, site: Site) -> Block:
 def _overridden(blocks: list[Block], request: Measuring, site: Site) -> list[Block]:
     """Return the blocks of a study with the user's overrides."""
     changes: dict[str, Any] = {}
+    if "transport" in request.given:
+        changes["transports"] = None
     if "ranks" in request.given:
         changes["ranks"] = _ranks(request.ranks, site)
     if "sizes" in request.given:

@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from nhalf.base.compiled import Program, compile_ahead
 from nhalf.base.errors import MissingError
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi import Library, discover
+from nhalf.mpi.links import sharing_first
+from nhalf.mpi.probe import missing_probes
+from nhalf.mpi.transport_files import TransportFile
+from nhalf.sites.start import cores
 
 
 def libraries_of(plan: Plan) -> list[Library]:
@@ -23,6 +30,33 @@ def libraries_of(plan: Plan) -> list[Library]:
         return libraries
     libraries = [discover.find(name, prefixes) for name in plan.mpi]
     return list({library.name: library for library in libraries}.values())
+
+
+def candidates(plan: Plan, transport: TransportFile) -> list[Library]:
+    """Return the libraries that may start a transport, in the order in which they are tried."""
+    libraries = libraries_of(plan)
+    return sharing_first(libraries) if transport.links else libraries
+
+
+def needs_one(plan: Plan, transport: TransportFile) -> bool:
+    """Whether the first library that starts a transport suffices, because it is not measured."""
+    return plan.one_library or not transport.carried_by_mpi
+
+
+def compile_probes(plan: Plan, transports: Iterable[TransportFile]) -> None:
+    """Compile the probes that a plan needs and that are missing, one on each core.
+
+    A probe that does not compile raises where it is needed.
+    """
+    programs: list[Program] = []
+    for transport in transports:
+        # Without any library, transports that need none are still measured.
+        with suppress(MissingError):
+            if transport.started_by_mpi:
+                programs += missing_probes(
+                    candidates(plan, transport), transport, one_suffices=needs_one(plan, transport)
+                )
+    compile_ahead(programs, cores())
 
 
 def choices_in_words(plan: Plan) -> list[str]:

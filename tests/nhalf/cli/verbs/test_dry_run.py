@@ -55,7 +55,11 @@ def ask(call: Call, prefix: str, tmp_path: Path) -> Call:
 
 def test_every_number_of_ranks_has_its_command(ask: Call, prefix: str) -> None:
     ended = ask("--ranks", "2,64")
-    assert (ended.code, ended.err) == (0, "")
+    assert ended.code == 0
+    compiling, compiled = ended.err.splitlines()
+    assert compiling == "nhalf: compiling the mpi probe for openmpi-5.0.9 (1 of 1)"
+    assert compiled.startswith("nhalf: compiled the mpi probe for openmpi-5.0.9 in ")
+    assert ask("--ranks", "2", "--quiet").err == "", "it is kept"
     two, many = ended.out.splitlines()
     assert two.startswith("env ")
     assert f" {prefix}/bin/mpiexec -n 2 --map-by core" in two
@@ -102,4 +106,4 @@ def test_another_launcher_need_not_answer(
     ],
 )
 def test_what_cannot_be_is_said(ask: Call, words: tuple[str, ...], code: int, said: str) -> None:
-    ask(*words).is_error(code, said)
+    ask("--quiet", *words).is_error(code, said)

@@ -12,14 +12,26 @@ from typing import Any, Self
 
 import pytest
 
-from nhalf.measure.loop import launch, scout, stopping
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+from nhalf.jobs.request import RunRequest
+from nhalf.measure.loop import launch, scout, session, stopping
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan import budget
 from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.probe.subject import Subject
+from nhalf.sites.site import HERE
 from nhalf.store.run import Run
 from tests.nhalf.measure.loop.fakes import DESCRIPTION, measured
+
+
+def built() -> bool:
+    try:
+        return bool(native_files.executable("probe-model"))
+    except NhalfError:
+        return False
 
 
 @dataclass
@@ -153,3 +165,15 @@ def test_a_run_ends_early_where_its_precision_is_reached(go: Callable[..., Any])
     assert set(measured(events).values()) == {1}
     assert len(measured(events)) == 2 * 5
     assert took_s < 10.0
+
+
+@pytest.mark.skipif(not built(), reason="the probes are not built")
+def test_it_begins_when_probes_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends_s: list[float] = []
+    monkeypatch.setattr(session, "compile_probes", lambda *_: ends_s.append(time.monotonic()))
+    request = RunRequest(transport="model", pattern="pingpong", sizes="8", budget="5s")
+    prepared = session.begin(plan_of(request, HERE), tmp_path / "run")
+    assert len(ends_s) == 1
+    assert prepared.began_s >= ends_s[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nhalf.base import native_files
@@ -48,6 +49,16 @@ def write(path: Path, text: str) -> str:
     return str(path)
 
 
+def on_transports(name: str) -> list[Block]:
+    """The blocks of a study, each with its transports written out."""
+    study = catalogue.study(name, 2)
+    default = study.transports or ["mpi"]
+    return [
+        msgspec.structs.replace(block, transports=block.transports or default)
+        for block in study.blocks
+    ]
+
+
 class TestOurs:
     def test_they_are_found_by_their_files(self) -> None:
         assert catalogue.names() == NAMES
@@ -61,14 +72,27 @@ class TestOurs:
             assert study.what, name
             assert all(block.patterns for block in study.blocks), name
 
-    def test_only_those_on_what_is_beside_mpi_name_transports(self) -> None:
+    def test_those_below_mpi_name_their_transports(self) -> None:
         named = {name: catalogue.study(name, 2).transports for name in NAMES}
         assert {"mpi", "shm", "tcp"} <= set(named.pop("layers"))
-        assert named.pop("remote-memory") == ["shm", "rma"]
+        assert named.pop("remote-memory") == ["shm", "threads", "rma"]
+        for name in ("memory", "full"):  # full includes memory
+            assert named.pop(name) == ["mpi", "threads", "shm"]
         assert not any(named.values())
 
+    def test_one_library_suffices_where_memory_is_measured(self) -> None:
+        single = {name for name in NAMES if catalogue.study(name, 2).one_library}
+        assert single == {"memory", "remote-memory"}
+
+    def test_messages_stay_with_mpi_where_memory_has_other_transports(self) -> None:
+        for block in catalogue.study("full", 2).blocks:
+            if "array-triad" in block.patterns or "sdes" in block.patterns:
+                assert block.transports == ["threads", "shm"]
+            elif "memory-triad" not in block.patterns:
+                assert block.transports == ["mpi"], block.patterns
+
     def test_full_is_everything(self) -> None:
-        everything = catalogue.study("full", 2).blocks
+        everything = on_transports("full")
         for name in set(NAMES) - {
             "full",
             "quick",
@@ -78,7 +102,7 @@ class TestOurs:
             "remote-memory",
             *SIMULATED,
         }:
-            for block in catalogue.study(name, 2).blocks:
+            for block in on_transports(name):
                 assert block in everything, name
         assert any(block.ranks == [8] for block in everything), "more ranks than cores"
 
@@ -97,6 +121,21 @@ class TestOurs:
 
 
 class TestOfUsers:
+    def test_blocks_have_the_transports_of_their_file_or_their_own(self, tmp_path: Path) -> None:
+        (tmp_path / "inner.toml").write_text(f'title = "Inner"\n{BLOCK}')
+        own = f'transports = ["tcp", "shm"]\n{BLOCK}bytes = 1\n{BLOCK}transports = ["am"]\n'
+        text = f'title = "Mine"\ninclude = ["inner.toml"]\none_library = true\n{own}'
+        study = catalogue.study(write(tmp_path / "mine.toml", text), cores=2)
+        assert study.one_library
+        assert study.transports == ["mpi", "tcp", "shm", "am"]
+        transports = [block.transports for block in study.blocks]
+        assert transports == [["mpi"], ["tcp", "shm"], ["am"]]
+
+    def test_a_transport_of_all_blocks_is_written_once(self, tmp_path: Path) -> None:
+        text = f'title = "Mine"\ntransports = ["tcp"]\n{BLOCK}'
+        study = catalogue.study(write(tmp_path / "mine.toml", text), cores=2)
+        assert (study.transports, study.blocks[0].transports) == (["tcp"], None)
+
     def test_a_block_has_defaults(self, tmp_path: Path) -> None:
         path = write(tmp_path / "mine.toml", f'title = "Mine"\nbudget = "2m"\n{BLOCK}')
         study = catalogue.study(path, cores=4)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.plan import Block
-from nhalf.measure.plan.planning import parse_precision, placed
+from nhalf.measure.plan.planning import parse_precision, placed, plan_of
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
 
@@ -28,6 +29,25 @@ def test_ranks_that_no_layout_of_a_study_has_are_placed_on_cores() -> None:
 def test_a_layout_that_was_asked_for_must_have_the_ranks() -> None:
     with pytest.raises(InputError, match="--placement 1x2 does not have 5 ranks"):
         placed(BLOCK, ("ranks", "placement"), TWO_CORES)
+
+
+def test_a_transport_on_the_command_line_replaces_those_of_all_blocks() -> None:
+    plan = plan_of(RunRequest(study="memory"), TWO_CORES)
+    assert plan.transports == ["mpi", "threads", "shm"]
+    assert [block.transports for block in plan.blocks if "sdes" in block.patterns] == [
+        ["threads", "shm"]
+    ]
+    chosen = RunRequest(study="memory", transport="am,rma", given=frozenset({"transport"}))
+    plan = plan_of(chosen, TWO_CORES)
+    assert plan.transports == ["am", "rma"]
+    assert {block.transports for block in plan.blocks} == {None}
+
+
+def test_libraries_on_the_command_line_are_all_measured() -> None:
+    assert plan_of(RunRequest(study="memory"), TWO_CORES).one_library
+    chosen = RunRequest(study="memory", mpi="mpich,intel", given=frozenset({"mpi"}))
+    assert not plan_of(chosen, TWO_CORES).one_library
+    assert not plan_of(RunRequest(study="quick"), TWO_CORES).one_library
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compile ahead what the first run would compile: the probes of all transports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.compiled import Program, compile_ahead
+from nhalf.base.errors import NhalfError
+from nhalf.mpi import Library
+from nhalf.mpi.links import sharing_first
+from nhalf.mpi.probe import missing_probe, probe_executable
+from nhalf.mpi.transport_files import TransportFile, transport_files
+from nhalf.sites.examine import ABSENT, DOUBT, GOOD, Finding
+from nhalf.sites.start import cores
+
+READY, BUILT = "ready", "built"
+
+
+def build(libraries: Sequence[Library]) -> Iterator[Finding]:
+    """Compile every probe that is missing, one on each core, then yield a finding per transport.
+
+    A transport that carries its own data needs a probe for the first library that starts it;
+    others have one for each library.
+    """
+    transports = [file for file in transport_files().values() if file.started_by_mpi]
+    plans = {transport.name: _planned(libraries, transport) for transport in transports}
+    compile_ahead(
+        (state for plan in plans.values() for state in plan.values() if isinstance(state, Program)),
+        cores(),
+    )
+    by_name = {library.name: library for library in libraries}
+    for transport in transports:
+        plan = plans[transport.name]
+        states = {name: _built(by_name[name], transport, plan[name]) for name in plan}
+        yield _finding(transport, states)
+
+
+def _planned(
+    libraries: Sequence[Library], transport: TransportFile
+) -> dict[str, Program | NhalfError | None]:
+    """The programs to compile by library, None where the probe is there, or why there is none."""
+    states: dict[str, Program | NhalfError | None] = {}
+    for library in sharing_first(libraries) if transport.links else libraries:
+        try:
+            states[library.name] = missing_probe(library, transport)
+        except NhalfError as error:
+            states[library.name] = error
+            continue
+        if not transport.carried_by_mpi:
+            return {library.name: states[library.name]}
+    return states
+
+
+def _built(
+    library: Library, transport: TransportFile, planned: Program | NhalfError | None
+) -> str | NhalfError:
+    """Whether the probe was ready or has been built, or the error that tells why neither."""
+    if planned is None:
+        return READY
+    if isinstance(planned, NhalfError):
+        return planned
+    try:
+        probe_executable(library, transport)
+    except NhalfError as error:
+        return error
+    return BUILT
+
+
+def _finding(transport: TransportFile, states: dict[str, str | NhalfError]) -> Finding:
+    """The finding on the probes of a transport: for which libraries they are there."""
+    name = f"probe {transport.name}"
+    texts = []
+    for state in (READY, BUILT):
+        names = [library for library in states if states[library] == state]
+        if names:
+            texts.append(f"{state} for {', '.join(names)}")
+    errors = {name: error for name, error in states.items() if isinstance(error, NhalfError)}
+    if not states:
+        return Finding(name, ABSENT, "no MPI library starts it", "nhalf mpi install mpich")
+    if not errors:
+        return Finding(name, GOOD, "; ".join(texts))
+    reasons = dict.fromkeys(error.message for error in errors.values())
+    remedies = dict.fromkeys(error.remedy for error in errors.values() if error.remedy)
+    state = DOUBT if texts else ABSENT
+    return Finding(name, state, "; ".join([*texts, *reasons]), "; ".join(remedies))
