@@ -30,7 +30,7 @@ def show_prediction(prediction: Prediction) -> None:
     else:
         rows = prediction.as_json()["rows"]
         names = [name for name in rows[0] if name != "interval_s"]
-        show_table(names, [[str(row[name]) for name in names] for row in rows])
+        show_table(names, [[_word(row[name]) for name in names] for row in rows])
     shown = prediction.crossovers[:CROSSOVERS_SHOWN]
     for crossover in shown:
         console.print(
@@ -45,6 +45,10 @@ def show_prediction(prediction: Prediction) -> None:
         console.print(f"{unlisted} further crossovers (all with --json)", style="dim")
     for line in prediction.notes:
         console.print(line, markup=False, style="dim", soft_wrap=True)
+
+
+def _word(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _words(prediction: Prediction) -> str:
@@ -62,7 +66,7 @@ def _table(prediction: Prediction) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
-    best = prediction.best()
+    best, best_parts = prediction.best(), prediction.best_parts()
     for size in prediction.size_bytes:
         table.add_column(format_size(size), justify="right")
     names = [way.algorithm for way in prediction.ways]
@@ -71,8 +75,10 @@ def _table(prediction: Prediction) -> Table:
         for j in range(len(prediction.size_bytes)):
             k = names.index(best[i][j])
             mark = " *" if prediction.extrapolated[k, i, j] else ""
+            part_bytes = best_parts[i][j]
+            part = f", parts of {format_size(part_bytes)}" if part_bytes else ""
             cells.append(
-                f"{best[i][j]}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
+                f"{best[i][j]}{part}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
                 f"{_runner_up(prediction, i, j)}"
             )
         table.add_row(str(p), *cells)
