@@ -301,8 +301,14 @@ def _grid(request: Request, operation: str) -> Grid:
 
 def _write_table(prediction: Prediction, path: Path) -> None:
     from nhalf.base.files import write_text
+    from nhalf.models.expression import PART_BYTES
     from nhalf.mpi.decision_table import rules_of, table_text
 
-    rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, prediction.best())
+    parts = [
+        [None if part_bytes == PART_BYTES else part_bytes for part_bytes in row]
+        for row in prediction.best_parts()
+    ]
+    best = prediction.best()
+    rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, best, parts)
     comment = f"predicted for {prediction.machine}, not measured"
     write_text(path, table_text(rules, [comment]))

@@ -95,6 +95,11 @@ def test_the_choice_becomes_a_decision_table(call: Call, tmp_path: Path) -> None
     assert rules
     for cell in best:
         assert choice(rules, "bcast", cell["ranks"], cell["bytes"]) == cell["algorithm"]
+    words = ("--machine", "sp2-mpl", "--ranks", "32", "--bytes", "1M", "--out", "large.rules")
+    assert call("predict", "bcast", *words).code == 0
+    assert [rule.line for rule in read_table(tmp_path / "large.rules")] == [
+        "bcast 32 32 1048576 inf chain 4096"
+    ]
     assert "# predicted for sp2-mpl, not measured\n" in (tmp_path / "bcast.rules").read_text()
 
 
