@@ -7,6 +7,7 @@
 //   o_r 2e-6
 //   message FIRST_BYTES START_S PER_BYTE_S PER_ROOT_BYTE_S     (also sends_apart, receives_apart)
 //   compose bcast binomial RANKS BYTES
+//   compose bcast chain RANKS BYTES PART_BYTES
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -24,7 +25,12 @@ void answer(const MessageParts& parts, std::istringstream& words) {
   Composition composition{};
   if (!(words >> operation >> algorithm >> composition.ranks >> composition.size_bytes) ||
       composition.ranks < 1)
-    throw InputError("a composition is: compose OPERATION ALGORITHM RANKS BYTES");
+    throw InputError("a composition is: compose OPERATION ALGORITHM RANKS BYTES [PART_BYTES]");
+  std::size_t part_bytes = 0;
+  if (words >> part_bytes) {
+    if (part_bytes == 0) throw InputError("a part has 1 byte or more");
+    composition.part_bytes = part_bytes;
+  }
   composition.operation = operation;
   composition.algorithm = algorithm;
   std::optional<double> time_s;

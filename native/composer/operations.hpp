@@ -19,6 +19,7 @@
 #include "algorithms/all_reduce_scatter.hpp"
 #include "algorithms/all_scan.hpp"
 #include "algorithms/all_scatter.hpp"
+#include "algorithms/bases/parts.hpp"
 #include "composer/ranks.hpp"
 #include "contract/buffer.hpp"
 
@@ -31,15 +32,17 @@ inline MemorySource no_memory{
     .real_bytes = 0};
 
 /// An operation among `ranks`; `size_bytes` is the size of its message, vector or blocks, as in its
-/// pattern.
+/// pattern, and `part_bytes` that of a part, for algorithms that cut messages.
 struct Composition {
   std::string_view operation;
   std::string_view algorithm;
   int ranks;
   std::size_t size_bytes;
+  std::size_t part_bytes = default_part_bytes;
 };
 
-/// Runs the algorithm once at every rank; nothing if there is none of that name.
+/// Runs the algorithm once at every rank; nothing if there is none of that name, or if it does not
+/// cut messages and parts of another size are asked for.
 template <class Signature, class... Arguments>
 std::optional<double> composed_s(
     const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
@@ -47,10 +50,13 @@ std::optional<double> composed_s(
   const auto chosen = std::ranges::find(algorithms, composition.algorithm,
                                         [](const auto& algorithm) { return algorithm.info.name; });
   if (chosen == algorithms.end() || chosen->run == nullptr) return std::nullopt;
+  const bool is_cut = composition.part_bytes != default_part_bytes;
+  if (is_cut && chosen->run_in_parts == nullptr) return std::nullopt;
   ComposedMachine machine(parts, composition.ranks);
   machine.fibers.run(composition.ranks, [&](int rank) {
     ComposedTransport transport(machine, rank);
     Scratch scratch;
+    if (is_cut) return chosen->run_in_parts(transport, arguments..., composition.part_bytes);
     chosen->run(transport, scratch, arguments...);
   });
   return machine.latest_s();

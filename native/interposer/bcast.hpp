@@ -2,6 +2,8 @@
 // nhalf-needs: MPI
 #pragma once
 
+#include <cstdint>
+
 #include "interposer/route.hpp"
 #include "interposer/shared/bcast.hpp"
 
@@ -25,7 +27,10 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
     if (number == way::shared_memory) {
       shared::bcast(*on.shared(), root, target.bytes());
     } else {
-      run_algorithm(algorithms::bcast::all<Messages>(), number, on, nullptr, root, target.bytes());
+      const auto part_bytes =
+          on.part_bytes(Operation::bcast, static_cast<std::uint64_t>(data.size_bytes()));
+      run_in_parts(algorithms::bcast::all<Messages>(), number, on, part_bytes, root,
+                   target.bytes());
     }
     if (on.rank() != root) target.unpack();
   };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -57,6 +58,11 @@ class Communicator {
   [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) {
     if (!is_agreed_) agree();
     return ranges_[index_of(operation)].at(size_bytes);
+  }
+
+  /// Returns the bytes of a part by the rules, for algorithms that cut messages.
+  [[nodiscard]] std::size_t part_bytes(Operation operation, std::uint64_t size_bytes) const {
+    return ranges_[index_of(operation)].part_bytes_at(size_bytes);
   }
 
   /// Returns the shared memory, null if there is none. The first call is collective. Throws Failed.

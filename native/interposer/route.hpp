@@ -4,10 +4,12 @@
 #pragma once
 
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
 
+#include "algorithms/bases/parts.hpp"
 #include "interposer/combining.hpp"
 #include "interposer/communicator.hpp"
 #include "interposer/counts.hpp"
@@ -126,6 +128,16 @@ void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
   if (combining != nullptr) messages.combine_by(*combining);
   algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(
       messages, ScratchBuffers::of_thread().work, arguments...);
+}
+
+/// Runs an algorithm in parts of `part_bytes` if it cuts messages, else as it is.
+template <class Algorithms, class... Arguments>
+void run_in_parts(const Algorithms& algorithms, int number, Communicator& on,
+                  std::size_t part_bytes, Arguments... arguments) {
+  const auto& chosen = algorithms[static_cast<std::size_t>(number - way::first_algorithm)];
+  if (part_bytes == default_part_bytes || chosen.run_in_parts == nullptr)
+    return run_algorithm(algorithms, number, on, nullptr, arguments...);
+  chosen.run_in_parts(*on.messages(), arguments..., part_bytes);
 }
 
 inline bool is_rank(int root, const Communicator& on) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decision tables: the algorithm of an operation by ranks and bytes. Plain text:
 //
-//     # nhalf decision table 1
-//     # operation ranks_from ranks_to bytes_from bytes_to algorithm
+//     # nhalf decision table 2
+//     # operation ranks_from ranks_to bytes_from bytes_to algorithm part
 //     bcast 2 8 0 2047 binomial
+//     bcast 2 8 2048 inf chain 16384
 //
 // Both ends belong to a rule, `inf` is an upper end, the first rule that matches counts, and where
-// none does the algorithm is the library's own.
+// none does the algorithm is the library's own. The bytes of a part, for algorithms that cut
+// messages, may be absent; in tables of version 1 they are.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/bases/parts.hpp"
 #include "contract/options.hpp"
 #include "interposer/operations.hpp"
 
@@ -30,6 +33,7 @@ struct Rule {
   Operation operation;
   std::uint64_t ranks_from, ranks_to, bytes_from, bytes_to;
   std::string algorithm;
+  std::uint64_t part_bytes = default_part_bytes;
 
   [[nodiscard]] bool covers(Operation called, std::uint64_t ranks) const {
     return called == operation && ranks_from <= ranks && ranks <= ranks_to;
@@ -59,19 +63,23 @@ inline std::string_view next_word(std::string_view& text) {
 
 /// Parses a rule. Throws InputError.
 inline Rule rule_in(std::string_view line) {
-  std::array<std::string_view, 6> words;
+  std::array<std::string_view, 7> words;
   for (auto& word : words) word = next_word(line);
-  const auto [operation, ranks_from, ranks_to, bytes_from, bytes_to, algorithm] = words;
+  const auto [operation, ranks_from, ranks_to, bytes_from, bytes_to, algorithm, part] = words;
   if (algorithm.empty() || !next_word(line).empty())
-    throw InputError("a rule has six words: operation, ranks and bytes from and to, algorithm");
+    throw InputError(
+        "a rule has six or seven words: operation, ranks and bytes from and to, algorithm, part");
   const auto parsed_operation = operation_named(operation);
   if (!parsed_operation) throw InputError("there is no operation '" + std::string(operation) + "'");
+  const auto part_bytes = part.empty() ? default_part_bytes : number_in_table(part, false);
+  if (part_bytes == 0) throw InputError("a part has 1 byte or more");
   const Rule rule{*parsed_operation,
                   number_in_table(ranks_from, false),
                   number_in_table(ranks_to, true),
                   number_in_table(bytes_from, false),
                   number_in_table(bytes_to, true),
-                  std::string(algorithm)};
+                  std::string(algorithm),
+                  part_bytes};
   if (rule.ranks_from > rule.ranks_to || rule.bytes_from > rule.bytes_to)
     throw InputError("a range ends before it begins");
   return rule;
@@ -80,13 +88,13 @@ inline Rule rule_in(std::string_view line) {
 /// Parses the rules of a table, in order. Throws InputError with the line number.
 inline std::vector<Rule> parse_table(std::string_view text) {
   std::vector<Rule> rules;
-  if (text.empty()) throw InputError("line 1: not '# nhalf decision table 1'");
+  if (text.empty()) throw InputError("line 1: not '# nhalf decision table 1' or 2");
   for (int number = 1; !text.empty(); ++number) {
     auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     line = line.substr(0, line.find_last_not_of("\r ") + 1);
-    if (number == 1 && line != "# nhalf decision table 1")
-      throw InputError("line 1: not '# nhalf decision table 1'");
+    if (number == 1 && line != "# nhalf decision table 1" && line != "# nhalf decision table 2")
+      throw InputError("line 1: not '# nhalf decision table 1' or 2");
     if (line.empty() || line.front() == '#') continue;
     try {
       rules.push_back(rule_in(line));
@@ -107,7 +115,8 @@ struct Span {
   }
 };
 
-/// The way of an operation on a communicator by bytes: a number per range, 0 outside of all rules.
+/// The way of an operation on a communicator by bytes: a number per range, 0 outside of all rules,
+/// and the bytes of a part.
 class Ranges {
  public:
   Ranges() = default;
@@ -124,14 +133,17 @@ class Ranges {
     }
     std::sort(starts.begin(), starts.end());
     for (const auto start : starts) {
-      int number = 0;
+      Range range{start, 0, default_part_bytes};
       for (const auto& rule : rules) {
         if (!rule.covers(operation, ranks)) continue;
         if (rule.bytes_from > start || start > rule.bytes_to) continue;
-        number = number_of(rule.algorithm);
+        range.number = number_of(rule.algorithm);
+        range.part_bytes = rule.part_bytes;
         break;
       }
-      if (ranges_.empty() || ranges_.back().number != number) ranges_.push_back({start, number});
+      if (ranges_.empty() || ranges_.back().number != range.number ||
+          ranges_.back().part_bytes != range.part_bytes)
+        ranges_.push_back(range);
     }
   }
 
@@ -143,6 +155,15 @@ class Ranges {
       number = range.number;
     }
     return number;
+  }
+  /// Returns the bytes of a part for `size_bytes`.
+  [[nodiscard]] std::size_t part_bytes_at(std::uint64_t size_bytes) const {
+    std::size_t part_bytes = default_part_bytes;
+    for (const auto& range : ranges_) {
+      if (range.start_bytes > size_bytes) break;
+      part_bytes = range.part_bytes;
+    }
+    return part_bytes;
   }
   /// Returns the range of sizes outside of which the number is 0.
   [[nodiscard]] Span span() const {
@@ -160,6 +181,7 @@ class Ranges {
   struct Range {
     std::uint64_t start_bytes;
     int number;
+    std::size_t part_bytes;
   };
   std::vector<Range> ranges_;
 };

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,9 +41,10 @@ class Crossover:
 class Prediction:
     """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN if none is known.
 
-    `ends_by_ratio` are the factors from the ways' times to the ends of their intervals, None where
-    no error is known, and `calibration` says what widened them. `missing` says why ways lack a time
-    in a cell; `extrapolated` (ways, ranks, sizes) marks times beyond the known range.
+    `part_bytes` are the bytes of a part by way, number of ranks and size (indices), where messages
+    are cut. `ends_by_ratio` are the factors from the ways' times to the ends of their intervals,
+    None where no error is known, and `calibration` says what widened them. `missing` says why ways
+    lack a time in a cell; `extrapolated` (ways, ranks, sizes) marks times beyond the known range.
     """
 
     pattern: str
@@ -58,6 +59,7 @@ class Prediction:
     caveat: str = ""
     ends_by_ratio: tuple[float | None, ...] = ()
     calibration: tuple[str, ...] = ()
+    part_bytes: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
 
     def interval_s(self, way: int, time_s: float) -> tuple[float, float] | None:
         """The interval of a time of a way, by its number; None if nothing is known of its error."""
@@ -74,14 +76,24 @@ class Prediction:
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; ties go to the first."""
-        filled = np.where(np.isnan(self.time_s), np.inf, self.time_s)
-        index = filled.argmin(axis=0)
-        return [[self.ways[way].algorithm for way in row] for row in index]
+        return [[self.ways[way].algorithm for way in row] for row in self._fastest()]
+
+    def best_parts(self) -> list[list[int | None]]:
+        """The size of a part of the fastest algorithm by number of ranks and size."""
+        return [
+            [self.part_bytes.get((int(way), i, j)) for j, way in enumerate(row)]
+            for i, row in enumerate(self._fastest())
+        ]
+
+    def _fastest(self) -> NDArray[np.intp]:
+        """The number of the fastest way by number of ranks and size."""
+        fastest: NDArray[np.intp] = np.nan_to_num(self.time_s, nan=np.inf).argmin(axis=0)
+        return fastest
 
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf predict --json`."""
         cells = [(i, j) for i in range(len(self.ranks)) for j in range(len(self.size_bytes))]
-        best = self.best()
+        best, best_parts = self.best(), self.best_parts()
         return {
             "pattern": self.pattern,
             "machine": self.machine,
@@ -90,6 +102,7 @@ class Prediction:
                     "algorithm": way.algorithm,
                     "ranks": self.ranks[i],
                     "bytes": self.size_bytes[j],
+                    "part_bytes": self.part_bytes.get((k, i, j)),
                     "time_s": float(self.time_s[k, i, j]),
                     "interval_s": self.interval_s(k, float(self.time_s[k, i, j])),
                     "extrapolated": bool(self.extrapolated[k, i, j]),
@@ -99,7 +112,12 @@ class Prediction:
                 if not np.isnan(self.time_s[k, i, j])
             ],
             "best": [
-                {"ranks": self.ranks[i], "bytes": self.size_bytes[j], "algorithm": best[i][j]}
+                {
+                    "ranks": self.ranks[i],
+                    "bytes": self.size_bytes[j],
+                    "algorithm": best[i][j],
+                    "part_bytes": best_parts[i][j],
+                }
                 for i, j in cells
             ],
             "crossovers": [
@@ -125,14 +143,16 @@ def predict(
     *,
     mpi: str = "",
     extrapolate: bool = False,
+    part_bytes: int | None = None,
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
-    `algorithms` are by operation. Raises InputError for an unknown pattern, and if no
+    `algorithms` are by operation. Those that cut messages do so every `part_bytes`; None: wherever
+    that is the fastest. Raises InputError for an unknown pattern, and if no
     cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate)
+    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate, part_bytes)
     prediction = predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
     return replace(prediction, caveat=message_caveat(machine, prediction))
 
@@ -157,11 +177,14 @@ def predicted(
         raise InputError("one rank alone sends no messages", "ask for 2 ranks or more")
     time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
     reasons: dict[str, None] = {}
+    parts: dict[tuple[int, int, int], int] = {}
     for k, way in enumerate(ways):
         for i, p in enumerate(ranks):
             for j, n in enumerate(sizes):
                 try:
                     time_s[k, i, j] = way.time_s(p, n)
+                    if (part_bytes := way.part_bytes(p, n)) is not None:
+                        parts[k, i, j] = part_bytes
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
@@ -169,7 +192,9 @@ def predicted(
     cells = tuple(ranks), tuple(sizes), tuple(ways), time_s
     ratios = tuple(None if way.error is None else 1 + way.error for way in ways)
     prediction = Prediction(
-        *(pattern, machine, *cells, (), tuple(reasons), np.array(beyond)), ends_by_ratio=ratios
+        *(pattern, machine, *cells, (), tuple(reasons), np.array(beyond)),
+        ends_by_ratio=ratios,
+        part_bytes=parts,
     )
     return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.message import Messages
+from nhalf.machines.part_size import best_followed_part, best_part
 from nhalf.machines.parts import FANS, Parts, parts_of
 from nhalf.machines.spread import over_nodes
+from nhalf.models.expression import PART_BYTES, Expression
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
@@ -35,6 +38,8 @@ UNSIZED = ("barrier",)
 
 Seconds = Callable[[int, int], float]
 """Time as a function of ranks and bytes; raises InputError if it is unknown."""
+PartOf = Callable[[int, int], int | None]
+"""The bytes of a part as a function of ranks and bytes; None where a message is not cut."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Way:
 
     `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
     is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
+    `part_bytes` is the size of parts with which the time is composed.
     """
 
     algorithm: str
@@ -50,6 +56,7 @@ class Way:
     source: str
     knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
     error: float | None = None
+    part_bytes: PartOf = lambda ranks, size_bytes: None
 
     @property
     def is_composed(self) -> bool:
@@ -87,10 +94,12 @@ def known_ways(
     messages: Messages,
     algorithms: Mapping[str, Sequence[Algorithm]],
     extrapolate: bool,
+    part_bytes: int | None = PART_BYTES,
 ) -> list[Way]:
     """Every way with a known time on the machine of messages, the library's own first.
 
-    If a machine was measured within a node and between nodes, times between nodes count. Raises
+    Composed algorithms cut messages into parts of `part_bytes`; None: into the best ones. If a
+    machine was measured within a node and between nodes, times between nodes count. Raises
     InputError for a library or pattern without data on the machine, and if several libraries have
     the pattern and none is named.
     """
@@ -129,7 +138,7 @@ def known_ways(
             parts = waiting_at_adapters(machine, parts)
         if wire:
             parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
-        ways += _composed(pattern, unmodelled, parts, extent, extrapolate)
+        ways += _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
     if not ways and pattern in FANS.values():
         ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
@@ -245,7 +254,12 @@ def _fan(pattern: str, parts: Parts, extent: Extent, extrapolate: bool) -> Way:
 
 
 def _composed(
-    operation: str, algorithms: Sequence[Algorithm], parts: Parts, extent: Extent, extrapolate: bool
+    operation: str,
+    algorithms: Sequence[Algorithm],
+    parts: Parts,
+    extent: Extent,
+    extrapolate: bool,
+    part_bytes: int | None,
 ) -> list[Way]:
     """Ways whose cost is composed of the machine's parts.
 
@@ -254,32 +268,77 @@ def _composed(
     """
     extent = Extent(extent.ranks_max, parts.largest_bytes)
     composer = None if parts.overheads_s is None else Composer(parts)
-
-    def timed(algorithm: Algorithm) -> Seconds:
-        cost = algorithm.cost
-        assert cost is not None
-
-        def time_s(ranks: int, size_bytes: int) -> float:
-            if not extrapolate:
-                extent.check(ranks, size_bytes)
-            if composer is not None:
-                followed_s = composer.time_s(operation, algorithm.name, ranks, size_bytes)
-                if followed_s is not None:
-                    return followed_s
-            n = cost_bytes(operation, ranks, size_bytes)
-            return float(cost.value(ranks, n, parts.functions))
-
-        return time_s
-
     how = f"{COMPOSED}: "
     if composer is not None:
         how += f"each message followed, up to {RANKS_MAX} ranks; about "
-    return [
-        Way(
-            algorithm.name,
-            timed(algorithm),
-            how + (algorithm.cost.as_text() if algorithm.cost else ""),
-            extent.holds,
+    ways = []
+    for algorithm in algorithms:
+        if algorithm.cost is None:
+            continue
+        composed = _Composed(operation, algorithm.name, algorithm.cost, parts, composer, part_bytes)
+
+        def time_s(ranks: int, size_bytes: int, composed: _Composed = composed) -> float:
+            if not extrapolate:
+                extent.check(ranks, size_bytes)
+            return composed.time_s(ranks, size_bytes)
+
+        source = how + algorithm.cost.as_text()
+        ways.append(
+            Way(algorithm.name, time_s, source, extent.holds, part_bytes=composed.cut_bytes)
         )
-        for algorithm in algorithms
-    ]
+    return ways
+
+
+@dataclass(frozen=True)
+class _Composed:
+    """The composed time of an algorithm, with parts of a size or, if that is None, the best."""
+
+    operation: str
+    algorithm: str
+    cost: Expression
+    parts: Parts
+    composer: Composer | None
+    part_bytes: int | None
+    best: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def time_s(self, ranks: int, size_bytes: int) -> float:
+        """Seconds with parts of the size that is taken for this cell."""
+        return self._time_in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
+
+    def cut_bytes(self, ranks: int, size_bytes: int) -> int | None:
+        """The size of a part; None where a message is one part, as it usually is."""
+        part_bytes = self._taken_bytes(ranks, size_bytes) if self.cost.cuts else size_bytes
+        is_whole = size_bytes <= min(part_bytes, PART_BYTES)
+        return None if is_whole or not self.cost.cuts else part_bytes
+
+    def _taken_bytes(self, ranks: int, size_bytes: int) -> int:
+        if self.part_bytes is not None or not self.cost.cuts:
+            return self.part_bytes or PART_BYTES
+        key = ranks, size_bytes
+        if key not in self.best:
+            n = cost_bytes(self.operation, ranks, size_bytes)
+            part_bytes = best_part(self.cost, ranks, n, self.parts)
+            if self._is_followed(ranks, size_bytes):
+                part_bytes = best_followed_part(
+                    part_bytes, size_bytes, partial(self._time_in_parts_s, ranks, size_bytes)
+                )
+            self.best[key] = part_bytes
+        return self.best[key]
+
+    def _is_followed(self, ranks: int, size_bytes: int) -> bool:
+        """Whether the composer follows the messages of this cell."""
+        return self.composer is not None and (
+            self.composer.time_s(self.operation, self.algorithm, ranks, size_bytes) is not None
+        )
+
+    def _time_in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+        if not self.cost.cuts:
+            part_bytes = PART_BYTES
+        if self.composer is not None:
+            followed_s = self.composer.time_s(
+                self.operation, self.algorithm, ranks, size_bytes, part_bytes
+            )
+            if followed_s is not None:
+                return followed_s
+        n = cost_bytes(self.operation, ranks, size_bytes)
+        return float(self.cost.value(ranks, n, self.parts.functions, part_bytes))

@@ -18,6 +18,7 @@ import numpy as np
 from nhalf.base.native_files import executable
 from nhalf.machines.curve import segment_starts
 from nhalf.machines.parts import Parts
+from nhalf.models.expression import PART_BYTES
 
 RANKS_MAX = 512
 """With more ranks, an algorithm in which all send to all has too many messages to follow."""
@@ -30,15 +31,25 @@ class Composer:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.ranks = 0
-        self.times_s: dict[tuple[str, str, int, int], float | None] = {}
+        self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
         self.program = subprocess.Popen(
             [str(executable("compose"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._end = weakref.finalize(self, _close, self.program)
 
-    def time_s(self, operation: str, algorithm: str, ranks: int, size_bytes: int) -> float | None:
-        """Seconds of an algorithm; None if it is unknown, or with too many ranks."""
-        key = (operation, algorithm, ranks, size_bytes)
+    def time_s(
+        self,
+        operation: str,
+        algorithm: str,
+        ranks: int,
+        size_bytes: int,
+        part_bytes: int = PART_BYTES,
+    ) -> float | None:
+        """Seconds of an algorithm; None if it is unknown, or with too many ranks.
+
+        Only algorithms that cut messages are known with other parts than those of PART_BYTES.
+        """
+        key = (operation, algorithm, ranks, size_bytes, part_bytes)
         if ranks > RANKS_MAX:
             return None
         if key not in self.times_s:
@@ -46,13 +57,13 @@ class Composer:
         return self.times_s[key]
 
     def _composed_s(
-        self, operation: str, algorithm: str, ranks: int, size_bytes: int
+        self, operation: str, algorithm: str, ranks: int, size_bytes: int, part_bytes: int
     ) -> float | None:
         lines = [] if ranks == self.ranks else ["parts", *_lines(self.parts, ranks)]
         if not all(map(_is_finite, lines)):
             return None
         self.ranks = ranks
-        lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes}")
+        lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes} {part_bytes}")
         to, back = _pipes(self.program)
         to.write("\n".join(lines) + "\n")
         to.flush()

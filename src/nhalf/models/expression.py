@@ -20,7 +20,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 
 PART_BYTES = 8192
-"""B: a part of a pipelined broadcast, as in the study of the SP2 (algorithms/bases/parts.hpp)."""
+"""B where nothing else is asked for, as in the study of the SP2 (algorithms/bases/parts.hpp)."""
 PARTS = {"T": 1, "M": 2, "R": 2}
 """The functions that a machine must provide, with their number of arguments."""
 NAMES = ("p", "n", "B")
@@ -56,16 +56,27 @@ class Expression:
         calls = (node for node in ast.walk(self.body) if isinstance(node, ast.Call))
         return {call.func.id for call in calls if isinstance(call.func, ast.Name)} & set(PARTS)
 
-    def value(self, ranks: Any, size_bytes: Any, parts: Mapping[str, Part]) -> Floats:
-        """Seconds for numbers of ranks and sizes, scalars or arrays that broadcast.
+    @property
+    def cuts(self) -> bool:
+        """Whether the cost depends on the size of a part, as where messages are cut."""
+        return any(isinstance(node, ast.Name) and node.id == "B" for node in ast.walk(self.body))
+
+    def value(
+        self,
+        ranks: Any,
+        size_bytes: Any,
+        parts: Mapping[str, Part],
+        part_bytes: Any = PART_BYTES,
+    ) -> Floats:
+        """Seconds for numbers of ranks, sizes and those of a part, which broadcast.
 
         `parts` has a function for each of `parts()`, which takes and returns arrays.
         """
-        p, n = np.asarray(ranks, dtype=np.float64), np.asarray(size_bytes, dtype=np.float64)
-        names = {"p": p, "n": n, "B": np.float64(PART_BYTES)}
+        p, n, b = (np.asarray(value, dtype=np.float64) for value in (ranks, size_bytes, part_bytes))
+        names = {"p": p, "n": n, "B": b}
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = _value(self.body, names, {**FUNCTIONS, **parts})
-        shape = np.broadcast_shapes(p.shape, n.shape)
+        shape = np.broadcast_shapes(p.shape, n.shape, b.shape)
         return np.broadcast_to(np.asarray(seconds, dtype=np.float64), shape).copy()
 
     def as_text(self) -> str:

@@ -4,10 +4,14 @@
 The text is also read by libnhalf_coll.so (native/interposer/table.hpp): after a first line that
 identifies it, it has one rule per line; the first that matches applies.
 
-    # nhalf decision table 1
-    # operation ranks_from ranks_to bytes_from bytes_to algorithm
+    # nhalf decision table 2
+    # operation ranks_from ranks_to bytes_from bytes_to algorithm part
     bcast 2 8 0 2047 binomial
+    bcast 2 8 2048 inf chain 16384
     barrier 2 inf 0 inf dissemination
+
+The last column is the size of the parts into which the algorithm cuts messages; where it is
+absent, that is 8192. A table without parts is written in version 1, which has no such column.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import OPERATIONS
 
 FIRST_LINE = "# nhalf decision table 1"
+FIRST_LINE_WITH_PARTS = "# nhalf decision table 2"
 TITLES = "# operation ranks_from ranks_to bytes_from bytes_to algorithm"
+PART_TITLE = "part"
 NATIVE = "native"
 """The library's own algorithm, also used if no rule matches."""
 
@@ -31,7 +37,8 @@ class Rule:
     """The algorithm for a range of ranks and of bytes, whose ends belong to it.
 
     Bytes are those of the message (bcast), the vector (reduce, allreduce, scan) or one block (all
-    others), 0 for a barrier.
+    others), 0 for a barrier. `part_bytes` is None where the algorithm cuts messages as it usually
+    does, or not at all.
     """
 
     operation: str
@@ -40,6 +47,7 @@ class Rule:
     from_bytes: int
     to_bytes: float
     algorithm: str
+    part_bytes: int | None = None
 
     def covers(self, operation: str, ranks: int, size_bytes: int) -> bool:
         """Whether the rule matches such a call."""
@@ -53,23 +61,32 @@ class Rule:
     def line(self) -> str:
         """The line of the rule in a table."""
         ends = [_number(end) for end in (self.to_ranks, self.to_bytes)]
+        part = "" if self.part_bytes is None else f" {self.part_bytes}"
         return (
             f"{self.operation} {self.from_ranks} {ends[0]} {self.from_bytes} {ends[1]} "
-            f"{self.algorithm}"
+            f"{self.algorithm}{part}"
         )
+
+
+def rule_for(rules: Iterable[Rule], operation: str, ranks: int, size_bytes: int) -> Rule | None:
+    """The first rule that matches; None if none does."""
+    matching = (rule for rule in rules if rule.covers(operation, ranks, size_bytes))
+    return next(matching, None)
 
 
 def choice(rules: Iterable[Rule], operation: str, ranks: int, size_bytes: int) -> str:
     """The algorithm of the first rule that matches, else the library's own."""
-    for rule in rules:
-        if rule.covers(operation, ranks, size_bytes):
-            return rule.algorithm
-    return NATIVE
+    rule = rule_for(rules, operation, ranks, size_bytes)
+    return NATIVE if rule is None else rule.algorithm
 
 
 def table_text(rules: Sequence[Rule], comments: Sequence[str] = ()) -> str:
     """The table as text; `comments` are lines for readers after the first one."""
-    lines = [FIRST_LINE, *(f"# {line}" for line in comments), TITLES]
+    has_parts = any(rule.part_bytes is not None for rule in rules)
+    first, titles = (
+        (FIRST_LINE_WITH_PARTS, f"{TITLES} {PART_TITLE}") if has_parts else (FIRST_LINE, TITLES)
+    )
+    lines = [first, *(f"# {line}" for line in comments), titles]
     return "\n".join([*lines, *(rule.line for rule in rules)]) + "\n"
 
 
@@ -79,7 +96,7 @@ def read_table(path: Path) -> list[Rule]:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the decision table {path}: {error}") from None
-    if not lines or lines[0].strip() != FIRST_LINE:
+    if not lines or lines[0].strip() not in (FIRST_LINE, FIRST_LINE_WITH_PARTS):
         raise InputError(
             f"{path} is no decision table: its first line is not {FIRST_LINE!r}",
             "write one with nhalf tune or nhalf predict --out",
@@ -100,9 +117,11 @@ def rules_of(
     ranks: Sequence[int],
     size_bytes: Sequence[int],
     algorithms_by_cell: Sequence[Sequence[str]],
+    parts_by_cell: Sequence[Sequence[int | None]] = (),
 ) -> list[Rule]:
     """Rules from a grid: `algorithms_by_cell[i][j]` for ranks[i], size_bytes[j], both increasing.
 
+    `parts_by_cell` are the sizes of their parts, all the usual ones if there are none.
     Between two numbers of the grid the smaller one's choice holds; there are no rules below the
     first, nor beyond the last number of ranks; the last size includes all larger ones. Ranges of
     equal choices form one rule, as do numbers of ranks with equal rules. `size_bytes` are those of
@@ -111,9 +130,13 @@ def rules_of(
     # Imported here, since only writers of tables need it.
     from nhalf.machines.algorithms import cost_bytes
 
+    parts_by_cell = parts_by_cell or [[None] * len(size_bytes)] * len(ranks)
     rows = [
-        _ranges([int(cost_bytes(operation, p, n)) for n in size_bytes], algorithms)
-        for p, algorithms in zip(ranks, algorithms_by_cell, strict=True)
+        _ranges(
+            [int(cost_bytes(operation, p, n)) for n in size_bytes],
+            list(zip(algorithms, parts, strict=True)),
+        )
+        for p, algorithms, parts in zip(ranks, algorithms_by_cell, parts_by_cell, strict=True)
     ]
     rules: list[Rule] = []
     start = 0
@@ -122,37 +145,57 @@ def rules_of(
             continue
         to_ranks = ranks[i] - 1 if i < len(ranks) else ranks[-1]
         rules += [
-            Rule(operation, ranks[start], to_ranks, low, high, algorithm)
-            for low, high, algorithm in rows[start]
+            Rule(operation, ranks[start], to_ranks, low, high, algorithm, part_bytes)
+            for low, high, (algorithm, part_bytes) in rows[start]
             if algorithm != NATIVE
         ]
         start = i
     return rules
 
 
-def _ranges(size_bytes: Sequence[int], algorithms: Sequence[str]) -> list[tuple[int, float, str]]:
-    """The first byte, last byte and algorithm of each range of equal choices."""
-    ranges: list[tuple[int, float, str]] = []
-    for j, algorithm in enumerate(algorithms):
+Chosen = tuple[str, int | None]
+"""An algorithm, and the size of its parts."""
+
+
+def _ranges(
+    size_bytes: Sequence[int], choices: Sequence[Chosen]
+) -> list[tuple[int, float, Chosen]]:
+    """The first byte, last byte and choice of each range of equal choices."""
+    ranges: list[tuple[int, float, Chosen]] = []
+    for j, chosen in enumerate(choices):
         end = size_bytes[j + 1] - 1 if j + 1 < len(size_bytes) else math.inf
-        if ranges and ranges[-1][2] == algorithm:
-            ranges[-1] = (ranges[-1][0], end, algorithm)
+        if ranges and ranges[-1][2] == chosen:
+            ranges[-1] = (ranges[-1][0], end, chosen)
         else:
-            ranges.append((size_bytes[j], end, algorithm))
+            ranges.append((size_bytes[j], end, chosen))
     return ranges
 
 
 def _rule(words: Sequence[str]) -> Rule:
-    if len(words) != len(TITLES.split()) - 1:
-        raise InputError(f"{' '.join(words)!r} is no rule", f"write {TITLES.removeprefix('# ')}")
-    operation, *numbers, algorithm = words
+    columns = TITLES.split()[1:]
+    if len(words) not in (len(columns), len(columns) + 1):
+        raise InputError(
+            f"{' '.join(words)!r} is no rule", f"write {' '.join([*columns, f'[{PART_TITLE}]'])}"
+        )
+    operation, *numbers = words[: len(columns) - 1]
+    algorithm, *part = words[len(columns) - 1 :]
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
     from_ranks, to_ranks, from_bytes, to_bytes = (_end(word) for word in numbers)
     empty = from_ranks > to_ranks or from_bytes > to_bytes
     if empty or math.isinf(from_ranks) or math.isinf(from_bytes):
         raise InputError(f"{' '.join(words)!r} is a range without a number in it")
-    return Rule(operation, int(from_ranks), to_ranks, int(from_bytes), to_bytes, algorithm)
+    part_bytes = _part(part[0]) if part else None
+    return Rule(
+        operation, int(from_ranks), to_ranks, int(from_bytes), to_bytes, algorithm, part_bytes
+    )
+
+
+def _part(word: str) -> int:
+    part_bytes = _end(word)
+    if not 1 <= part_bytes < math.inf:
+        raise InputError(f"{word!r} is no size of a part", "write 1 or more bytes")
+    return int(part_bytes)
 
 
 def _end(word: str) -> float:

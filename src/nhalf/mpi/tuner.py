@@ -52,6 +52,10 @@ class Tuner(ABC):
         """Whether an algorithm works with this many ranks."""
         return bool(operation and algorithm and ranks)
 
+    def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
+        """Whether an algorithm does anything else at this size than another one before it."""
+        return bool(operation and algorithm) and size_bytes >= 0
+
     @abstractmethod
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variables that force these algorithms of operations for all sizes and ranks."""

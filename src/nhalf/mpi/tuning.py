@@ -2,7 +2,9 @@
 """The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
 The table selects the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so
-takes the calls before the library does. An algorithm is forced by a table of one rule.
+takes the calls before the library does. An algorithm is forced by a table of one rule. One that
+cuts messages is several algorithms here, as in Open MPI: chain cuts them every 8 KiB,
+chain:32768 every 32 KiB.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.folders import cache_folder, write_cached
 from nhalf.machines.algorithms import algorithms
+from nhalf.models.expression import PART_BYTES
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
 from nhalf.mpi.preload import preload
@@ -26,6 +30,8 @@ from nhalf.mpi.vendors import vendor_of
 OWN = "nhalf"
 """The tuner for any library, through a preloaded library of nhalf."""
 SHARED_MEMORY = "shared-memory"
+PARTS_BYTES = (PART_BYTES, 32768, 131072)
+"""The sizes of parts that are tried, the algorithm's own first."""
 OTHER_SIZES = ("reduce-scatter",)
 """Operations measured by the whole vector, while a table has one block."""
 
@@ -50,9 +56,22 @@ class OwnTable(Tuner):
     forms: ClassVar[dict[str, str]] = {"table": "nhalf.table"}
 
     def algorithms(self, operation: str) -> list[str]:
-        """The names of nhalf's algorithms, and shared memory."""
+        """The names of nhalf's algorithms, with their sizes of parts, and shared memory."""
         names = [algorithm.name for algorithm in algorithms().get(operation, ())]
-        return [*names, SHARED_MEMORY] if names and operation not in OTHER_SIZES else []
+        cut = [
+            f"{algorithm.name}:{part_bytes}"
+            for algorithm in algorithms().get(operation, ())
+            if algorithm.cost is not None and algorithm.cost.cuts
+            for part_bytes in PARTS_BYTES[1:]
+        ]
+        return [*names, *cut, SHARED_MEMORY] if names and operation not in OTHER_SIZES else []
+
+    def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
+        """Whether a message of this size has more parts of the size before this one than one."""
+        part_bytes = _as_written(Rule(operation, 0, math.inf, 0, math.inf, algorithm)).part_bytes
+        if part_bytes is None:
+            return True
+        return size_bytes > max((size for size in PARTS_BYTES if size < part_bytes), default=0)
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variables of a table of these algorithms alone, which is cached."""
@@ -60,13 +79,13 @@ class OwnTable(Tuner):
             Rule(operation, 0, math.inf, 0, math.inf, chosen[operation])
             for operation in sorted(chosen)
         ]
-        text = table_text(rules)
+        text = self.text(rules)
         name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.table"
         return self.activate(write_cached(cache_folder() / "tables" / name, text))
 
     def text(self, rules: Sequence[Rule]) -> str:
         """The text of the table."""
-        return table_text(rules)
+        return table_text([_as_written(rule) for rule in rules])
 
     def read(self, path: Path) -> list[Rule]:
         """Read the table, whose algorithms have to be known."""
@@ -76,13 +95,32 @@ class OwnTable(Tuner):
         except InputError as error:
             raise FailedError(error.message, error.remedy) from None
         for rule in rules:
-            if rule.algorithm not in (*self.algorithms(rule.operation), NATIVE):
+            choices = (*self.algorithms(rule.operation), NATIVE)
+            if rule.algorithm not in choices:
                 raise FailedError(
                     f"{path}: {rule.operation} has no algorithm {rule.algorithm!r}",
                     "nhalf run --algorithm all shows those that there are",
                 )
-        return rules
+            if rule.part_bytes and f"{rule.algorithm}:{PARTS_BYTES[1]}" not in choices:
+                raise FailedError(
+                    f"{path}: {rule.operation} by {rule.algorithm} does not cut messages",
+                    "leave out the size of a part",
+                )
+        return [_as_named(rule) for rule in rules]
 
     def activate(self, path: Path) -> dict[str, str]:
         """The variables of the library to preload, and of its table."""
         return preload(self.library, probe_executable(self.library), path).variables
+
+
+def _as_written(rule: Rule) -> Rule:
+    """A rule as it is in a table: 'chain:32768' is chain in parts of 32768 bytes."""
+    algorithm, _, part = rule.algorithm.partition(":")
+    return replace(rule, algorithm=algorithm, part_bytes=int(part) if part else rule.part_bytes)
+
+
+def _as_named(rule: Rule) -> Rule:
+    """A rule of a table by the names that a tuner has."""
+    if rule.part_bytes in (None, PART_BYTES):
+        return replace(rule, part_bytes=None)
+    return replace(rule, algorithm=f"{rule.algorithm}:{rule.part_bytes}", part_bytes=None)

@@ -60,6 +60,21 @@ TEST_CASE("algorithms take what their formulas say of a LogGP machine") {
   CHECK(check_formulas("barrier", algorithms::barrier::all<T>()) > 10);
 }
 
+TEST_CASE("messages are cut into the parts that are asked for") {
+  const auto parts = parts_of(machine);
+  const auto chain_s = [&](std::size_t part_bytes) {
+    return *composed_s(parts, {"bcast", "chain", 8, 1U << 20U, part_bytes});
+  };
+  const auto expected_s = [](double part_bytes) {
+    const double count = (1U << 20U) / part_bytes;
+    return 7 * machine.one_s(part_bytes) + (count - 1) * (machine.g + part_bytes * machine.G);
+  };
+  for (const std::size_t part_bytes : {1024UL, 8192UL, 65536UL, 1UL << 20U})
+    CHECK(chain_s(part_bytes) == doctest::Approx(expected_s(static_cast<double>(part_bytes))));
+  CHECK(composed_s(parts, {"bcast", "binomial", 8, 64, default_part_bytes}));
+  CHECK(!composed_s(parts, {"bcast", "binomial", 8, 64, 32}));
+}
+
 TEST_CASE("what is no algorithm has no time, and a curve has its pieces in order") {
   const auto parts = parts_of(machine);
   CHECK(!composed_s(parts, {"bcast", "nonsense", 4, 8}));

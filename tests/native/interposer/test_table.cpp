@@ -61,6 +61,21 @@ TEST_CASE("a rule may say native before another one") {
   CHECK(decided(rules, Operation::gather, 2, 9) == 1);
 }
 
+TEST_CASE("a rule may say into which parts messages are cut") {
+  const std::string rules =
+      "bcast 2 8 0 99 a1\nbcast 2 8 100 199 a1 16384\nbcast 2 8 200 inf a1 7\n";
+  for (const std::string version : {"1", "2"}) {
+    const Ranges ranges(parse_table("# nhalf decision table " + version + "\n" + rules),
+                        Operation::bcast, 4, numbered);
+    CHECK(ranges.at(50) == 1);
+    CHECK(ranges.part_bytes_at(99) == nhalf::default_part_bytes);
+    CHECK(ranges.part_bytes_at(100) == 16384);
+    CHECK(ranges.part_bytes_at(199) == 16384);
+    CHECK(ranges.part_bytes_at(~0ULL) == 7);
+    CHECK(ranges.at(~0ULL) == 1);
+  }
+}
+
 TEST_CASE("what is wrong with a table is said with its line") {
   const auto complaint = [](const std::string& text) -> std::string {
     try {
@@ -70,12 +85,16 @@ TEST_CASE("what is wrong with a table is said with its line") {
     }
     return "";
   };
-  CHECK(complaint("") == "line 1: not '# nhalf decision table 1'");
-  CHECK(complaint("bcast 2 8 16 64 a1\n") == "line 1: not '# nhalf decision table 1'");
+  CHECK(complaint("") == "line 1: not '# nhalf decision table 1' or 2");
+  CHECK(complaint("bcast 2 8 16 64 a1\n") == "line 1: not '# nhalf decision table 1' or 2");
   CHECK(complaint(first + "bcast 2 8 16 64\n") ==
-        "line 2: a rule has six words: operation, ranks and bytes from and to, algorithm");
-  CHECK(complaint(first + "bcast 2 8 16 64 a1 a2\n") ==
-        "line 2: a rule has six words: operation, ranks and bytes from and to, algorithm");
+        "line 2: a rule has six or seven words: operation, ranks and bytes from and to, algorithm, "
+        "part");
+  CHECK(complaint(first + "bcast 2 8 16 64 a1 8 a2\n") ==
+        "line 2: a rule has six or seven words: operation, ranks and bytes from and to, algorithm, "
+        "part");
+  CHECK(complaint(first + "bcast 2 8 16 64 a1 a2\n") == "line 2: 'a2' is not a whole number");
+  CHECK(complaint(first + "bcast 2 8 16 64 a1 0\n") == "line 2: a part has 1 byte or more");
   CHECK(complaint(first + "\nsort 2 8 16 64 a1\n") == "line 3: there is no operation 'sort'");
   CHECK(complaint(first + "bcast 2 -8 16 64 a1\n") == "line 2: '-8' is not a whole number or inf");
   CHECK(complaint(first + "bcast inf 8 16 64 a1\n") == "line 2: 'inf' is not a whole number");

@@ -13,6 +13,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.native_files import executable
+from nhalf.decide.predict import predict
 from nhalf.decide.ways import known_ways
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.machine import Machine
@@ -31,6 +32,7 @@ BLOCKS = ("allgather", "alltoall", "gather", "reduce-scatter", "scatter")
 FLOATS = ("allreduce", "reduce", "reduce-scatter", "scan")
 """The size is a multiple of four bytes."""
 Cell = tuple[str, str, int]
+CellInParts = tuple[str, str, int, int]
 Call = Callable[..., Any]
 Errors = dict[tuple[int | str, ...], float]
 
@@ -45,12 +47,13 @@ def is_built() -> bool:
 pytestmark = pytest.mark.skipif(not is_built(), reason="the native part is not built")
 
 
-def measured_s(ranks: int, machine: str, cells: Sequence[Cell]) -> list[float]:
+def measured_s(ranks: int, machine: str, cells: Sequence[Cell | CellInParts]) -> list[float]:
     """What the probe of the model machine measures, once each."""
     lines = [
         f"id={number} pattern={operation} axis.algorithm={algorithm} bytes={size} "
-        "samples_min=1 samples_max=1"
-        for number, (operation, algorithm, size) in enumerate(cells)
+        + "".join(f"axis.part={part_bytes} " for part_bytes in part)
+        + "samples_min=1 samples_max=1"
+        for number, (operation, algorithm, size, *part) in enumerate(cells)
     ]
     command = [str(executable("probe-model")), "--ranks", str(ranks), "--options", machine]
     ended = subprocess.run(
@@ -75,7 +78,8 @@ def cells_of(sizes: Sequence[int]) -> list[Cell]:
 
 def fitted(call: Call, folder: Path, machine: str, patterns: str, ranks: str) -> Machine:
     run = folder / "run"
-    choices = ("--transport", "model", "--model", machine, "--launches", "1", "--bytes", "0:1M")
+    choices = ("--transport", "model", "--launches", "1", "--bytes", "0:1M")
+    choices += ("--model", machine) if machine else ()
     ended = call("run", *choices, "--pattern", patterns, "--ranks", ranks, "--out", run)
     assert ended.code == 0, ended.err
     assert call("fit", run).code == 0
@@ -126,6 +130,28 @@ def test_fans_tell_how_far_apart_messages_are(call: Call, tmp_path: Path) -> Non
     cells = [cell for cell in cells_of([0, 65536]) if cell[1] != "windowed"]
     found = errors(known, LOGGP, (3, 8), cells)
     assert {cell: error for cell, error in found.items() if error > ERROR} == {}
+
+
+@pytest.mark.parametrize(
+    ("machine", "saved"), [("", 0.25), (LOGGP, 0.0)], ids=["default", "with a gap"]
+)
+def test_parts_are_of_the_best_size_and_take_what_is_predicted(
+    machine: str, saved: float, call: Call, tmp_path: Path
+) -> None:
+    known = fitted(call, tmp_path, machine, MESSAGES, "2")
+    found = predict("bcast", known, [8], [1 << 20], algorithms())
+    fixed = predict("bcast", known, [8], [1 << 20], algorithms(), part_bytes=8192)
+    names = [way.algorithm for way in found.ways]
+    for algorithm in ("chain", "binary-pipelined", "binomial-pipelined", "split-binary"):
+        k = names.index(algorithm)
+        part = found.part_bytes[k, 0, 0]
+        at_8_kib_s, best_s = measured_s(
+            8, machine, [("bcast", algorithm, 1 << 20), ("bcast", algorithm, 1 << 20, part)]
+        )
+        assert float(found.time_s[k, 0, 0]) == pytest.approx(best_s, rel=ERROR)
+        assert float(fixed.time_s[k, 0, 0]) == pytest.approx(at_8_kib_s, rel=ERROR)
+        assert fixed.part_bytes[k, 0, 0] == 8192
+        assert best_s <= (1 - saved) * at_8_kib_s, (algorithm, part)
 
 
 @pytest.mark.full

@@ -66,7 +66,11 @@ def t0_us(n: int) -> float:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_broadcasts_of_the_sp2_are_the_published_ones(name: str) -> None:
-    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms(), extrapolate=True)
+    found = predict(
+        *("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms()),
+        extrapolate=True,
+        part_bytes=PART,
+    )
     k = [way.algorithm for way in found.ways].index(name)
     for i, p in enumerate(RANKS):
         for j, n in enumerate(SIZES):

@@ -67,7 +67,7 @@ def test_equal_choices_are_one_rule() -> None:
     ("text", "reason"),
     [
         ("", "first line"),
-        ("# nhalf decision table 2\n", "first line"),
+        ("# nhalf decision table 3\n", "first line"),
         (f"{FIRST_LINE}\nbcast 2 4 0 10\n", "line 2.*no rule"),
         (f"{FIRST_LINE}\n\nbcast 2 4 0 ten binomial\n", "line 3.*not a number"),
         (f"{FIRST_LINE}\nbroadcast 2 4 0 10 binomial\n", "line 2.*broadcast"),
@@ -89,3 +89,32 @@ def test_a_table_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="cannot read"):
         read_table(tmp_path / "binary")
+
+
+def test_parts_are_a_column_and_former_tables_have_none(tmp_path: Path) -> None:
+    chosen = [["binomial", "chain", "chain", "chain"]]
+    parts = [[None, None, 16384, 16384]]
+    rules = rules_of("bcast", [8], [0, 8192, 65536, 131072], chosen, parts)
+    text = table_text(rules)
+    assert text.splitlines() == [
+        "# nhalf decision table 2",
+        "# operation ranks_from ranks_to bytes_from bytes_to algorithm part",
+        "bcast 8 8 0 8191 binomial",
+        "bcast 8 8 8192 65535 chain",
+        "bcast 8 8 65536 inf chain 16384",
+    ]
+    path = tmp_path / "table"
+    path.write_text(text)
+    assert read_table(path) == rules
+    former = f"{FIRST_LINE}\nbcast 8 8 0 inf chain\n"
+    path.write_text(former)
+    assert read_table(path) == [Rule("bcast", 8, 8, 0, math.inf, "chain")]
+    assert table_text(read_table(path)).splitlines()[0] == FIRST_LINE
+
+
+@pytest.mark.parametrize("part", ["0", "inf", "-1", "8K", "16 16"])
+def test_a_part_that_is_no_size_is_refused_with_its_line(part: str, tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text(f"# nhalf decision table 2\nbcast 2 8 0 inf chain {part}\n")
+    with pytest.raises(InputError, match="line 2"):
+        read_table(path)

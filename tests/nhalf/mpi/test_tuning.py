@@ -43,11 +43,50 @@ def test_the_file_comes_back(tmp_path: Path) -> None:
     assert tuner.read(path) == rules
 
 
+def test_sizes_of_parts_are_algorithms_of_their_own_and_a_column_of_the_table(
+    tmp_path: Path,
+) -> None:
+    tuner = tuner_for(LIBRARY, to="nhalf")
+    names = tuner.algorithms("bcast")
+    assert [name for name in names if name.startswith("chain")] == [
+        *("chain", "chain:32768", "chain:131072")
+    ]
+    assert not any(name.startswith("binomial:") for name in names), "it does not cut messages"
+    rules = [Rule("bcast", 2, 8, 65536, math.inf, "chain:32768")]
+    path = tmp_path / tuner.file_name
+    path.write_text(tuner.text(rules))
+    assert path.read_text().splitlines()[-1] == "bcast 2 8 65536 inf chain 32768"
+    assert tuner.read(path) == rules
+    path.write_text("# nhalf decision table 2\nbcast 2 8 0 inf chain 4096\n")
+    assert tuner.read(path)[0].algorithm == "chain:4096", "as nhalf predict --out may say"
+    path.write_text("# nhalf decision table 2\nbcast 2 8 0 inf chain 8192\n")
+    assert tuner.read(path) == [Rule("bcast", 2, 8, 0, math.inf, "chain")]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "size", "differs"),
+    [
+        ("chain", 1, True),
+        ("binomial", 1, True),
+        ("chain:32768", 8192, False),
+        ("chain:32768", 8193, True),
+        ("chain:131072", 32768, False),
+        ("chain:131072", 65536, True),
+    ],
+)
+def test_what_is_cut_as_by_the_size_before_is_no_other_algorithm(
+    algorithm: str, size: int, differs: bool
+) -> None:
+    assert tuner_for(LIBRARY, to="nhalf").differs("bcast", algorithm, size) is differs
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("# nhalf decision table 1\nbcast 2 8 0 inf binomail\n", "no algorithm 'binomail'"),
         ("# nhalf decision table 1\nbcast 2 8 0\n", "line 2"),
+        ("# nhalf decision table 2\nbcast 2 8 0 inf binomial 64\n", "does not cut messages"),
+        ("# nhalf decision table 2\nbcast 2 8 0 inf native 64\n", "does not cut messages"),
         ("bcast 2 8 0 inf binomial\n", "no decision table"),
         ("", "no decision table"),
     ],

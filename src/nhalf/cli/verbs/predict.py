@@ -55,6 +55,10 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
         SIZES
     )
+    part: Annotated[
+        str,
+        Option("Size of the parts of algorithms that cut messages; by default the fastest."),
+    ] = ""
     extrapolate: Annotated[
         bool,
         Option("Also predict beyond the measured ranks and sizes; such times are marked with *."),
@@ -120,6 +124,8 @@ def command(request: Request) -> None:
     if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] == TRAFFIC:
         _predict_rates(request)
         return
+    if request.simulate and request.part:
+        raise InputError("--simulate takes parts of 8 KiB", "leave out --part")
     if request.given & OF_TRACES:
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
     prediction = _calibrated(request, _predicted(request))
@@ -230,7 +236,25 @@ def _predicted(request: Request) -> Prediction:
         algorithms(),
         mpi=request.mpi or library,
         extrapolate=request.extrapolate,
+        part_bytes=_part_bytes(request),
     )
+
+
+def _part_bytes(request: Request) -> int | None:
+    """The size of parts, None for the fastest; the ledger has those that runs measure."""
+    from nhalf.base.units import parse_size
+    from nhalf.models.expression import PART_BYTES
+
+    if not request.part:
+        return PART_BYTES if request.record else None
+    part_bytes = parse_size(request.part)
+    if part_bytes < 1:
+        raise InputError("a part of 0 bytes holds nothing", "write --part 8K, or leave it out")
+    if request.record and part_bytes != PART_BYTES:
+        raise InputError(
+            f"--record is for parts of {PART_BYTES} bytes, which runs measure", "leave out --part"
+        )
+    return part_bytes
 
 
 def _share(text: str) -> float:
@@ -277,8 +301,14 @@ def _grid(request: Request, operation: str) -> Grid:
 
 def _write_table(prediction: Prediction, path: Path) -> None:
     from nhalf.base.files import write_text
+    from nhalf.models.expression import PART_BYTES
     from nhalf.mpi.decision_table import rules_of, table_text
 
-    rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, prediction.best())
+    parts = [
+        [None if part_bytes == PART_BYTES else part_bytes for part_bytes in row]
+        for row in prediction.best_parts()
+    ]
+    best = prediction.best()
+    rules = rules_of(prediction.pattern, prediction.ranks, prediction.size_bytes, best, parts)
     comment = f"predicted for {prediction.machine}, not measured"
     write_text(path, table_text(rules, [comment]))

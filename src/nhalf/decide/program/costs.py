@@ -19,7 +19,8 @@ from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node
-from nhalf.mpi.decision_table import NATIVE, Rule, choice
+from nhalf.models.expression import PART_BYTES
+from nhalf.mpi.decision_table import NATIVE, Rule, rule_for
 
 BUSY_SHARE = 0.5
 """Share of a message within a node per side: the sender copies it in, the receiver out."""
@@ -149,12 +150,12 @@ class MachineCosts(Costs):
 
     def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
         pattern, part_bytes = pattern_of(name, count, size_bytes)
-        algorithm = NATIVE
-        if self._rules:
-            rule_bytes = int(cost_bytes(pattern, count, part_bytes))
-            algorithm = choice(self._rules, pattern, count, rule_bytes)
+        rule_bytes = int(cost_bytes(pattern, count, part_bytes))
+        rule = rule_for(self._rules, pattern, count, rule_bytes)
+        algorithm = NATIVE if rule is None else rule.algorithm
+        cut_bytes = (rule and rule.part_bytes) or PART_BYTES
         try:
-            ways = known_ways(pattern, self._messages[apart], algorithms(), True)
+            ways = known_ways(pattern, self._messages[apart], algorithms(), True, cut_bytes)
         except InputError:
             ways = []
         if algorithm != NATIVE:

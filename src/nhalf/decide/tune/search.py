@@ -114,7 +114,14 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
     budget_s = SCOUT_SHARE * request.budget_s
     variables = _variables(bench, slots)
     medians = bench.measure("look", blocks, variables, budget_s, elsewhere=True)
-    return bench.times("look", medians, slots)
+    return {
+        cell: {
+            name: launches
+            for name, launches in times.items()
+            if name == NATIVE or bench.tuner.differs(cell.operation, name, cell.size_bytes)
+        }
+        for cell, times in bench.times("look", medians, slots).items()
+    }
 
 
 def race_round(

@@ -2,8 +2,8 @@
 """The values of axes, as patterns declare them and as users write them.
 
 A text is items separated by commas; an item is a word, an integer, `A:B` (every integer from A to
-B) or `A:B:xK` (A, A·K, A·K², … up to B). A and B are integers, or a name with or without `-K`,
-`+K`, `/K` or `*K`; names are `ranks` and the axes before this one.
+B) or `A:B:xK` (A, A·K, A·K², … up to B). A and B are integers, sizes such as 4K or 1MiB, or a name
+with or without `-K`, `+K`, `/K` or `*K`; names are `ranks` and the axes before this one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.units import parse_size
 from nhalf.measure.probe.pattern import AxisInfo
 from nhalf.store.axes import VALUE, axes_text
 
 VALUES_MAX = 100_000
 RANKS_MAX = 1 << 20
 _END = re.compile(r"(-?\d+)|([A-Za-z]\w*)(?:([-+/*])(\d+))?")
+_SIZE = re.compile(r"\d+\s*[KMGTkmgt][Ii]?[Bb]?")
 _FACTOR = re.compile(r"x(\d+)")
 _REMEDY = "write 1,2,4 or 1:8 or 1:ranks:x2"
 
@@ -101,7 +103,7 @@ def _values(item: str, variables: Variables) -> Iterator[str]:
         yield from map(str, _range(item, variables))
         return
     match = _END.fullmatch(item)
-    if match and (match[1] or match[2] in variables):
+    if _SIZE.fullmatch(item) or (match and (match[1] or match[2] in variables)):
         yield str(_number(item, variables))
     elif VALUE.fullmatch(item):
         yield item
@@ -128,6 +130,8 @@ def _range(item: str, variables: Variables) -> Iterator[int]:
 
 def _number(end: str, variables: Variables) -> int:
     """Return the number that one end of a range, or a single item, stands for."""
+    if _SIZE.fullmatch(end.strip()):
+        return parse_size(end)
     match = _END.fullmatch(end.strip())
     if match is None:
         raise InputError(f"{end!r} is neither a number nor a name", _REMEDY)

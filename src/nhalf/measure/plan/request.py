@@ -87,7 +87,7 @@ class Patterns(Request, heading=WHAT):
     ] = "0:4M"
     axis: Annotated[
         tuple[str, ...],
-        Option("Values of an axis, e.g. pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."),
+        Option("Values of an axis, e.g. pairs=1,2,4, pairs=1:ranks/2:x2, part=1K; repeatable."),
     ] = ()
     algorithm: Annotated[
         str, Option("Algorithms of collective operations, e.g. native,binomial, or all.")

@@ -65,7 +65,7 @@ def _table(prediction: Prediction) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
-    best = prediction.best()
+    best, best_parts = prediction.best(), prediction.best_parts()
     for size in prediction.size_bytes:
         table.add_column(format_size(size), justify="right")
     names = [way.algorithm for way in prediction.ways]
@@ -74,8 +74,10 @@ def _table(prediction: Prediction) -> Table:
         for j in range(len(prediction.size_bytes)):
             k = names.index(best[i][j])
             mark = " *" if prediction.extrapolated[k, i, j] else ""
+            part_bytes = best_parts[i][j]
+            part = f", parts of {format_size(part_bytes)}" if part_bytes else ""
             cells.append(
-                f"{best[i][j]}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
+                f"{best[i][j]}{part}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
                 f"{_runner_up(prediction, i, j)}"
             )
         table.add_row(str(p), *cells)

@@ -67,9 +67,9 @@ def test_every_cell_has_its_runner_up_and_the_margin(call: Call) -> None:
 def test_csv_has_a_row_for_every_time(call: Call) -> None:
     lines = call("predict", "bcast", *CELLS, "--format", "csv").out.splitlines()
     rows = said(call("predict", "bcast", *CELLS, "--json"))["rows"]
-    assert lines[0] == "algorithm,ranks,bytes,time_s,extrapolated"
+    assert lines[0] == "algorithm,ranks,bytes,part_bytes,time_s,extrapolated"
     told = [line.split(",") for line in lines[1:]]
-    assert [(one[0], float(one[3])) for one in told] == [
+    assert [(one[0], float(one[4])) for one in told] == [
         (row["algorithm"], row["time_s"]) for row in rows
     ]
 
@@ -95,6 +95,11 @@ def test_the_choice_becomes_a_decision_table(call: Call, tmp_path: Path) -> None
     assert rules
     for cell in best:
         assert choice(rules, "bcast", cell["ranks"], cell["bytes"]) == cell["algorithm"]
+    words = ("--machine", "sp2-mpl", "--ranks", "32", "--bytes", "1M", "--out", "large.rules")
+    assert call("predict", "bcast", *words).code == 0
+    assert [rule.line for rule in read_table(tmp_path / "large.rules")] == [
+        "bcast 32 32 1048576 inf chain 4096"
+    ]
     assert "# predicted for sp2-mpl, not measured\n" in (tmp_path / "bcast.rules").read_text()
 
 
@@ -226,3 +231,31 @@ def test_what_permutations_do_not_have_is_refused(
     done = call("predict", "traffic", "--machine", "sunfire-link", *options)
     assert done.code == 2
     assert words in done.err
+
+
+def test_parts_are_named_and_may_be_given(call: Call) -> None:
+    words = ("predict", "bcast/chain", "--machine", "sp2-mpl", "--ranks", "32", "--bytes", "16,1M")
+    small, large = said(call(*words, "--json"))["rows"]
+    assert small["part_bytes"] is None
+    assert large["part_bytes"] == 4096
+    assert "chain, parts of 4 KiB" in call(*words).out
+    given = said(call(*words, "--part", "8K", "--json"))
+    assert [cell["part_bytes"] for cell in given["best"]] == [None, 8192]
+    assert given["rows"][1]["time_s"] > large["time_s"]
+    recorded = said(call(*words, "--record", "--ledger", "lines.jsonl", "--json"))
+    assert recorded["rows"] == given["rows"], "runs measure the usual size"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--part", "0"), "a part of 0 bytes"),
+        (("--part", "x"), "is not a size"),
+        (("--part", "4K", "--record"), "--record is for parts of 8192 bytes"),
+        (("--part", "4K", "--simulate", "20%"), "--simulate takes parts of 8 KiB"),
+    ],
+)
+def test_parts_that_cannot_be_are_one_line(words: tuple[str, ...], named: str, call: Call) -> None:
+    ended = call("predict", "bcast", *CELLS, *words)
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert named in ended.err

@@ -109,7 +109,7 @@ class MadeBench(Bench):
         mpi = f"lib-1+{setting}" if setting else "lib-1"
         same = {"run": "r", "transport": "mpi", "algorithm": "native", "placement": "", "axes": ""}
         point = {"pattern": operation, "ranks": ranks, "bytes": size_bytes, "mpi": mpi}
-        return {**same, **point, "launch": launch, "median_s": 1e-5 * factor}
+        return {**same, **point, "launch": launch, "samples": 5, "median_s": 1e-5 * factor}
 
 
 @pytest.fixture
@@ -260,3 +260,17 @@ def test_sizes_and_ranks_are_as_blocks_have_them() -> None:
 def test_a_bad_place_is_one_that_was_seen_to_be_bad(bench: MadeBench) -> None:
     look = screen_algorithms(bench, ASKED)
     assert {name for _, name in bad_places(bench, look)} == {"slow"}
+
+
+def test_what_is_another_one_at_a_size_does_not_race_there(bench: MadeBench) -> None:
+    class Parts(Made):
+        def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
+            return algorithm != "tree" or size_bytes > 8
+
+    everything = screen_algorithms(bench, ASKED)
+    bench.tuner = Parts(LIBRARY)
+    look = screen_algorithms(bench, ASKED)
+    assert set(look) == set(everything)
+    for cell, times in look.items():
+        expected = set(everything[cell]) - ({"tree"} if cell.size_bytes <= 8 else set())
+        assert set(times) == expected

@@ -33,6 +33,11 @@ from nhalf.measure.probe.pattern import AxisInfo
         ("first*2", "12"),
         ("0:ranks-9,word", "0 word"),
         ("ranks:1", ""),
+        ("1K", "1024"),
+        ("1KiB,64k,2MB,512", "1024 65536 2097152 512"),
+        ("1K,1024", "1024"),
+        ("4K:64K:x4", "4096 16384 65536"),
+        ("first:1K:x16", "6 96"),
     ],
 )
 def test_items_become_values_in_their_order(text: str, values: str) -> None:
@@ -58,6 +63,9 @@ def test_items_become_values_in_their_order(text: str, values: str) -> None:
         ("1:start", "axis start is 'sync' here, which is not a number"),
         ("1:10000000", "more than 100000 values"),
         ("1:8:x2.5", "is no range of values"),
+        ("4Kb", "is a number of bits"),
+        ("2T", "is too large"),
+        ("1K:4Kb:x2", "is a number of bits"),
     ],
 )
 def test_a_text_that_cannot_be_read_is_one_clear_line(text: str, said: str) -> None:
@@ -96,6 +104,11 @@ def test_an_axis_at_its_fallback_is_left_out() -> None:
     given = {"start": "sync,barrier", "work": "0"}
     assert combinations(conditions, given, 2) == ["", "start=barrier"]
     assert combinations(conditions, {"other": "5"}, 2) == ["", "work=1"]
+
+
+def test_a_size_is_its_bytes_and_so_the_fallback_however_it_is_written() -> None:
+    part = axes(("part", "8192", "8192"))
+    assert combinations(part, {"part": "1K,8KiB,64k"}, 2) == ["part=1024", "", "part=65536"]
 
 
 def test_without_axes_there_is_one_point() -> None:
