@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from nhalf.base.numbers import MISSING, format_number, span
+from nhalf.base.numbers import MISSING, format_number, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.studies.form import StudyForm, Unit
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
@@ -85,11 +85,22 @@ def _row(judgement: Judgement) -> tuple[str, ...]:
     return (
         judgement.verdict,
         _on_ranks(value, unit, conclusion.value.ranks),
-        span(*value.ci, FORMS[unit]) if value and value.ci else MISSING,
+        interval_text(judgement),
         f"{SIGNS[conclusion.relation]} {limit}",
         _number(judgement.published, unit),
         f"{conclusion.claim.removesuffix('.')} [{', '.join(conclusion.drawn_on)}]{reason}",
     )
+
+
+def interval_text(judgement: Judgement) -> str:
+    """The interval; of one that is very wide the end that decides."""
+    ci = judgement.value.ci if judgement.value else None
+    if ci is None:
+        return MISSING
+    form, (low, high) = FORMS[judgement.conclusion.unit], ci
+    if judgement.verdict == UNTESTED or judgement.limit is None or not says_nothing(low, high):
+        return span(low, high, form)
+    return f"below {form(high)}" if high <= judgement.limit else f"above {form(low)}"
 
 
 def _count(repetition: Repetition) -> str:

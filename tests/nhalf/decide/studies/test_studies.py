@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan import catalogue as plans
+from nhalf.present.terminal.study import interval_text
 from tests.nhalf.synthetic import build_measurements
 
 SHARED_MEMORY = "predictions are composed of messages"
@@ -127,6 +129,39 @@ def test_reasons_not_to_test() -> None:
     few = judged(limit=2, ranks_least=8)
     assert (few.verdict, few.reason) == (UNTESTED, "2 ranks are too few: it shows from 8")
     assert judged(drawn_on=[]).reason == "no number of it is published"
+
+
+class Fixed:
+    """A machine on which every number is the same."""
+
+    name, needs_intervals = "fixed", True
+
+    def __init__(self, *ci: float) -> None:
+        self.number = Value(1.0, (ci[0], ci[1]), origin="measured")
+
+    def value(self, quantity: Quantity) -> Value:
+        return self.number
+
+
+@pytest.mark.parametrize(
+    ("ci", "limit", "verdict", "words"),
+    [
+        ((1e-9, 2), 4, FAILS, "below 2"),
+        ((4.5, 1e9), 4, HOLDS, "above 4.5"),
+        ((1e-9, 1e9), 4, UNTESTED, "unknown"),
+        ((0.5, 2), 1, UNTESTED, "0.5 to 2"),
+        ((4, 8), 4, HOLDS, "4 to 8"),
+    ],
+)
+def test_the_end_of_an_interval_decides(
+    ci: tuple[float, float], limit: float, verdict: str, words: str
+) -> None:
+    conclusion = Conclusion(id="a", claim="A.", value=Quantity(pattern="bcast"), limit=limit)
+    conclusion = msgspec.structs.replace(conclusion, over=Quantity(pattern="barrier"))
+    source = Fixed(*ci)
+    judgement = judge(msgspec.structs.replace(conclusion, over=None), source, [])
+    assert judgement.verdict == verdict
+    assert interval_text(replace(judgement, conclusion=conclusion)) == words
 
 
 def test_draws_are_divided_in_pairs_on_the_same_machine_only() -> None:
