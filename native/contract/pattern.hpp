@@ -63,6 +63,9 @@ struct PatternInfo {
   int bytes_factor = 1;
   /// A batch holds at least this many rounds.
   std::uint64_t rounds_min = 1;
+  /// Whether a batch ends with an acknowledgement, which is in no sample: a batch of one round is
+  /// taken off.
+  bool acknowledged = false;
   Timing timing = Timing::first_rank;
   std::span<const AxisInfo> axes = {};
   /// Whether a batch is one run, which is prepared before and verified after it, both untimed.

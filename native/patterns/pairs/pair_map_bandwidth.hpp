@@ -18,6 +18,7 @@ inline constexpr PatternInfo pair_map_bandwidth{
         "which acknowledges once at the end of a batch; each pair's own time is its sender's "
         "in rank_s",
     .rounds_min = 16,
+    .acknowledged = true,
     .timing = Timing::slowest_rank,
     .axes = pair_map_bandwidth_axes};
 

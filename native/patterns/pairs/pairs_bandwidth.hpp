@@ -12,6 +12,7 @@ inline constexpr PatternInfo pairs_bandwidth{
         "in several pairs at once one rank pumps messages to the other, which acknowledges once "
         "at the end of a batch; the bytes of all pairs in the time of the slowest",
     .rounds_min = 16,
+    .acknowledged = true,
     .timing = Timing::slowest_rank,
     .axes = pairs_axes};
 

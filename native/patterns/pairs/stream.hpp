@@ -8,7 +8,8 @@ namespace nhalf {
 inline constexpr PatternInfo stream{
     .name = "stream",
     .what = "rank 0 pumps messages to rank 1, which acknowledges once at the end of a batch",
-    .rounds_min = 16};
+    .rounds_min = 16,
+    .acknowledged = true};
 
 template <Transport T>
 class Stream : public StreamLoop<T> {

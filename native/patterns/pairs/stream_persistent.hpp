@@ -11,7 +11,8 @@ inline constexpr PatternInfo stream_persistent{
         "rank 0 pumps messages that were set up once to rank 1, windows of 64 at a time; rank 1 "
         "acknowledges once at the end of a batch",
     .needs = "persistent",
-    .rounds_min = 16};
+    .rounds_min = 16,
+    .acknowledged = true};
 
 template <Persistent T>
 class StreamPersistent : public PreparedPair<T> {

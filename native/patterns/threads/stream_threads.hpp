@@ -12,6 +12,7 @@ inline constexpr PatternInfo stream_threads{
         "all threads in the time of the slowest",
     .needs = "thread-multiple",
     .rounds_min = 16,
+    .acknowledged = true,
     .axes = threads_axes,
     .option = several_threads};
 

@@ -48,13 +48,14 @@ struct Alone {
 };
 
 /// A round takes `round_s`, and a share of that in batches after the first `slow_runs`. The first
-/// round after a barrier takes `skew_s` more, and batch number `held_up` so much more.
+/// round after a barrier takes `skew_s` more, and batch number `held_up` so much more. Each batch
+/// ends with an acknowledgement of `reply_s`.
 struct Steady : Pattern {
   explicit Steady(Alone& alone) : transport(alone) {}
   void run(std::uint64_t rounds) override {
     const bool slow = runs.size() < slow_runs;
     runs.push_back(rounds);
-    transport.clock_s += static_cast<double>(rounds) * round_s * (slow ? 1 : later_share);
+    transport.clock_s += static_cast<double>(rounds) * round_s * (slow ? 1 : later_share) + reply_s;
     if (runs.size() == held_up) transport.clock_s += hiccup_s;
     if (std::exchange(transport.met, false)) transport.clock_s += skew_s;
   }
@@ -75,6 +76,7 @@ struct Steady : Pattern {
   double round_s = 0x1p-20;
   double inner_s = 0;
   double skew_s = 0;
+  double reply_s = 0;
   double hiccup_s = 0;
   std::size_t held_up = 0;
   int settled = 0;
@@ -162,6 +164,18 @@ TEST_CASE("a batch of more than one round begins with one that is not timed") {
   CHECK(tried.measure().batch_rounds == 125);
   CHECK(tried.pattern.runs[0] == 1);
   CHECK(tried.pattern.runs[1] == 2);
+}
+
+TEST_CASE("an acknowledgement of batches is in no sample") {
+  for (const bool acknowledged : {false, true}) {
+    Tried tried;
+    tried.info.rounds_min = 16;
+    tried.info.acknowledged = acknowledged;
+    tried.pattern.reply_s = 0x1p-18;
+    const double round_s = tried.pattern.round_s;
+    const double expected_s = acknowledged ? round_s : round_s + tried.pattern.reply_s / 16;
+    for (const double sample_s : tried.measure(quick, {}).samples_s) CHECK(sample_s == expected_s);
+  }
 }
 
 TEST_CASE("a batch that is nearly long enough stays as it is") {

@@ -51,7 +51,7 @@ class TestExact:
         # A stream is limited by the gap: each further byte takes G, each message at least g.
         first, last = (found["stream", size]["median_s"] for size in (0, 10**6))
         assert last - first == pytest.approx(10**6 * PER_BYTE, rel=EXACT)
-        assert first >= GAP
+        assert first == pytest.approx(GAP, rel=EXACT)
 
     def test_fitted_parameters_are_the_given_ones(self, call: Call, tmp_path: Path) -> None:
         assert call(*model("r", "--quiet")).code == 0
