@@ -65,7 +65,9 @@ def gains_by_part(facts: Facts) -> pl.DataFrame:
     rows = best.join(ratios, on=keys, nulls_equal=True)
     intervals: list[Interval | None] = [beyond(values, FASTER) for values in rows["ratios"]]
     gains = rows.with_columns(pl.Series("gain", intervals, dtype=pl.Object))
-    return gains.filter(pl.Series([interval is not None for interval in intervals], dtype=pl.Boolean))
+    return gains.filter(
+        pl.Series([interval is not None for interval in intervals], dtype=pl.Boolean)
+    )
 
 
 def _launches(facts: Facts) -> pl.DataFrame:

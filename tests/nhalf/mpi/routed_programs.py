@@ -51,12 +51,16 @@ def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
 
 
 def table_of(folder: Path, number: int) -> Path:
-    """A table that takes from every operation the algorithm of this number; -1 shared memory."""
-    lines = ["# nhalf decision table 1"]
+    """A table that takes from every operation the algorithm of this number; -1 shared memory.
+
+    Messages are cut into short parts, with a shorter one last, by those that do so.
+    """
+    lines = ["# nhalf decision table 2"]
     for operation in ROUTED:
         files = sorted((ALGORITHMS / operation.replace("-", "_")).glob("*.hpp"))
         name = files[number % len(files)].stem.replace("_", "-")
-        lines.append(f"{operation} 2 inf 0 inf {'shared-memory' if number < 0 else name}")
+        part = " 100" if name.endswith("-pipelined") and number >= 0 else ""
+        lines.append(f"{operation} 2 inf 0 inf {'shared-memory' if number < 0 else name}{part}")
     path = folder / f"{number}.table"
     path.write_text("\n".join(lines) + "\n")
     return path

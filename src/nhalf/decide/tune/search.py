@@ -70,7 +70,12 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
         if not racing or left_s <= 0:
             break
         rounds = max(1, min(3, ROUNDS_MAX - number))
-        more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
+        try:
+            more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
+        except MissingError:
+            if not race:
+                raise
+            break  # the time was up before its first point
         race = merge([race, more])
         racing = {
             cell: names

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -274,3 +274,25 @@ def test_what_is_another_one_at_a_size_does_not_race_there(bench: MadeBench) -> 
     for cell, times in look.items():
         expected = set(everything[cell]) - ({"tree"} if cell.size_bytes <= 8 else set())
         assert set(times) == expected
+
+
+def test_a_round_without_time_for_a_point_ends_the_race(bench: MadeBench) -> None:
+    measure = bench.measure
+    ended: list[str] = []
+
+    def until_round(last: int) -> Callable[..., pl.DataFrame]:
+        def measured(name: str, *arguments: Any, **options: Any) -> pl.DataFrame:
+            if name == f"race-{last + 1}":
+                ended.append(name)
+                raise MissingError("nothing could be measured", "run nhalf doctor")
+            return measure(name, *arguments, **options)
+
+        return measured
+
+    bench.noise = 0.5  # so that one round decides little
+    bench.measure = until_round(1)  # type: ignore[method-assign]
+    assert search(bench, ASKED).race
+    assert ended == ["race-2"]
+    bench.measure = until_round(0)  # type: ignore[method-assign]
+    with pytest.raises(MissingError):
+        search(bench, ASKED)

@@ -20,7 +20,7 @@ class PartSizes(Panel[Facts]):
         "An algorithm that cuts messages fills its chain or tree sooner with small parts, and "
         "pays fewer startups with large ones: the fastest size of those that were measured."
     )
-    order = 58
+    order = 61
 
     def render(self, facts: Facts) -> Table | None:
         best = best_parts(facts).sort("mpi", "pattern", "algorithm", "ranks", "bytes")
