@@ -231,7 +231,8 @@ def _printed(library: Library, name: str) -> str:
 
 @functools.cache
 def _printed_by(command: str, environment: tuple[tuple[str, str], ...]) -> str:
-    outcome = run([command], ASK_TIMEOUT_S, dict(environment))
+    # It starts MPI: a tracer would take it for the program, a routing library for its user.
+    outcome = run([command], ASK_TIMEOUT_S, {**dict(environment), "LD_PRELOAD": ""})
     if not outcome.succeeded:
         raise MissingError(f"{command} does not answer: {outcome.reason}")
     return outcome.stdout
