@@ -293,20 +293,20 @@ def _curve(
         logs = paired_logs(np.log(b / a), LAUNCHES_MIN)
     else:
         logs = logs_apart(np.log(a), np.log(b), np.log(b_s / a_s), LAUNCHES_MIN)
-    logs = replace(logs, fastest_ratio=_fastest_ratio(rows))
+    logs = replace(logs, fastest_ratio=_fastest_ratio(rows, logs.centre_ratio))
     launches = min(len(a), len(b))
     if doubt is CERTAIN and launches < LAUNCHES_MIN:
         doubt = few_launches(launches, LAUNCHES_MIN)
     return _Curve(point, libraries, launches, sizes, a_s, b_s, logs, doubt)
 
 
-def _fastest_ratio(rows: pl.DataFrame) -> Floats:
+def _fastest_ratio(rows: pl.DataFrame, centre_ratio: Floats) -> Floats:
     """Logarithms of the ratios of the fastest samples (sizes,), NaN if medians can be trusted.
 
     A process that takes the core moves the median of a handful of samples, or of most samples of a
     busy hour, in all launches alike; it hardly moves the fastest sample of all of them. A change
-    that this one does not show is unclear. Of its chance, LOG_FASTEST_APART, the end nearer to 0
-    counts.
+    that this one does not show is unclear. Where it is apart from `centre_ratio` by more than its
+    chance, LOG_FASTEST_APART, the end of this chance that is nearer to 0 counts.
     """
     sides = ("a", "b")
     sizes = rows.group_by("bytes").agg(
@@ -319,6 +319,7 @@ def _fastest_ratio(rows: pl.DataFrame) -> Floats:
     doubtful = (pl.col("samples") < SAMPLES_FEW) | (pl.col("spread") > DISTURBED_SPREAD)
     ratio = pl.when(doubtful & pl.col("ratio").is_finite()).then("ratio")
     ratios = sizes.sort("bytes").select(ratio)["ratio"].fill_null(math.nan).to_numpy()
+    ratios = np.where(np.abs(ratios - centre_ratio) > LOG_FASTEST_APART, ratios, math.nan)
     nearest: Floats = np.sign(ratios) * np.maximum(np.abs(ratios) - LOG_FASTEST_APART, 0.0)
     return nearest
 
