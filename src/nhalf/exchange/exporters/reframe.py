@@ -146,6 +146,7 @@ def _study(name: str, plan: Plan) -> str:
     blocks = []
     for block in plan.blocks:
         content = {name: getattr(block, name) for name in StudyBlock.__struct_fields__}
+        content["transports"] = block.transports or []
         plain = StudyBlock(patterns=block.patterns)
         changed_content = {
             name: value
