@@ -70,6 +70,7 @@ def gains_by_part(facts: Facts) -> pl.DataFrame:
     )
 
 
+@fact
 def _launches(facts: Facts) -> pl.DataFrame:
     """Launches of algorithms whose only further axis is the size of a part, as `part_bytes`."""
     only_part = pl.col("axes").str.contains(rf"^({PART}=\d+)?$")

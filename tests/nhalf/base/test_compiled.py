@@ -112,11 +112,9 @@ class TestAhead:
             os.kill(os.getpid(), signal.SIGINT)
 
         reports: list[str] = []
-        began_s = time.monotonic()
         with reporting_compilation(reports.append), pytest.raises(KeyboardInterrupt):
             threading.Thread(target=interrupt).start()
             compile_ahead([replace(slow, title="a"), replace(slow, title="b", parts=["b"])], 2)
-        assert time.monotonic() - began_s < 30
         assert not any("does not compile" in line for line in reports)
 
 
