@@ -100,7 +100,12 @@ class TestAhead:
             compile_ahead([slow], at_once=1)
         assert "does not compile: no end within 0.2 s" in reports[1]
 
-    def test_an_interruption_stops_all_compilers(self, program: Program, tmp_path: Path) -> None:
+    def test_an_interruption_stops_all_compilers(
+        self, program: Program, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> None:
+        # Workers of pytest-xdist ignore interruptions.
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+        request.addfinalizer(lambda: signal.signal(signal.SIGINT, usual))
         started = tmp_path / "started"
         body = f"touch {started}; exec sleep 60"
         slow = replace(program, command=[str(write_script(tmp_path / "slow", body))])

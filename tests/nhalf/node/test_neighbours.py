@@ -10,7 +10,7 @@ def points(taken: int, alone: int) -> list[Reading]:
 
 def test_a_busy_neighbour_is_named() -> None:
     (said,) = warnings(points(taken=3, alone=7))
-    assert "30%" in said
+    assert "30 %" in said
     assert preempted_share(points(taken=3, alone=7)) == 0.3
 
 

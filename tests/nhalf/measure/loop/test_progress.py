@@ -28,6 +28,7 @@ def test_a_terminal_sees_the_point_and_its_estimate(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "150")
     drive(Progress(quiet=False))
     shown = capfd.readouterr()
