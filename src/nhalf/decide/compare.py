@@ -258,12 +258,14 @@ def _measured(sides: Sides) -> _Measured:
 
 def _with_shares(curves: Sequence[_Curve]) -> list[_Curve]:
     """The curves of two runs with what these differ by beyond their launches."""
-    certain = [curve for curve in curves if curve.doubt is CERTAIN]
-    shares = dict(
-        zip(map(id, certain), shares_between_runs([c.logs for c in certain]), strict=True)
-    )
+    certain = [curve.logs for curve in curves if curve.doubt is CERTAIN]
+    shares = iter(shares_between_runs(certain))
     return [
-        replace(curve, between_runs_share=shares.get(id(curve), BETWEEN_RUNS)) for curve in curves
+        replace(
+            curve,
+            between_runs_share=float(next(shares)) if curve.doubt is CERTAIN else BETWEEN_RUNS,
+        )
+        for curve in curves
     ]
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
+from tests.probes import is_built
 
 Call = Callable[..., Any]
 
@@ -27,14 +26,7 @@ EXACT = 1e-6
 """Relative."""
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-model"))
-    except NhalfError:
-        return False
-
-
-needs_probes = pytest.mark.skipif(not built(), reason="the probes are not built")
+needs_probes = pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 
 
 def model(out: Path | str, *words: str, parameters: str = MACHINE) -> list[str]:

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import probe_command
 from nhalf.sites.start import start
 from tests.patience import patience_s
+from tests.probes import is_built
 
 FOUND = newest(libraries())
 TIMEOUT_S = 300.0
@@ -28,16 +27,9 @@ BRIEF = "slice_s=1e-4 samples_min=2 samples_max=2"
 TOO_LARGE = 2**31
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
-    pytest.mark.skipif(not built(), reason="the probes are not built"),
+    pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built"),
 ]
 every_library = pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
 

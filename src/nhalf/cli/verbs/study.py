@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nhalf.decide.studies.form import StudyForm
     from nhalf.decide.studies.value import Source
     from nhalf.measure.loop.ending import Outcome
-    from nhalf.measure.plan.plan import Plan
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet"})
 """Options that need no measurement."""
@@ -144,8 +143,6 @@ def _measured(request: Request) -> Outcome:
     allocate(run_request)
     site = site_of(run_request)
     plan = plan_of(run_request, site)
-    if "mpi" not in request.given:
-        plan = of_one_library(plan)
     prepared = session.begin(plan, request.out, site)
     outcome = measured(prepared, Progress(request.is_silent))
     for name, reason in outcome.failed.items():
@@ -155,16 +152,3 @@ def _measured(request: Request) -> Outcome:
         write_report(facts, outcome.run.path / "report.html")
     check_sound(outcome, facts)
     return outcome
-
-
-def of_one_library(plan: Plan) -> Plan:
-    """The plan for the first library found: no more are judged."""
-    import msgspec
-
-    from nhalf.measure.probe.libraries import libraries_of
-    from nhalf.measure.probe.subject import transport_file
-
-    if not any(transport_file(name).started_by_mpi for name in plan.transports):
-        return plan
-    names = [library.name for library in libraries_of(plan)]
-    return msgspec.structs.replace(plan, mpi=names[:1] or plan.mpi)

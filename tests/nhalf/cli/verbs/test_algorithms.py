@@ -10,22 +10,15 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.errors import MissingError
 from nhalf.mpi.simgrid import platform, probe, simgrid
 from nhalf.store.run import Run
+from tests.probes import is_built
 
 Call = Callable[..., Any]
 MESSAGE_S = 1e-6 + 1e-5 + 1e-6
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=1e-5,G=1e-9"
 WORDS = ["run", "--transport", "model", "--model", MACHINE, "--launches", "2", "--ranks", "4"]
-
-
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-model"))
-    except NhalfError:
-        return False
 
 
 @pytest.fixture
@@ -46,7 +39,7 @@ def points_of(ended: Any) -> dict[tuple[str, str, str, int], float]:
     }
 
 
-@pytest.mark.skipif(not built(), reason="the probes are not built")
+@pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 class TestRun:
     def test_each_algorithm_is_a_point_with_its_own_time(self, call: Call) -> None:
         words = ["--pattern", "bcast,barrier", "--bytes", "1000", "--out", "r", "--json"]

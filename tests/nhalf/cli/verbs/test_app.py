@@ -9,20 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import FailedError, NhalfError
+from nhalf.base.errors import FailedError
 from nhalf.cli.verbs.app import check_verified
+from tests.probes import is_built
 from tests.server import Ended
 
-
-def built() -> bool:
-    try:
-        return bool(native_files.executable("npb-openmp"))
-    except NhalfError:
-        return False
-
-
-needs_program = pytest.mark.skipif(not built(), reason="npb-openmp is not built")
+needs_program = pytest.mark.skipif(not is_built("npb-openmp"), reason="npb-openmp is not built")
 WHOLE = ("--json", "--report")
 QUICK = ("--class", "S", "--program", "openmp", "--launches", "1")
 

@@ -9,19 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
+from tests.probes import is_built
 from tests.server import Ended
 
-
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-threads"))
-    except NhalfError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not built(), reason="the probes are not built")
+pytestmark = pytest.mark.skipif(not is_built("probe-threads"), reason="the probes are not built")
 QUICK = ("--transport", "threads", "--bytes", "64K", "--launches", "1", "--budget", "6s", "--json")
 
 

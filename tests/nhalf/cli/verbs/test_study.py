@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
 from nhalf.decide.studies import catalogue
-from nhalf.measure.plan.plan import Block, Plan
+from nhalf.jobs.request import RunRequest
+from nhalf.measure.plan.planning import plan_of, site_of
 from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
 
 Call = Callable[..., Any]
@@ -125,16 +124,9 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     assert json.loads(again.out)["conclusions"] == answer["conclusions"]
 
 
-def test_one_library_is_measured_unless_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nhalf.cli.verbs import study
-    from nhalf.measure.probe import libraries
-
-    both = [SimpleNamespace(name="mpich-5.0.2"), SimpleNamespace(name="openmpi-5.0.11")]
-    monkeypatch.setattr(libraries, "libraries_of", lambda plan: both)
-    block = Block(patterns=["pingpong"], ranks=[2], bytes="0")
-    usual: dict[str, Any] = {"launches": 2, "budget_s": 1.0, "precision": 0.03}
-    usual |= {"options": "", "seed": 1, "timeout_s": 60.0}
-    plan = Plan(transports=["mpi"], mpi=["all"], blocks=[block], **usual)
-    assert study.of_one_library(plan).mpi == ["mpich-5.0.2"]
-    model = msgspec.structs.replace(plan, transports=["model"])
-    assert study.of_one_library(model) == model
+@pytest.mark.parametrize("name", catalogue.names())
+def test_one_library_is_measured_unless_others_are_named(name: str) -> None:
+    study = str(catalogue.path_of(name))
+    for given in (frozenset[str](), frozenset({"mpi"})):
+        request = RunRequest(study=study, mpi="all", given=given)
+        assert plan_of(request, site_of(request)).one_library is ("mpi" not in given)

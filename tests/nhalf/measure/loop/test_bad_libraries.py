@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.sites.start import cores
+from tests.probes import is_built
 
 FOUND = newest(libraries())
 HYDRA = [one for one in FOUND if one.vendor == "mpich" and one.abi]
@@ -24,17 +23,10 @@ Fake = Callable[[str], str]
 Watch = Callable[..., Any]
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich"),
-    pytest.mark.skipif(not built(), reason="the probes are not built"),
+    pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built"),
 ]
 
 

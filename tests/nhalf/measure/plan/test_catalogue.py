@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nhalf.base import native_files
-from nhalf.base.errors import InputError, NhalfError
+from nhalf.base.errors import InputError
 from nhalf.measure.plan import catalogue
 from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.probe.subject import plain_subject
+from tests.probes import is_built
 
 NAMES = [
     "beff",
@@ -35,13 +35,6 @@ NAMES = [
 SIMULATED = {"multicast"}
 """Those of patterns that run on simulated machines only."""
 BLOCK = '[[block]]\npatterns = ["pingpong"]\n'
-
-
-def built() -> bool:
-    try:
-        return bool(native_files.executable("probe-threads"))
-    except NhalfError:
-        return False
 
 
 def write(path: Path, text: str) -> str:
@@ -111,7 +104,7 @@ class TestOurs:
         assert (ring.bytes, ring.whole) == ("b_eff", True)
         assert (beside.patterns, beside.whole) == (["pingpong"], False)
 
-    @pytest.mark.skipif(not built(), reason="no probe is built")
+    @pytest.mark.skipif(not is_built("probe-threads"), reason="no probe is built")
     @pytest.mark.parametrize("name", sorted({*NAMES} - SIMULATED))
     def test_probes_know_every_name(self, name: str) -> None:
         infos = plain_subject("threads").infos

@@ -141,6 +141,19 @@ def test_a_library_that_hangs_or_crashes_has_no_eager_limits(
     assert eager_limits([library]) == {}
 
 
+def test_mpivars_is_no_rank_of_the_job_around_it(
+    tmp_path: Path, script: Callable[[Path, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It starts MPI: with these variables it would wait for a launcher."""
+    for name in ("PMI_FD", "PMI_RANK", "PMIX_NAMESPACE"):
+        monkeypatch.setenv(name, "7")
+    joined = '[ -n "$PMI_FD$PMI_RANK$PMIX_NAMESPACE" ] && exit 1'
+    script(tmp_path / "bin/mpivars", f"{joined}\ncat <<'END'\n{VARIABLES}END")
+    script(tmp_path / "bin/mpichversion", "echo 'MPICH Device:       ch4:ofi'")
+    library = Library("mpich-5", "mpich", "5", tmp_path, tmp_path, "hydra", True, None, "prefix")
+    assert CELL in eager_limits([library])["mpich-5"]
+
+
 @pytest.mark.parametrize(("may_read", "names"), [(True, {CELL, COPY}), (False, {CELL})])
 def test_the_copy_needs_the_right_to_read_the_memory_of_another_rank(
     tmp_path: Path,
