@@ -116,10 +116,6 @@ test-setup:
 	@tools/test_packages build/debian
 	@$(MAKE) --silent $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 
-# Tables of the documentation are predicted, which asks the installed probes.
-lint docs: export NHALF_NATIVE_DIR = \
-  $(wildcard $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native)
-
 lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)
 	@$(VENV)/bin/ruff format --check $(PYTHON_TREE)

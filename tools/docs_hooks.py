@@ -7,8 +7,10 @@ the documentation cannot say something else than the program does.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Some tables are predicted, which asks a probe: that of the installed nhalf, the tree has none.
+os.environ.setdefault(
+    "NHALF_NATIVE_DIR", str(Path(sysconfig.get_path("purelib"), "nhalf", "_native"))
+)
 
 
 def command_reference() -> str:
