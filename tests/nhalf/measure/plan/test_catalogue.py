@@ -79,7 +79,7 @@ class TestOurs:
 
     def test_messages_stay_with_mpi_where_memory_has_other_transports(self) -> None:
         for block in catalogue.study("full", 2).blocks:
-            if "array-triad" in block.patterns or "sdes" in block.patterns:
+            if {"array-triad", "sdes", "sdes-dpt"} & set(block.patterns):
                 assert block.transports == ["threads", "shm"]
             elif "memory-triad" not in block.patterns:
                 assert block.transports == ["mpi"], block.patterns
