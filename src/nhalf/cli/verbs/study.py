@@ -13,7 +13,7 @@ from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 
 if TYPE_CHECKING:
     from nhalf.decide.studies.form import StudyForm
-    from nhalf.decide.studies.value import Source
+    from nhalf.decide.studies.source import Source
     from nhalf.measure.loop.ending import Outcome
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet"})

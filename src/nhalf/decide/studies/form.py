@@ -11,14 +11,24 @@ from typing import Literal
 import msgspec
 
 from nhalf.base.units import parse_size
+from nhalf.decide.studies.node_figures import NODE_FIGURES
+from nhalf.decide.studies.unit import Unit, unit_of_name
+from nhalf.measure.plan.axes import expand
 from nhalf.measure.plan.catalogue import StudyFile
+from nhalf.store.axes import axes_text
 
 Figure = (
-    Literal["time", "rate", "t0", "r-inf", "n-half", "error"]
+    Literal["time", "rate", "throughput", "t0", "r-inf", "n-half", "error"]
     | Literal["b_eff", "per-process", "at-longest", "rings-at-longest", "pingpong"]
+    | Literal["L", "o_s", "o_r", "o", "g", "G", "half-round-trip", "busy-share"]
 )
-Unit = Literal["s", "Bps", "bytes", "ratio"]
-UNITS: dict[str, Unit] = {"time": "s", "t0": "s", "n-half": "bytes", "error": "ratio"}
+UNITS: dict[str, Unit] = {
+    **dict.fromkeys(("time", "t0", "L", "o_s", "o_r", "o", "g", "half-round-trip"), "s"),
+    "n-half": "bytes",
+    "error": "ratio",
+    "busy-share": "ratio",
+    "G": "s/B",
+}
 """By figure; all others are rates."""
 
 
@@ -28,16 +38,33 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `transport` is that of the machine if it is empty; `ranks` are the most to be taken of a run,
     and a published b_eff has ranks of its own. `phase` is of patterns with phases, and of distances
     between ranks. `machine` is a machine of record that is taken instead of that in question.
+    A rate counts the bytes of a message, the throughput those of all that move at once; `placement`
+    is where messages go, for traffic that part of it. `axes` are as for `nhalf run --axis`, and
+    `extra` is a result that a point has beside its time. `mapping` is how records place ranks for
+    traffic. `predicted` asks of records for the prediction even of what was published. With `node`
+    it is a number of the node alone (node_figures.py).
     """
 
-    pattern: str
+    pattern: str = ""
     algorithm: str = "native"
     transport: str = ""
     ranks: int = 2
     bytes: str | int = 0
     figure: Figure = "time"
     phase: Literal["", "first", "middle", "last"] = ""
+    placement: Literal["", "on-node", "off-node"] = ""
+    axes: dict[str, str | int] = {}
+    extra: str = ""
+    mapping: Literal["block", "cyclic"] = "block"
+    predicted: bool = False
+    node: str = ""
     machine: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.pattern) == bool(self.node):
+            raise ValueError("a number has either a pattern or a node")
+        if self.node and self.node not in NODE_FIGURES:
+            raise ValueError(f"no number of a node is {self.node!r}: {', '.join(NODE_FIGURES)}")
 
     @property
     def size_bytes(self) -> int:
@@ -47,7 +74,20 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def unit(self) -> Unit:
         """The unit of the number."""
-        return UNITS.get(self.figure, "Bps")
+        if self.node:
+            return NODE_FIGURES[self.node].unit
+        return unit_of_name(self.extra) if self.extra else UNITS.get(self.figure, "Bps")
+
+    def axis_values(self, ranks: int) -> dict[str, str]:
+        """The values of its axes among this many ranks; raises InputError if one has none."""
+        values: dict[str, str] = {}
+        for name, text in self.axes.items():
+            values[name] = expand(str(text), {"ranks": ranks, **values})[0]
+        return values
+
+    def axes_text(self, ranks: int) -> str:
+        """The text of its axes as points have it."""
+        return axes_text(self.axis_values(ranks))
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

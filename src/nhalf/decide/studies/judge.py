@@ -10,8 +10,10 @@ from typing import Any, Literal
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.decide.studies.form import Conclusion, Quantity
-from nhalf.decide.studies.recorded import Recorded, published, published_point
-from nhalf.decide.studies.value import Source, Value
+from nhalf.decide.studies.published import published, published_point
+from nhalf.decide.studies.recorded import Recorded
+from nhalf.decide.studies.source import Source
+from nhalf.decide.studies.value import Value
 
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
 HOLDS: Verdict = "holds"

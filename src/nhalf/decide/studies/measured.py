@@ -5,35 +5,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
+import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
+from nhalf.decide.studies.derived import DERIVED, derived, is_placed, several_nodes
 from nhalf.decide.studies.form import Quantity
+from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import at_phase
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
 from nhalf.machines.curve import is_between_nodes
-from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Segment
+from nhalf.statistics.next_run import next_run_intervals
 from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_POINT
+from nhalf.store.values import value
 
 MESSAGES = ("mpi", "model", "simulated")
 """Transports that pass messages as MPI does: the model machine stands for a library."""
 MEASURED = "measured"
 PAIRS_OF_RANKS = ("pingpong", "pingping", "exchange")
 ENDS = ("median_s", "low_s", "high_s")
-B_EFF = {
-    "time": "pingpong_latency_s",
-    "b_eff": "b_eff_Bps",
-    "per-process": "b_eff_per_process_Bps",
-    "at-longest": "at_longest_Bps",
-    "rings-at-longest": "rings_at_longest_Bps",
-    "pingpong": "pingpong_bandwidth_Bps",
-}
-"""Members of the result, by figure."""
+ROOT = "root_s"
+"""A result of some patterns; of others, the time of rank 0 among those of all ranks."""
 
 
 class Measured:
@@ -43,21 +40,30 @@ class Measured:
 
     def __init__(self, name: str, facts: Facts, library: str = "") -> None:
         self.name, self._facts, self._library = name, facts, library
-        rows = facts.sound.select("transport", "mpi").unique().sort("transport", "mpi")
+        columns = ("transport", "mpi", "pattern")
+        rows = facts.sound.select(columns).unique().sort(columns)
         self._libraries: dict[str, list[str]] = {}
-        for transport, mpi in rows.iter_rows():
-            self._libraries.setdefault(transport, []).append(mpi or "")
+        self._patterns: dict[str, set[str]] = {}
+        for transport, mpi, pattern in rows.iter_rows():
+            libraries = self._libraries.setdefault(transport, [])
+            if (mpi or "") not in libraries:
+                libraries.append(mpi or "")
+            self._patterns.setdefault(transport, set()).add(pattern)
 
     def value(self, quantity: Quantity) -> Value:
         """A number of the run; raises InputError if it was not measured."""
-        transport = self._transport(quantity.transport)
+        if quantity.node:
+            return NODE_FIGURES[quantity.node].measured(self._facts)
+        transport = self._transport(quantity)
         of = {"transport": transport, "mpi": self._mpi(transport)}
-        if quantity.pattern == "b_eff":
-            return self._b_eff(quantity, of)
+        if quantity.pattern in DERIVED and not quantity.extra:
+            return derived(quantity, self._facts, of)
         if quantity.figure in ("t0", "r-inf", "n-half", "error"):
             return self._parameter(quantity, of)
         rows = self._rows(quantity, of)
         ranks = int(rows["ranks"][0])
+        if quantity.extra:
+            return self._extra(quantity.extra, rows[:1])
         if quantity.phase:
             column = "second" if quantity.pattern == "distance" else "phase"
             numbered = rows.with_columns(at=axis(column).cast(pl.Int64, strict=False))
@@ -69,17 +75,21 @@ class Measured:
         else:
             middle, low, high = rows.select(*ENDS).row(0)
         time = Value(middle, self._interval(rows, low, high), ranks, MEASURED)
+        if quantity.figure == "throughput":
+            return time.inverse(int(rows["bytes_per_time"][0]))
         return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
 
-    def _transport(self, layer: str) -> str:
-        """The transport of the run that is asked for."""
+    def _transport(self, quantity: Quantity) -> str:
+        """The transport of the run that is asked for, one that has the pattern if any has."""
+        layer = quantity.transport
         choices = list(MESSAGES) if layer in ("", "mpi") else [layer]
         if not layer:
             choices += list(self._libraries)
-        for transport in choices:
-            if transport in self._libraries:
-                return transport
-        raise InputError(f"no messages by {layer} were measured")
+        measured = [transport for transport in choices if transport in self._libraries]
+        having = [name for name in measured if quantity.pattern in self._patterns[name]]
+        if not measured:
+            raise InputError(f"no messages by {layer} were measured")
+        return (having or measured)[0]
 
     def _mpi(self, transport: str) -> str:
         """The library of a transport: that named, else the first."""
@@ -91,6 +101,9 @@ class Measured:
     def _rows(self, quantity: Quantity, of: Mapping[str, str]) -> pl.DataFrame:
         """The points of a pattern and a size, of the most ranks up to those of the study."""
         native = ["", "native"] if quantity.algorithm == "native" else [quantity.algorithm]
+        pattern = quantity.pattern
+        if quantity.algorithm != "native":
+            pattern = f"{pattern}/{quantity.algorithm}"
         rows = self._facts.sound.filter(
             pl.col("transport") == of["transport"],
             pl.col("mpi").fill_null("") == of["mpi"],
@@ -98,14 +111,20 @@ class Measured:
             pl.col("algorithm").fill_null("").is_in(native),
         )
         if rows.is_empty():
-            raise InputError(f"{quantity.pattern} was not measured")
+            raise InputError(f"{pattern} was not measured")
+        placed = [is_placed(placement, quantity) for placement in rows["placement"]]
+        rows = rows.filter(pl.Series(placed, dtype=pl.Boolean))
+        if rows.is_empty():
+            raise InputError(f"{pattern} was not measured {quantity.placement}")
         if quantity.pattern != "barrier":
             rows = rows.filter(pl.col("bytes") == quantity.size_bytes)
-        rows = rows.filter(pl.col("ranks") <= quantity.ranks)
+        rows = _with_axes(rows.filter(pl.col("ranks") <= quantity.ranks), quantity)
         if rows.is_empty():
-            size = format_size(quantity.size_bytes)
+            where = f"{quantity.placement} " if quantity.placement else ""
+            axes = "".join(f", {name}={text}," for name, text in quantity.axes.items())
             raise InputError(
-                f"{quantity.pattern} of {size} on up to {quantity.ranks} ranks was not measured"
+                f"{pattern} of {format_size(quantity.size_bytes)}{axes} {where}on up to "
+                f"{quantity.ranks} ranks was not measured"
             )
         return _plain_first(rows.filter(pl.col("ranks") == pl.col("ranks").max()))
 
@@ -115,22 +134,33 @@ class Measured:
         is_single = rows["launches"].min() == 1
         return None if is_single else (low, high)
 
-    def _b_eff(self, quantity: Quantity, of: Mapping[str, str]) -> Value:
-        """A figure of the effective bandwidth, of the most ranks."""
-        rows = [
-            row
-            for row in self._facts.results.get("b_eff", [])
-            if (row["transport"], row["mpi"] or "") == (of["transport"], of["mpi"])
-        ]
-        if not rows:
-            raise InputError("b_eff was not measured")
-        row = max(rows, key=lambda row: int(row["ranks"]))
-        member = B_EFF[quantity.figure]
-        if row.get(member) is None:
-            raise InputError(row["missing"] or f"b_eff has no {quantity.figure}")
-        ends: Any = row.get(f"{member}_ci")
-        ci = (ends[0], ends[1]) if ends and None not in ends else None
-        return Value(row[member], ci, int(row["ranks"]), MEASURED)
+    def _extra(self, name: str, point: pl.DataFrame) -> Value:
+        """A further result of a point, with the interval of its launches.
+
+        Raises InputError if the point has none of this name.
+        """
+        alone = pl.col("rank_s").list.first() if name == ROOT else pl.lit(None, dtype=pl.Float64)
+        reported = self._facts.stated.filter("counts").join(
+            point.select(RUN_POINT), on=RUN_POINT, how="semi", nulls_equal=True
+        )
+        visits = (
+            self._facts.measurements.with_row_index("row")
+            .filter(pl.col("row").is_in(reported["row"].to_list()))
+            .select("launch", number=pl.coalesce(value(name), alone))
+            .drop_nulls()
+            .group_by("launch")
+            .agg(pl.col("number").median())
+            .sort("launch")
+            .collect()
+        )
+        numbers = visits["number"].to_numpy()
+        ranks = int(point["ranks"][0])
+        if not len(numbers):
+            raise InputError(f"{point['pattern'][0]} has no {name} here")
+        if len(numbers) == 1:
+            return Value(float(numbers[0]), None, ranks, MEASURED)
+        middle, low, high = next_run_intervals(numbers[np.newaxis], np.zeros(1, dtype=np.int64))
+        return Value(float(middle[0]), (float(low[0]), float(high[0])), ranks, MEASURED)
 
     def _parameter(self, quantity: Quantity, of: Mapping[str, str]) -> Value:
         """A parameter of the model of a pattern at a size."""
@@ -139,6 +169,7 @@ class Measured:
             for model in self._facts.models
             if (model.transport, model.mpi or "", model.pattern, model.ranks)
             == (of["transport"], of["mpi"], quantity.pattern, quantity.ranks)
+            and is_placed(model.placement, quantity)
         ]
         models.sort(key=lambda model: is_between_nodes(model.placement))
         if not models:
@@ -151,22 +182,24 @@ class Measured:
         raise InputError(f"no model covers {format_size(quantity.size_bytes)}")
 
 
+def _with_axes(rows: pl.DataFrame, quantity: Quantity) -> pl.DataFrame:
+    """The points that have all axes asked for, each at its own number of ranks."""
+    for ranks in rows["ranks"].unique():
+        for name, text in quantity.axis_values(ranks).items():
+            rows = rows.filter((pl.col("ranks") != ranks) | (axis(name) == text))
+    return rows
+
+
 def _plain_first(rows: pl.DataFrame) -> pl.DataFrame:
     """Points in order of preference: the place as the records have it, then few conditions.
 
     Messages of two ranks are those within a node, operations of many those between nodes.
     """
     is_pair = rows["pattern"][0] in PAIRS_OF_RANKS
-    between = [_has_several_nodes(placement or "") for placement in rows["placement"]]
+    between = [several_nodes(placement or "") for placement in rows["placement"]]
     return rows.with_columns(between=pl.Series(between, dtype=pl.Boolean)).sort(
         "between", pl.col("axes").fill_null("").str.len_bytes(), descending=[not is_pair, False]
     )
-
-
-def _has_several_nodes(placement: str) -> bool:
-    """Whether a placement is on several nodes, with any number of ranks on each."""
-    layout = parse_layout(placement)
-    return is_between_nodes(placement) or (layout is not None and layout.hosts > 1)
 
 
 def _model_error(model: FittedModel) -> Value:

@@ -4,29 +4,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
+import msgspec
 import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import predict_b_eff
+from nhalf.decide.permutations import ALL, UNIFORM
 from nhalf.decide.predict import predict
-from nhalf.decide.studies.form import Point, Quantity
+from nhalf.decide.studies.form import Quantity
+from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
 from nhalf.decide.studies.value import Value
-from nhalf.decide.ways import COMPLETION, UNSIZED
+from nhalf.decide.traffic import predict_traffic
+from nhalf.decide.ways import UNSIZED
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
-from nhalf.machines.curve import PINGPONG, time_at_s
+from nhalf.machines.curve import PINGPONG, is_between_nodes, time_at_s
 from nhalf.machines.draws import Draws, PredictedRate
-from nhalf.machines.machine import FittedModel, Machine, PublishedPoint, Segment
+from nhalf.machines.layout import Layout
+from nhalf.machines.machine import FittedModel, LogGP, Machine, PublishedPoint, Segment
 from nhalf.machines.message import Messages
 from nhalf.machines.together import ConcurrentMessages
 
 PUBLISHED = "published"
-B_EFF, PINGPING, DISTANCE = "b_eff", "pingping", "distance"
+B_EFF, LOGP, TRAFFIC = "b_eff", "logp", "traffic"
+PINGPING, EXCHANGE, DISTANCE = "pingping", "exchange", "distance"
+MESSAGES_PER_TIME = {PINGPONG: 1, PINGPING: 1, EXCHANGE: 2}
+"""How many messages move in the time of a pattern."""
+PLACES = {"on-node": "same-node", "off-node": "other-node"}
+"""The placements of records."""
 PARAMETERS: dict[str, Callable[[Segment], float]] = {
     "t0": lambda segment: segment.t0_s,
     "r-inf": lambda segment: segment.r_inf_Bps,
@@ -54,81 +63,105 @@ class Recorded:
     def value(self, quantity: Quantity) -> Value:
         """A number, predicted; raises InputError if nothing tells it."""
         machine = self.machine(quantity.transport)
+        if quantity.node:
+            return NODE_FIGURES[quantity.node].recorded(machine)
+        if quantity.extra:
+            raise InputError(f"{quantity.extra} of {quantity.pattern} is not predicted")
+        if quantity.pattern in RESULTS:
+            return RESULTS[quantity.pattern](machine, quantity)
         if quantity.figure == "error":
             raise InputError(f"the record of {machine.name} has formulas, and no measured times")
-        if quantity.pattern == B_EFF:
-            return _b_eff(machine, quantity)
         if quantity.figure in PARAMETERS:
-            segment = _segment(Messages(machine).within_node, quantity.size_bytes)
+            segment = _segment(_curve(machine, quantity), quantity.size_bytes)
             return Value(PARAMETERS[quantity.figure](segment))
-        time = _time(machine, quantity)
-        return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
+        return _of_figure(_time(machine, quantity), quantity)
 
 
-def published(records: Recorded, quantity: Quantity) -> Value | None:
-    """What a study says of a number: a point, else its formula; None if it says nothing."""
-    try:
-        machine = records.machine(quantity.transport)
-        point = _point(machine, quantity)
-        if point is not None:
-            return Value(_number(point, quantity), ranks=point.ranks, origin=PUBLISHED)
-        if quantity.pattern == PINGPONG and not quantity.phase:
-            return replace(records.value(quantity), origin=PUBLISHED)
-    except InputError:
-        return None
-    size, ranks = quantity.size_bytes, quantity.ranks
-    if ranks > (machine.ranks_max or ranks):
-        return None
-    for model in sorted(machine.patterns, key=lambda model: model.timing != COMPLETION):
-        is_asked = model.pattern == quantity.pattern and model.covers(size, ranks)
-        if is_asked and (model.algorithm or "native") == quantity.algorithm:
-            time = Value(model.time_s(size, ranks), ranks=ranks, origin=PUBLISHED)
-            return time.inverse(size) if quantity.figure == "rate" else time
-    return None
+def _of_figure(time: Value, quantity: Quantity) -> Value:
+    """A time, or the rate that it means."""
+    if quantity.figure == "throughput":
+        return time.inverse(_moved_bytes(quantity))
+    return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
 
 
-def published_point(of: Point) -> float:
-    """The number of a published point; raises InputError if the record has no such point."""
-    for point in catalogue.machine(of.machine).points:
-        place = (point.pattern, point.ranks, point.size_bytes, point.axes)
-        if place == (of.pattern, of.ranks, of.size_bytes, of.axes):
-            return next(n for n in (point.ratio, point.rate_Bps, point.time_s) if n is not None)
-    raise InputError(f"{of.machine} has no published {of.pattern} {of.axes}".rstrip())
+def is_at(placement: str, quantity: Quantity) -> bool:
+    """Whether a placement of a record is where a number is asked for."""
+    return not quantity.placement or placement == PLACES[quantity.placement]
 
 
-def _point(machine: Machine, quantity: Quantity) -> PublishedPoint | None:
-    """The published point that is asked for."""
+def rule_of(quantity: Quantity) -> str:
+    """The destination rule of traffic as predictions name it."""
+    to = str(quantity.axes.get("to", UNIFORM))
+    return f"{to}{ALL}" if quantity.axes.get("distance") == "all" else to
+
+
+def loggp_value(machine: Machine, quantity: Quantity) -> Value:
+    """A parameter of the LogP family as it was published.
+
+    Raises InputError if no set of parameters of the record has it.
+    """
+    for parameters in machine.loggp:
+        number = _of_loggp(parameters, quantity.figure)
+        if number is not None and is_at(parameters.placement, quantity):
+            return Value(number, origin=PUBLISHED)
+    raise InputError(f"{quantity.figure} is not published of {machine.name}")
+
+
+def _of_loggp(parameters: LogGP, figure: str) -> float | None:
+    """A parameter; None if it is not known."""
+    numbers = {
+        "L": parameters.latency_s,
+        "o_s": parameters.send_overhead_s,
+        "o_r": parameters.recv_overhead_s,
+        "g": parameters.gap_s,
+        "G": parameters.gap_per_byte_s,
+        "half-round-trip": parameters.half_round_trip_s,
+    }
+    overheads = (parameters.send_overhead_s, parameters.recv_overhead_s)
+    if None not in overheads:
+        both_s = sum(number for number in overheads if number is not None)
+        numbers["o"] = both_s / 2
+        if parameters.half_round_trip_s:
+            numbers["busy-share"] = both_s / parameters.half_round_trip_s
+    return numbers.get(figure)
+
+
+def _loggp(machine: Machine, quantity: Quantity) -> Value:
+    """A parameter; half a round trip as the sum of its parts."""
+    if quantity.figure != "half-round-trip":
+        return loggp_value(machine, quantity)
+    latency, overhead = (
+        loggp_value(machine, msgspec.structs.replace(quantity, figure=figure)).median
+        for figure in ("L", "o")
+    )
+    return Value(latency + 2 * overhead)
+
+
+def _traffic(machine: Machine, quantity: Quantity) -> Value:
+    """What traffic without pauses moves between nodes or within them."""
+    nodes = machine.network.topology.nodes if machine.network else 1
+    hosts = min(nodes or 1, quantity.ranks)
+    layout = Layout(hosts, quantity.ranks // hosts, quantity.mapping == "cyclic")
+    if layout.ranks != quantity.ranks:
+        raise InputError(f"{quantity.ranks} ranks do not fill {hosts} nodes evenly")
+    predicted = predict_traffic(machine, [rule_of(quantity)], layout, quantity.size_bytes)
+    for row in predicted.rows:
+        if is_at(row.place, quantity):
+            return Value(row.rate.middle_Bps, (row.rate.low, row.rate.high), quantity.ranks)
+    raise InputError(f"none of {rule_of(quantity)} traffic is {quantity.placement}")
+
+
+def b_eff_point(machine: Machine, quantity: Quantity) -> PublishedPoint | None:
+    """The published figure of the effective bandwidth that is asked for."""
     name = "b_eff" if quantity.figure == "per-process" else quantity.figure
-    for point in machine.points:
-        if point.pattern != quantity.pattern:
-            continue
-        if quantity.pattern == B_EFF:
-            axis = "latency" if name == "time" else name
-            if point.axes == f"figure={axis}":
-                return point
-        elif not point.axes and not quantity.phase and _matches(point, quantity):
-            return point
-    return None
-
-
-def _matches(point: PublishedPoint, quantity: Quantity) -> bool:
-    """Whether a point is of the size and the ranks, and has the figure."""
-    is_there = (point.size_bytes or 0, point.ranks) == (quantity.size_bytes, quantity.ranks)
-    number = point.time_s if quantity.figure == "time" else point.rate_Bps
-    return is_there and number is not None
-
-
-def _number(point: PublishedPoint, quantity: Quantity) -> float:
-    """The number of a point that is asked for."""
-    number = point.time_s if quantity.unit == "s" else point.rate_Bps
-    if number is None:
-        raise InputError(f"{point.pattern} has no published {quantity.figure}")
-    return number / point.ranks if quantity.figure == "per-process" else number
+    axes = f"figure={'latency' if name == 'time' else name}"
+    points = (point for point in machine.points if point.pattern == B_EFF)
+    return next((point for point in points if point.axes == axes), None)
 
 
 def _b_eff(machine: Machine, quantity: Quantity) -> Value:
     """A figure of the effective bandwidth, of as many ranks as were published."""
-    point = _point(machine, quantity)
+    point = b_eff_point(machine, quantity)
     ranks = point.ranks if point else quantity.ranks
     if quantity.figure == "time":
         curve = Messages(machine).within_node
@@ -144,12 +177,44 @@ def _b_eff_figures(name: str, ranks: int) -> dict[str, PredictedRate]:
     return predict_b_eff(catalogue.machine(name), ranks).figures
 
 
+RESULTS: dict[str, Callable[[Machine, Quantity], Value]] = {
+    B_EFF: _b_eff,
+    LOGP: _loggp,
+    TRAFFIC: _traffic,
+}
+"""What is computed from much more than one time."""
+
+
 def _segment(curve: FittedModel, size_bytes: int) -> Segment:
     """The segment of a curve that holds a size; raises InputError if none does."""
     for segment in curve.segments:
         if segment.from_bytes <= size_bytes <= segment.to_bytes:
             return segment
     raise InputError(f"no model covers {size_bytes} B")
+
+
+def _moved_bytes(quantity: Quantity) -> int:
+    """What moves in the time of a pattern of pairs; raises InputError for others."""
+    if quantity.pattern not in MESSAGES_PER_TIME:
+        raise InputError(f"the throughput of {quantity.pattern} is not predicted")
+    return MESSAGES_PER_TIME[quantity.pattern] * quantity.size_bytes
+
+
+def _curve(machine: Machine, quantity: Quantity) -> FittedModel:
+    """The curve of a message where it is asked for, within a node if it is not said.
+
+    Raises InputError if the record has none there.
+    """
+    messages = Messages(machine)
+    if quantity.placement != "off-node":
+        curve = messages.within_node
+    else:
+        _, curve = messages.between_nodes[0]
+    if quantity.placement and is_between_nodes(curve.placement) != (
+        quantity.placement == "off-node"
+    ):
+        raise InputError(f"no messages {quantity.placement} are published of {machine.name}")
+    return curve
 
 
 def _time(machine: Machine, quantity: Quantity) -> Value:
@@ -162,10 +227,22 @@ def _time(machine: Machine, quantity: Quantity) -> Value:
     if quantity.phase:
         return _phases(machine, quantity)
     if quantity.pattern == PINGPONG:
-        return Value(time_at_s(messages.within_node, size))
-    if quantity.pattern == PINGPING:
-        return Value.of_draws(_drawn_times(machine, [(0, 1), (1, 0)], size), 2)
-    return _predicted(machine, quantity)
+        return Value(time_at_s(_curve(machine, quantity), size))
+    has_curve = any(model.pattern == quantity.pattern for model in machine.models)
+    if quantity.pattern in (PINGPING, EXCHANGE) and not has_curve:
+        _curve(machine, quantity)
+        away = machine.node.ranks if machine.node and quantity.placement == "off-node" else 1
+        return Value.of_draws(_drawn_times(machine, [(0, away), (away, 0)], size), 2)
+    return _predicted(_placed(machine, quantity), quantity)
+
+
+def _placed(machine: Machine, quantity: Quantity) -> Machine:
+    """The machine with its messages within a node only, if the number is of a node."""
+    if quantity.placement != "on-node":
+        return machine
+    _curve(machine, quantity)
+    models = [model for model in machine.models if not is_between_nodes(model.placement)]
+    return msgspec.structs.replace(machine, network=None, models=tuple(models))
 
 
 def _predicted(machine: Machine, quantity: Quantity) -> Value:

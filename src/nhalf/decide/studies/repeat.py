@@ -10,10 +10,13 @@ from typing import Any
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.decide.studies.form import FigureForm, Quantity, StudyForm, TableForm, Unit
+from nhalf.decide.studies.form import FigureForm, Quantity, StudyForm, TableForm
 from nhalf.decide.studies.judge import Groups, Judgement, judge
-from nhalf.decide.studies.recorded import Recorded, published
-from nhalf.decide.studies.value import Source, Value
+from nhalf.decide.studies.published import published
+from nhalf.decide.studies.recorded import Recorded
+from nhalf.decide.studies.source import Source
+from nhalf.decide.studies.unit import Unit
+from nhalf.decide.studies.value import Value
 
 
 @dataclass(frozen=True)

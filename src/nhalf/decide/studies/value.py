@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers with their intervals, and where they come from."""
+"""Numbers with their intervals and origins."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
-from nhalf.decide.studies.form import Quantity
 from nhalf.machines.draws import PredictedRate
 
 ORIGINS = ("measured", "predicted", "published")
@@ -70,16 +68,3 @@ class Value:
         ci = None if self.ci is None else (amount / high, amount / low)
         drawn = None if self.per_draw is None else amount / self.per_draw
         return replace(self, median=amount / self.median, ci=ci, per_draw=drawn)
-
-
-class Source(Protocol):
-    """Where the numbers of a machine come from: a run, or a record.
-
-    `needs_intervals` says whether a number without an interval decides nothing.
-    """
-
-    name: str
-    needs_intervals: bool
-
-    def value(self, quantity: Quantity) -> Value:
-        """A number of the machine; raises InputError with the reason if it is not known."""

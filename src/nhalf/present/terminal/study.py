@@ -5,18 +5,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nhalf.base.numbers import MISSING, format_number, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.studies.form import StudyForm, Unit
+from nhalf.decide.studies.form import StudyForm
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
 from nhalf.decide.studies.repeat import Cell, Repetition, Table
+from nhalf.decide.studies.unit import Unit
 from nhalf.decide.studies.value import Value
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import BETWEEN, show_table
 
-FORMS = {"s": format_time, "Bps": format_rate, "bytes": format_size, "ratio": format_number}
+FORMS: dict[Unit, Callable[[float], str]] = {
+    "s": format_time,
+    "Bps": format_rate,
+    "bytes": format_size,
+    "ratio": format_number,
+    "s/B": lambda number: f"{format_time(number)}/B",
+}
 Line = tuple[str, ...]
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 

@@ -19,7 +19,8 @@ from nhalf.decide.studies.form import Conclusion, Quantity
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge, value_of
 from nhalf.decide.studies.measured import Measured
 from nhalf.decide.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
-from nhalf.decide.studies.recorded import Recorded, published
+from nhalf.decide.studies.published import published
+from nhalf.decide.studies.recorded import Recorded
 from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
