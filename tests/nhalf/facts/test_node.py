@@ -128,6 +128,7 @@ def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:
     texts = {one.kind: one.text for one in findings(facts)}
     assert "L1 48 KiB in 12 ways" in texts["caches"]
     assert "L2 2 MiB in 16 ways" in texts["caches"]
+    assert "L3 32 MiB to 96 MiB, 28 ns a load" in texts["caches"]
     assert {"peak", "roofline"} <= set(texts)
 
 
@@ -136,7 +137,7 @@ def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:
 
 
 def test_no_repetition_is_advised_for_what_is_not_looked_for(node_run: Run) -> None:
-    found = [one for one in findings(Facts.of([node_run])) if "shared levels" in one.text]
+    found = [one for one in findings(Facts.of([node_run])) if "level 3" in one.text]
     assert [one.remedy for one in found] == [""]
 
 

@@ -15,6 +15,7 @@ from nhalf.machines.processor import Processor
 from nhalf.node.bandwidth import KERNELS
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
+from nhalf.results.caches import size_words
 from nhalf.results.sweeps import Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.run import Run
@@ -102,7 +103,7 @@ def _cells(row: Row, announced: Mapping[str, Any]) -> list[str]:
     ]
     return [
         f"L{row['level']}",
-        format_size(row["size_bytes"]) if row["size_bytes"] else "–",
+        size_words(row["size_bytes"], row["size_ci"]),
         f"{row['line_bytes']} B" if row["line_bytes"] else "–",
         str(row["ways"] or "–"),
         format_time(row["hit_s"]),
