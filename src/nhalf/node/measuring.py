@@ -77,7 +77,8 @@ def measure(run: Run, progress: Progress) -> Outcome:
                     ask(core)
                 readings += core.readings
         progress.say("bandwidth of each level")
-        ask_bandwidth(records, terraces(undisturbed(curve(readings))))
+        steps = undisturbed(curve(readings))
+        ask_bandwidth(records, steps, terraces(steps))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
