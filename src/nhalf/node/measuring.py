@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.measure.loop.ending import Outcome, keep_end
@@ -18,8 +19,9 @@ from nhalf.measure.probe.process import Probe
 from nhalf.node.announced import announced
 from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
-from nhalf.node.levels import hit_limit_cycles
-from nhalf.node.plateaus import Plateau, curve, plateaus, rise
+from nhalf.node.knees import terraces, undisturbed
+from nhalf.node.levels import ends, hit_limit_cycles
+from nhalf.node.plateaus import Plateau, Step, curve
 from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
 from nhalf.node.sets import ask_sets
 from nhalf.node.translation import ask_pages
@@ -75,7 +77,8 @@ def measure(run: Run, progress: Progress) -> Outcome:
                     ask(core)
                 readings += core.readings
         progress.say("bandwidth of each level")
-        ask_bandwidth(records, plateaus(curve(readings)))
+        steps = undisturbed(curve(readings))
+        ask_bandwidth(records, steps, terraces(steps))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
@@ -90,12 +93,13 @@ def ask(core: Core) -> None:
         ask_sweeps(core)
     if core.launch < 2:
         _far(core)
-    flat = plateaus(curve(core.readings))
+    steps = undisturbed(curve(core.readings))
+    flat = terraces(steps)
     if len(flat) < 2:
         return
     limit_cycles = hit_limit_cycles(flat)
     ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
-    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, flat[1]))
+    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, steps, flat))
     ask_pages(core)
 
 
@@ -143,11 +147,11 @@ def far_bytes() -> int:
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
 
 
-def _miss_cycles(core: Core, level: Plateau) -> int:
-    """Additional cycles of a load that misses a level, at most the default of the probe."""
-    end = rise(curve(core.readings), level)
+def _miss_cycles(core: Core, steps: Sequence[Step], flat: Sequence[Plateau]) -> int:
+    """Additional cycles of a load that misses level 2, at most the default of the probe."""
+    end = ends(steps, flat, 1)
     most_cycles = int(core.fallback(CONFLICTS, "miss"))
-    return min(most_cycles, round(end.miss_cycles)) if end else most_cycles
+    return min(most_cycles, round(end.miss_cycles)) if end and end.miss_cycles else most_cycles
 
 
 def conflict_bytes(plateau_last_bytes: int) -> int:
