@@ -16,8 +16,8 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.measure.traced.tables import TraceFolder
+from nhalf.models.npb.traffic import Traffic
 from nhalf.mpi.probe import compiler_variables
-from npb_traffic import Traffic
 from tests.nhalf.measure.apps.counting import read
 from tests.nhalf.measure.traced.programs import FOUND, traced
 from tests.patience import patience_s
