@@ -21,10 +21,15 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import Choice
-from nhalf.decide.ways import UNSIZED, Seconds, Way, known_ways
+from nhalf.decide.way import Seconds, Way
+from nhalf.decide.ways import UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.mpi.decision_table import NATIVE
+
+Cell = tuple[int, int, int]
+"""The numbers of a way, of a number of ranks and of a size."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class Prediction:
     are cut. `ends_by_ratio` are the factors from the ways' times to the ends of their intervals,
     None where no error is known, and `calibration` says what widened them. `missing` says why ways
     lack a time in a cell; `extrapolated` (ways, ranks, sizes) marks times beyond the known range.
+    `intervals_s` are those of cells (indices) with numbers known as ranges.
     """
 
     pattern: str
@@ -59,12 +65,18 @@ class Prediction:
     caveat: str = ""
     ends_by_ratio: tuple[float | None, ...] = ()
     calibration: tuple[str, ...] = ()
-    part_bytes: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
+    part_bytes: Mapping[Cell, int] = field(default_factory=dict)
+    intervals_s: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
 
-    def interval_s(self, way: int, time_s: float) -> tuple[float, float] | None:
-        """The interval of a time of a way, by its number; None if nothing is known of its error."""
-        ratio = self.ends_by_ratio[way] if self.ends_by_ratio else None
-        return None if ratio is None else (time_s / ratio, time_s * ratio)
+    def interval_s(self, cell: Cell) -> tuple[float, float] | None:
+        """The interval of the time in a cell; None if nothing is known of its error."""
+        ratio = self.ends_by_ratio[cell[0]] if self.ends_by_ratio else None
+        drawn_s = self.intervals_s.get(cell)
+        if ratio is None:
+            return drawn_s
+        time_s = float(self.time_s[cell])
+        low, high = drawn_s or (time_s, time_s)
+        return min(low, time_s / ratio), max(high, time_s * ratio)
 
     @property
     def notes(self) -> list[str]:
@@ -72,7 +84,13 @@ class Prediction:
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
         caveats = [self.caveat] if self.caveat else []
+        caveats += [way.basis for way in self.ways if way.basis]
         return [*caveats, *self.calibration, *self.missing, *([words] if count else [])]
+
+    @property
+    def has_native(self) -> bool:
+        """Whether the machine's own operation, or the library's, is one of the ways."""
+        return any(way.algorithm == NATIVE for way in self.ways)
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; ties go to the first."""
@@ -104,7 +122,7 @@ class Prediction:
                     "bytes": self.size_bytes[j],
                     "part_bytes": self.part_bytes.get((k, i, j)),
                     "time_s": float(self.time_s[k, i, j]),
-                    "interval_s": self.interval_s(k, float(self.time_s[k, i, j])),
+                    "interval_s": self.interval_s((k, i, j)),
                     "extrapolated": bool(self.extrapolated[k, i, j]),
                 }
                 for i, j in cells
@@ -158,8 +176,12 @@ def predict(
 
 
 def message_caveat(machine: Machine, prediction: Prediction) -> str:
-    """State that times are composed of messages where the machine's own are not; '' if they are."""
-    if not machine.collectives_by or not any(way.is_composed for way in prediction.ways):
+    """State that times are composed of messages where the machine's own are not; '' if they are.
+
+    Nothing is to be said where the machine's own operation is among them.
+    """
+    is_composed = any(way.is_composed for way in prediction.ways)
+    if not machine.collectives_by or not is_composed or prediction.has_native:
         return ""
     return (
         f"composed of messages, as a portable library does it; those of {machine.name} are not, "
@@ -177,7 +199,8 @@ def predicted(
         raise InputError("one rank alone sends no messages", "ask for 2 ranks or more")
     time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
     reasons: dict[str, None] = {}
-    parts: dict[tuple[int, int, int], int] = {}
+    parts: dict[Cell, int] = {}
+    intervals: dict[Cell, tuple[float, float]] = {}
     for k, way in enumerate(ways):
         for i, p in enumerate(ranks):
             for j, n in enumerate(sizes):
@@ -185,6 +208,8 @@ def predicted(
                     time_s[k, i, j] = way.time_s(p, n)
                     if (part_bytes := way.part_bytes(p, n)) is not None:
                         parts[k, i, j] = part_bytes
+                    if way.interval_s is not None:
+                        intervals[k, i, j] = way.interval_s(p, n)
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
@@ -195,6 +220,7 @@ def predicted(
         *(pattern, machine, *cells, (), tuple(reasons), np.array(beyond)),
         ends_by_ratio=ratios,
         part_bytes=parts,
+        intervals_s=intervals,
     )
     return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,6 +18,8 @@ from nhalf.decide.one_wire import (
     shares_a_wire,
     waiting_at_adapters,
 )
+from nhalf.decide.recorded_ways import recorded_ways, slowed_by_load
+from nhalf.decide.way import COMPOSED, Extent, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
@@ -30,63 +32,9 @@ from nhalf.models.expression import PART_BYTES, Expression
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
-COMPOSED = "composed"
-"""How the source of a composed time begins."""
 
 UNSIZED = ("barrier",)
 """Operations without a size: their size is 0 bytes."""
-
-Seconds = Callable[[int, int], float]
-"""Time as a function of ranks and bytes; raises InputError if it is unknown."""
-PartOf = Callable[[int, int], int | None]
-"""The bytes of a part as a function of ranks and bytes; None where a message is not cut."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to perform a pattern, with the source of its time in a sentence.
-
-    `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
-    is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
-    `part_bytes` is the size of parts with which the time is composed.
-    """
-
-    algorithm: str
-    time_s: Seconds
-    source: str
-    knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
-    error: float | None = None
-    part_bytes: PartOf = lambda ranks, size_bytes: None
-
-    @property
-    def is_composed(self) -> bool:
-        """Whether the time is composed of messages, and not that of a model of the pattern."""
-        return self.source.startswith(COMPOSED)
-
-
-@dataclass(frozen=True)
-class Extent:
-    """The range of validity of a machine: ranks and message sizes; None: unbounded."""
-
-    ranks_max: int | None
-    largest_bytes: int | None
-
-    def holds(self, ranks: int, size_bytes: int) -> bool:
-        """Whether the range covers this number of ranks and this size."""
-        return ranks <= (self.ranks_max or ranks) and size_bytes <= (
-            size_bytes if self.largest_bytes is None else self.largest_bytes
-        )
-
-    def check(self, ranks: int, size_bytes: int) -> None:
-        """Raises InputError for values outside the range."""
-        if ranks > (self.ranks_max or ranks):
-            reason = f"the machine has room for {self.ranks_max} ranks, not for {ranks}"
-            raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
-        if not self.holds(ranks, size_bytes):
-            raise InputError(
-                f"nothing is known of messages above {format_size(self.largest_bytes or 0)}",
-                "ask for less, or allow it with --extrapolate",
-            )
 
 
 def known_ways(
@@ -122,7 +70,7 @@ def known_ways(
     }
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
-    extent = Extent(machine.ranks_max, machine.largest_bytes)
+    extent = Extent(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
     ways = [
         _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
         for name in dict.fromkeys([*fitted, *curves])
@@ -138,7 +86,9 @@ def known_ways(
             parts = waiting_at_adapters(machine, parts)
         if wire:
             parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
-        ways += _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
+        composed_ways = _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
+        ways += slowed_by_load(pattern, messages, composed_ways)
+    ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     if not ways and pattern in FANS.values():
         ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
@@ -242,7 +192,7 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
 def _fan(pattern: str, parts: Parts, extent: Extent, extrapolate: bool) -> Way:
     """One rank with all others, by the part that collective operations are composed of."""
     (letter,) = (name for name, fan in FANS.items() if fan == pattern)
-    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
     (source,) = (text for text in parts.sources if text.startswith(f"{letter}: "))
 
     def time_s(ranks: int, size_bytes: int) -> float:
@@ -266,7 +216,7 @@ def _composed(
     If overheads of messages are known, each message is simulated, which is exact for any number of
     ranks; otherwise the algorithm's own expression is used.
     """
-    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
     composer = None if parts.overheads_s is None else Composer(parts)
     how = f"{COMPOSED}: "
     if composer is not None:

@@ -43,9 +43,7 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     per_message_s: Amount | None = None
 
     def __post_init__(self) -> None:
-        for amount in (self.one_way_Bps, self.both_ways_Bps, self.both_ways_ratio):
-            if isinstance(amount, tuple) and not amount[0] < amount[1]:
-                raise ValueError(f"the range {amount} does not rise")
+        check_rising(self.one_way_Bps, self.both_ways_Bps, self.both_ways_ratio)
         if (self.what == "rank") != (self.both_ways_ratio is not None):
             raise ValueError("both_ways_ratio is what a rank has, and all that it has")
 
@@ -64,6 +62,13 @@ class Unpublished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"the range of the {self.of} does not rise")
+
+
+def check_rising(*amounts: Amount | None) -> None:
+    """Raises ValueError for a range whose ends are in the wrong order."""
+    for amount in amounts:
+        if isinstance(amount, tuple) and not amount[0] < amount[1]:
+            raise ValueError(f"the range {amount} does not rise")
 
 
 def ends(amount: Amount) -> tuple[float, float]:

@@ -197,6 +197,9 @@ def x1() -> Iterator[Figure]:
     for slower, ratio in {"altix-bx2": 10, "poweredge-ib": 8.6, "opteron-myrinet": 20}.items():
         for size, times in ((8, 1), (KIB, 1), (MIB, ratio)):
             yield (name, "reduce", 32, size, "", f"over={slower}", RATIO), times
+            yield (name, "alltoall", 32, size, "", f"over={slower}", RATIO), 1
+    for slower in ("poweredge-ib", "opteron-myrinet"):
+        yield (name, "barrier", 64, None, "", f"over={slower}", RATIO), 1
     name = "x1-msp"
     yield pair(name, "pingpong", 9400, MBPS, SAME, size=MIB)
     yield pair(name, "pingpong", 13000, MBPS, SAME)

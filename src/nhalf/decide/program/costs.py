@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.decide.ways import Way, known_ways
+from nhalf.decide.way import Way
+from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s

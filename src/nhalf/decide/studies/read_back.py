@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a conclusion is tested on numbers that were inferred from what it says.
+
+It is no evidence then that predictions are right: it is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.decide.studies.form import Conclusion
+from nhalf.decide.studies.value import Value
+from nhalf.machines import catalogue
+from nhalf.machines.operation import Evidence
+
+READ_BACK = "read back"
+
+
+def is_read_back(conclusion: Conclusion, machine: str, value: Value) -> bool:
+    """Whether a number predicted for a machine was inferred from the conclusion's own figure."""
+    of = conclusion.published
+    if of is None or value.origin != "predicted":
+        return False
+    figure = (of.machine, of.pattern, of.ranks, of.size_bytes, of.axes)
+    return any(
+        figure == (point.machine, point.pattern, point.ranks, point.size_bytes, point.axes)
+        for point in _evidence(conclusion, machine)
+    )
+
+
+def _evidence(conclusion: Conclusion, machine: str) -> Iterator[Evidence]:
+    """The published points that the operations of a conclusion's machines were inferred from."""
+    for quantity in (conclusion.value, conclusion.over):
+        name = quantity.machine or machine if quantity else ""
+        if quantity is None or name not in catalogue.names():
+            continue
+        for operation in catalogue.machine(name).operations:
+            if operation.pattern == quantity.pattern:
+                yield from operation.inferred_from
