@@ -10,12 +10,13 @@ import msgspec
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.typed_toml import read_toml, typed
-from nhalf.decide.studies.form import Conclusion, FigureForm, StudyForm, TableForm
+from nhalf.decide.studies.form import Conclusion, FigureForm, OptionsForm, StudyForm, TableForm
 
 FOLDER = Path(__file__).parent / "records"
 TABLES: dict[str, type[msgspec.Struct]] = {
     "table": TableForm,
     "figure": FigureForm,
+    "options": OptionsForm,
     "conclusion": Conclusion,
 }
 
@@ -42,6 +43,7 @@ def study(name: str) -> StudyForm:
     path = path_of(name)
     form = typed(path, read_toml(path), StudyForm, TABLES)
     ids = [table.id for table in form.table] + [figure.id for figure in form.figure]
+    ids += [options.id for options in form.options]
     ids += [conclusion.id for conclusion in form.conclusion]
     for name_of_part, count in Counter(ids).items():
         if count > 1:
