@@ -6,6 +6,7 @@ No published value is written in it: they come from the machines of record.
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal
 
 import msgspec
@@ -155,8 +156,36 @@ class FigureForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     id: str
     title: str
     value: Quantity
-    axis: Literal["bytes", "ranks"]
+    axis: Literal["bytes", "ranks", "node"]
     at: list[str | int]
+
+
+class OptionsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options weighed against each other: time, cost, and the product of both, a row each.
+
+    There is an option for each combination of values of the axes in `over`, separated by commas;
+    its cost is the result `cost` that a point has beside its time.
+    """
+
+    id: str
+    title: str
+    value: Quantity
+    over: dict[str, str]
+    time_title: str
+    cost: str
+    cost_title: str
+    product_title: str
+
+    @property
+    def options(self) -> dict[str, Quantity]:
+        """The number of each option by its name."""
+        values = [text.split(",") for text in self.over.values()]
+        return {
+            ", ".join(choice): msgspec.structs.replace(
+                self.value, axes={**self.value.axes, **dict(zip(self.over, choice, strict=True))}
+            )
+            for choice in itertools.product(*values)
+        }
 
 
 class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -173,4 +202,5 @@ class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     parts: list[str] = []
     table: list[TableForm] = []
     figure: list[FigureForm] = []
+    options: list[OptionsForm] = []
     conclusion: list[Conclusion] = []

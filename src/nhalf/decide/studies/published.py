@@ -33,6 +33,8 @@ PATTERNS = {
     ("pairs-bandwidth", "throughput"): "aggregate",
 }
 """Patterns of numbers that have another name in records."""
+RATIOS = ("ratio", "share", "cycles")
+"""Units of the numbers of points that are neither times nor rates."""
 AXES = {"step": "primitive"}
 """Axes that have another name in records."""
 ANY_PAIRS = ("aggregate", "pairs-latency")
@@ -159,7 +161,7 @@ def _axes(quantity: Quantity) -> str:
 
 def _number_of(point: PublishedPoint, quantity: Quantity) -> float | None:
     """The number of a point with the unit that is asked for."""
-    by_unit = {"s": point.time_s, "Bps": point.rate_Bps, "ratio": point.ratio}
+    by_unit = {"s": point.time_s, "Bps": point.rate_Bps, **dict.fromkeys(RATIOS, point.ratio)}
     return by_unit.get(quantity.unit)
 
 

@@ -15,11 +15,13 @@ from nhalf.decide.b_eff import predict_b_eff
 from nhalf.decide.permutations import ALL, UNIFORM
 from nhalf.decide.predict import predict
 from nhalf.decide.studies.form import ROOT, Quantity
+from nhalf.decide.studies.multicasts import multicast_value
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
 from nhalf.decide.studies.value import Value
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.ways import UNSIZED
+from nhalf.facts.multicast import PATTERN as MULTICAST
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.curve import PINGPONG, is_between_nodes, time_at_s
@@ -71,6 +73,8 @@ class Recorded:
         machine = self.machine(quantity.transport)
         if quantity.node:
             return NODE_FIGURES[quantity.node].recorded(machine)
+        if quantity.pattern == MULTICAST:
+            return multicast_value(machine, quantity)
         if quantity.extra:
             return _extra(machine, quantity)
         if quantity.pattern in RESULTS:

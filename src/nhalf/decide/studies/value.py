@@ -62,6 +62,14 @@ class Value:
         ci = None if self.ci is None else (self.ci[0] * factor, self.ci[1] * factor)
         return replace(self, median=self.median * factor, ci=ci, per_draw=None)
 
+    def times(self, factor: Value) -> Value:
+        """The product, whose interval reaches from end to end."""
+        ci = None
+        if self.ci or factor.ci:
+            (low, high), (least, most) = self.ends, factor.ends
+            ci = (low * least, high * most)
+        return replace(self, median=self.median * factor.median, ci=ci, per_draw=None)
+
     def inverse(self, amount: float) -> Value:
         """An amount over this number: bytes over seconds."""
         low, high = self.ends

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nhalf.base.numbers import MISSING, format_number, says_nothing, span
+from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.studies.form import StudyForm
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
@@ -23,8 +23,13 @@ FORMS: dict[Unit, Callable[[float], str]] = {
     "bytes": format_size,
     "ratio": format_number,
     "s/B": lambda number: f"{format_time(number)}/B",
+    "share": lambda share: percent(share, 1),
+    "cycles": format_number,
+    "flop/s": lambda number: f"{format_number(number / 1e6)} MFLOPS",
 }
 Line = tuple[str, ...]
+UNBEATEN = "*"
+"""The mark of an option that no other beats in both time and cost."""
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 
 
@@ -43,6 +48,10 @@ def show_repetition(repetition: Repetition) -> None:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
         for head, rows in _parts(table.head, _rows(table), console.width):
             show_table(head, rows)
+        if table.unbeaten:
+            console.print(
+                f"{UNBEATEN} no other option is better in both", markup=False, style="dim"
+            )
     console.print("\nConclusions")
     head = ("verdict", "number", "95 % interval", "limit", "published", "conclusion")
     show_table(head, [_row(judgement) for judgement in repetition.conclusions])
@@ -65,7 +74,11 @@ def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line,
 
 
 def _rows(table: Table) -> list[Line]:
-    return [(name, *map(_cell, cells)) for name, cells in table.rows]
+    unbeaten = table.unbeaten or (False,) * len(table.rows)
+    return [
+        (f"{name} {UNBEATEN}" if is_unbeaten else name, *map(_cell, cells))
+        for (name, cells), is_unbeaten in zip(table.rows, unbeaten, strict=True)
+    ]
 
 
 def _cell(cell: Cell) -> str:

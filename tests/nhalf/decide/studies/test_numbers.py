@@ -251,6 +251,6 @@ def test_numbers_of_no_form(members: dict[str, Any], words: str) -> None:
 
 
 def test_the_unit_of_a_further_result_is_in_its_name() -> None:
-    units = {"root_s": "s", "accepted_Bps": "Bps", "part_bytes": "bytes", "on_node_share": "ratio"}
+    units = {"root_s": "s", "accepted_Bps": "Bps", "part_bytes": "bytes", "on_node_share": "share"}
     for name, unit in units.items():
         assert quantity(pattern="bcast", extra=name).unit == unit
