@@ -223,6 +223,7 @@ def clusters() -> Iterator[Figure]:
     yield pair("sci-torus", "sockets", 5, place=OTHER)
     yield pair("sci-torus", "sockets", 255, MBPS, OTHER)
     yield pair("sci-torus", "dma-queue", 100)
+    yield pair("sci-torus", "active-message-crossover", 1, RATIO, size=8 * KIB)
     yield pair("gige-pair", "pingpong", 6.28, axes="network=infiniband-1x", size=64)
 
 

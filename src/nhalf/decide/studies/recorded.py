@@ -61,6 +61,15 @@ class Recorded:
         (records,) = [group for group in groups if name in group] or [[name]]
         self._machines = [catalogue.machine(record) for record in [name, *records]]
 
+    def points(self, pattern: str) -> list[PublishedPoint]:
+        """The published points of a pattern, of all its records."""
+        return [
+            point
+            for record in self._machines
+            for point in record.points
+            if point.pattern == pattern
+        ]
+
     def machine(self, transport: str) -> Machine:
         """The record of a transport; raises InputError if there is none."""
         for machine in self._machines:

@@ -32,6 +32,7 @@ from tests.nhalf.synthetic import build_measurements
 
 INSIDE = "the interval has the limit inside"
 FORMULAS = "formulas, and no measured times"
+NO_ARRAYS = "sci-torus has no pattern"
 UNTESTED_AT_HOME = {
     ("models-within-8", "sp2-mpl"): FORMULAS,
     ("models-within-8", "sp1-mpl"): FORMULAS,
@@ -49,6 +50,11 @@ UNTESTED_AT_HOME = {
     ("dense-cumulative", "poweredge-ib"): INSIDE,
     ("dense-cumulative-none", "opteron-myrinet"): INSIDE,
     ("dense-cumulative-x1", "x1-ssp"): INSIDE,
+    **{
+        (conclusion.id, "sci-torus"): NO_ARRAYS
+        for conclusion in catalogue.study("global-arrays").conclusion
+        if conclusion.value.pattern.startswith(("array-", "sdes"))
+    },
 }
 """Conclusions that the study draws on a machine whose record cannot tell them, and why."""
 
