@@ -16,10 +16,10 @@ Key = tuple[str, int]
 APART = 1.1
 """Rates are different where one is more than this factor above the other."""
 MANY = 2
-"""So many launches have to agree about a rate."""
+"""The number of launches that have to agree about a rate."""
 SCALAR_BITS = 64
 FEW_LAUNCHES = 3
-"""Of more launches the fastest one may be due to a wrong reading of the clock."""
+"""The fastest of more launches may be due to a wrong reading of the clock."""
 NEAR_INTEGER = 0.02
 """A rate is that of a whole number of units within this relative error."""
 
