@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.node.plateaus import FLAT_FACTOR, Plateau, Step, plateaus, rise
 
@@ -24,16 +24,22 @@ SHELF_OCTAVE = (1.5, 1.7)
 """A shelf is at least so long, and looked for in stretches of at most that: less than the octave of
 a plateau."""
 SHELF_SIZES = 3
+LATER = 2
+"""The number of larger arrays that have to be faster."""
 SHARP_FACTOR = 4.0
 """Ends further apart than this may be those of two levels, whose misses cost different times."""
+
+
+TAKEN_FACTOR = 2
+"""Neighbours that have the core take at most so large a part of a cache from an array."""
 
 
 @dataclass(frozen=True)
 class Knee:
     """The end of a level: nearly all loads of `fits_bytes` hit, of `half_bytes` half.
 
-    Most loads of `misses_bytes` miss. `miss_cycles` is what a miss takes longer; None if the ends
-    are too far apart for one level.
+    Most loads of `misses_bytes` miss; of half of that where others had the core in every launch.
+    `miss_cycles` is what a miss takes longer; None if the ends are too far apart for one level.
     """
 
     fits_bytes: int
@@ -45,25 +51,43 @@ class Knee:
 def undisturbed(steps: Sequence[Step]) -> list[Step]:
     """A curve that never falls, by size.
 
-    A neighbour only adds time and no larger array is faster, so a size that takes longer than a
-    larger one was disturbed.
+    A neighbour only adds time and no larger array is faster, so a size that takes longer than two
+    larger ones was disturbed. A single one may be due to a wrong reading of the clock.
     """
-    lowest: list[Step] = []
-    for step in sorted(steps, key=lambda step: step.size_bytes, reverse=True):
-        if not (math.isfinite(step.cycles_median) and step.cycles_median > 0):
-            continue
-        least = lowest[-1] if lowest and lowest[-1].cycles_median < step.cycles_median else step
-        lowest.append(Step(step.size_bytes, least.cycles_median, least.latency_s))
-    return lowest[::-1]
+    usable = [
+        step for step in steps if math.isfinite(step.cycles_median) and step.cycles_median > 0
+    ]
+    lowered: list[Step] = []
+    fastest: list[Step] = []
+    for step in sorted(usable, key=lambda step: step.size_bytes, reverse=True):
+        lowered.append(_fastest(step, fastest[-1]) if len(fastest) == LATER else step)
+        fastest = sorted([*fastest, step], key=lambda later: later.cycles_median)[:LATER]
+    rising: list[Step] = []
+    for step in reversed(lowered):
+        is_lower = rising and rising[-1].cycles_median > step.cycles_median
+        rising.append(replace(rising[-1], size_bytes=step.size_bytes) if is_lower else step)
+    return rising
+
+
+def _fastest(step: Step, later: Step) -> Step:
+    """A size with the time of a larger one if that is shorter."""
+    is_disturbed = later.cycles_median < step.cycles_median
+    return replace(later, size_bytes=step.size_bytes) if is_disturbed else step
 
 
 def terraces(steps: Sequence[Step]) -> list[Plateau]:
-    """The plateaus of a curve that never falls, and the shelf behind the second of them.
+    """The levels of a curve that never falls: its plateaus, and the shelf behind the second.
 
-    Where neighbours use a shared cache, the level behind the private ones may be flat over less
-    than an octave.
+    Plateaus that are not apart are one: translation makes loads slower within a level. Where
+    neighbours use a shared cache, the level behind the private ones may be flat over less than an
+    octave.
     """
-    flat = plateaus(steps)
+    flat: list[Plateau] = []
+    for plateau in plateaus(steps):
+        if flat and plateau.cycles_median < APART_FACTOR * flat[-1].cycles_median:
+            flat[-1] = replace(flat[-1], last_bytes=plateau.last_bytes)
+        else:
+            flat.append(plateau)
     shelf = _shelf(steps, flat[1], flat[2] if len(flat) > 2 else None) if len(flat) > 1 else None
     return [*flat[:2], shelf, *flat[2:]] if shelf else flat
 
@@ -119,4 +143,6 @@ def _knee(steps: Sequence[Step], own: Plateau, miss_cycles: float) -> Knee | Non
     if not fitting or not most:
         return None
     is_sharp = most[0] <= SHARP_FACTOR * fitting[-1]
-    return Knee(fitting[-1], half[0], most[0], miss_cycles if is_sharp else None)
+    was_calm = next(step.was_calm for step in beyond if step.size_bytes == most[0])
+    most_bytes = most[0] if was_calm else TAKEN_FACTOR * most[0]
+    return Knee(fitting[-1], half[0], most_bytes, miss_cycles if is_sharp else None)

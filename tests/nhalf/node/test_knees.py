@@ -4,6 +4,7 @@
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -84,6 +85,32 @@ def test_a_level_in_one_piece_ends_where_it_is_full() -> None:
     ]  # fmt: skip
 
 
+def test_others_on_the_core_may_have_taken_half_of_a_level() -> None:
+    calm = curve_of(oldest_evicted)
+    busy = [replace(step, was_calm=step.size_bytes < 512 << 10) for step in calm]
+    assert [high for _, high in knees(calm)] == [40 << 10, 640 << 10, 24 << 20]
+    assert [high for _, high in knees(busy)] == [40 << 10, 1280 << 10, 48 << 20]
+
+
+def test_one_size_that_is_too_fast_changes_no_other() -> None:
+    steps = curve_of(oldest_evicted)
+    fast = [
+        replace(step, cycles_median=10.9) if step.size_bytes == 192 << 10 else step
+        for step in steps
+    ]
+    assert undisturbed(fast) == undisturbed(steps)
+
+
+def test_slower_loads_within_a_level_are_no_level() -> None:
+    steps = [
+        replace(
+            step, cycles_median=step.cycles_median + 4 * (64 << 10 < step.size_bytes < 512 << 10)
+        )
+        for step in curve_of(oldest_evicted)
+    ]
+    assert len(terraces(undisturbed(steps))) == 4
+
+
 def test_disturbed_sizes_are_those_slower_than_larger_ones() -> None:
     steps = curve_of(oldest_evicted)
     disturbed = [
@@ -106,7 +133,7 @@ def test_a_shelf_shorter_than_an_octave_is_a_level() -> None:
     assert [(level.first_bytes >> 10, level.last_bytes >> 10) for level in flat[2:3]] == [
         (384, 640)
     ]
-    assert flat[2].cycles_median == pytest.approx(104)
+    assert flat[2].cycles_median == pytest.approx(105)
     assert knees(steps)[1:] == [(256 << 10, 384 << 10), (640 << 10, 896 << 10)]
 
 

@@ -95,6 +95,7 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
                 "per_cycle_ci": unit.per_cycle_ci,
                 "latency_cycles": unit.latency_cycles,
                 "latency_ci": unit.latency_ci,
+                "doubt": unit.doubt,
             }
             for unit in units
         ],

@@ -13,6 +13,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.machines.processor import Processor
 from nhalf.node.bandwidth import KERNELS
+from nhalf.present.terminal.bounds import show_doubts
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.results.caches import size_words
@@ -65,13 +66,14 @@ def _show_units(described: Processor) -> None:
     rows = [
         [
             operation.name.replace("_", " "),
-            "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
-            fixed(operation.per_cycle, 2),
+            operation.width,
+            f"{fixed(operation.per_cycle, 2)}{' *' if operation.doubt else ''}",
             fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
         ]
         for operation in described.operations
     ]
     show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
+    show_doubts(stdout_console(), described)
     forward = described.store_forward_cycles
     forwarding = (
         f", a stored value is loaded again after {fixed(forward, 1)} cycles" if forward else ""
