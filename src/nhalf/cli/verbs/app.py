@@ -52,7 +52,7 @@ def command(request: Request) -> None:
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    outcome = measured(_prepare(request), Progress(request.is_silent))
+    outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
     _print_outcome(outcome, request)
 
 
