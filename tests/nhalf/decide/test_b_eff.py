@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -104,7 +105,7 @@ def test_more_ranks_move_more_in_all_and_no_more_each(name: str, largest: int) -
     rates = [rate.middle_Bps for rate in found]
     assert rates == sorted(rates)
     each = [rate / ranks for ranks, rate in zip(counts, rates, strict=True) if ranks != 32]
-    assert all(later <= earlier * 1.01 for earlier, later in zip(each, each[1:], strict=False))
+    assert all(later <= earlier * 1.01 for earlier, later in pairwise(each))
     assert all(rate.high / rate.low < 4 for rate in found)
 
 
