@@ -183,7 +183,7 @@ def b_eff() -> str:
     """The effective bandwidth of all machines: predicted, and published where it is."""
     rows = []
     for name, ranks in B_EFF:
-        found = predict_b_eff(catalogue.machine(name), ranks)
+        found = predict_b_eff(catalogue.machine(name), ranks, without_own=True)
         for figure in ("b_eff", "at-longest", "rings-at-longest"):
             rate, published_Bps = found.figures[figure], found.published_Bps.get(figure)
             if published_Bps is None and figure != "b_eff":

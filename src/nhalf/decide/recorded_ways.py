@@ -9,7 +9,9 @@ from dataclasses import replace
 from nhalf.decide.way import Extent, Way
 from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.in_memory import InMemory
+from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Messages
+from nhalf.machines.published_times import PublishedTimes, published_times
 from nhalf.mpi.decision_table import NATIVE
 
 
@@ -45,6 +47,46 @@ def recorded_ways(
             basis=f"{NATIVE} is {source}",
         )
     ]
+
+
+def at_published(
+    pattern: str,
+    machine: Machine,
+    ways: Sequence[Way],
+    extent: Extent,
+    curves: Sequence[FittedModel],
+) -> list[Way]:
+    """Ways that take their published times where there are any, of the placement of `curves`.
+
+    A library's own operation of which nothing else is known lies between them.
+    """
+    placement = next((curve.placement for curve in curves), "")
+    published = {times.algorithm: times for times in published_times(machine, pattern, placement)}
+    with_times = [
+        _where_published(way, published[way.algorithm]) if way.algorithm in published else way
+        for way in ways
+    ]
+    own = published.get(NATIVE)
+    if own is None or any(way.algorithm == NATIVE for way in ways):
+        return with_times
+    return [Way(NATIVE, own.between_s, f"published{_of_ranks(own)}", extent.holds), *with_times]
+
+
+def _where_published(way: Way, times: PublishedTimes) -> Way:
+    """A way with its published times, and between them no less than those of smaller sizes."""
+
+    def time_s(ranks: int, size_bytes: int) -> float:
+        published_s = times.at_s(ranks, size_bytes)
+        if published_s is not None:
+            return published_s
+        return max(way.time_s(ranks, size_bytes), times.smaller_s(ranks, size_bytes))
+
+    return replace(way, time_s=time_s, source=f"{way.source}; published{_of_ranks(times)}")
+
+
+def _of_ranks(times: PublishedTimes) -> str:
+    counts = sorted({ranks for ranks, _ in times.times_s})
+    return f" of {', '.join(map(str, counts))} ranks"
 
 
 def slowed_by_load(pattern: str, messages: Messages, ways: Sequence[Way]) -> list[Way]:

@@ -18,7 +18,7 @@ from nhalf.decide.one_wire import (
     shares_a_wire,
     waiting_at_adapters,
 )
-from nhalf.decide.recorded_ways import recorded_ways, slowed_by_load
+from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
 from nhalf.decide.way import COMPOSED, Extent, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
@@ -89,14 +89,20 @@ def known_ways(
         composed_ways = _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
         ways += slowed_by_load(pattern, messages, composed_ways)
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
+    ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
         ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
-        patterns = {model.pattern for model in machine.patterns} | set(algorithms)
-        patterns |= {curve.pattern for curve in machine.models} | set(FANS.values())
-        remedy = unknown("pattern", pattern, patterns).remedy
-        raise InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
+        raise _no_pattern(machine, pattern, algorithms)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _no_pattern(machine: Machine, pattern: str, operations: Iterable[str]) -> InputError:
+    """The error of a pattern of which a machine has no data, with the closest that it has."""
+    patterns = {model.pattern for model in machine.patterns} | set(operations)
+    patterns |= {curve.pattern for curve in machine.models} | set(FANS.values())
+    remedy = unknown("pattern", pattern, patterns).remedy
+    return InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
 
 
 def _check_one_library(

@@ -8,6 +8,7 @@ once. No algorithm is faster; starts of messages, and waiting for each other, ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -27,11 +28,10 @@ class AllToAll:
     messages: Messages
     draws: Draws = field(default_factory=lambda: Draws(count=1))
     _by_ranks: dict[int, Together] = field(default_factory=dict)
-    _concurrent: list[ConcurrentMessages] = field(default_factory=list)
 
     def least_s(self, ranks: int, size_bytes: int) -> Floats:
         """The least time among ranks with blocks of a size, in every draw."""
-        concurrent = self._at_once()
+        concurrent = self._concurrent
         if ranks not in self._by_ranks:
             pairs = [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
             self._by_ranks[ranks] = concurrent.together(pairs)
@@ -48,12 +48,9 @@ class AllToAll:
             return 1.0
         return max(1.0, float(self.least_s(ranks, size_bytes)[0]) / unshared_s)
 
-    def _at_once(self) -> ConcurrentMessages:
+    @cached_property
+    def _concurrent(self) -> ConcurrentMessages:
         """The concurrent messages, with the ranges of the machine drawn once."""
-        if not self._concurrent:
-            node = self.messages.machine.node
-            per_node = node.ranks if node else 1
-            self._concurrent.append(
-                ConcurrentMessages(self.messages, self.draws, per_node, spread=True)
-            )
-        return self._concurrent[0]
+        node = self.messages.machine.node
+        per_node = node.ranks if node else 1
+        return ConcurrentMessages(self.messages, self.draws, per_node, spread=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from nhalf.base.arrays import Floats
 from nhalf.machines.all_to_all import AllToAll
@@ -27,8 +28,6 @@ class InMemory:
     operation: Operation
     messages: Messages
     draws: Draws = field(default_factory=Draws)
-    _by_name: dict[str, Floats] = field(default_factory=dict)
-    _blocks: list[AllToAll] = field(default_factory=list)
 
     def time_s(self, ranks: int, size_bytes: int) -> float:
         """The time with all ranges at their geometric mean."""
@@ -41,20 +40,23 @@ class InMemory:
 
     def drawn_s(self, ranks: int, size_bytes: int) -> Floats:
         """The time in every draw."""
-        levels_s: Floats = math.ceil(math.log2(ranks)) * self._of("level_s")
+        levels_s: Floats = math.ceil(math.log2(ranks)) * self._level_s
         if self.operation.pattern == "reduce":
-            return levels_s + size_bytes / self._of("operand_Bps")
+            return levels_s + size_bytes / self._operand_Bps
         if self.operation.pattern == "alltoall":
-            return levels_s + self._all_to_all().least_s(ranks, size_bytes)
+            return levels_s + self._all_to_all.least_s(ranks, size_bytes)
         return levels_s
 
-    def _of(self, name: str) -> Floats:
-        """The draws of a number of the operation."""
-        if name not in self._by_name:
-            self._by_name[name] = self.draws.of(getattr(self.operation, name))
-        return self._by_name[name]
+    @cached_property
+    def _level_s(self) -> Floats:
+        """The time of a level in every draw."""
+        return self.draws.of(self.operation.level_s or 0.0)
 
+    @cached_property
+    def _operand_Bps(self) -> Floats:
+        """The rate of operands in every draw; of an operation without any it is infinite."""
+        return self.draws.of(self.operation.operand_Bps or math.inf)
+
+    @cached_property
     def _all_to_all(self) -> AllToAll:
-        if not self._blocks:
-            self._blocks.append(AllToAll(self.messages, self.draws))
-        return self._blocks[0]
+        return AllToAll(self.messages, self.draws)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -161,13 +162,13 @@ class MachineCosts(Costs):
             ways = []
         if algorithm != NATIVE:
             return _named(algorithm, pattern, ways).time_s(count, part_bytes)
-        try:
-            times = [(way.algorithm != "native", way.time_s(count, part_bytes)) for way in ways]
-            valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
-            if valid:
-                return min(valid)[1]
-        except InputError:
-            pass
+        times: list[tuple[bool, float]] = []
+        for way in ways:
+            with contextlib.suppress(InputError):
+                times.append((way.algorithm != NATIVE, way.time_s(count, part_bytes)))
+        valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
+        if valid:
+            return min(valid)[1]
         distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
         if pattern in ("allgather", "alltoall", "gather", "scatter"):
