@@ -48,7 +48,8 @@ class Way:
 
     `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
     is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
-    `part_bytes` is the size of parts with which the time is composed.
+    `part_bytes` is the size of parts with which the time is composed; where it is searched,
+    `in_parts_s` is the time with parts of any size.
     """
 
     algorithm: str
@@ -57,6 +58,7 @@ class Way:
     knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
     error: float | None = None
     part_bytes: PartOf = lambda ranks, size_bytes: None
+    in_parts_s: Callable[[int, int, int], float] | None = None
 
     @property
     def is_composed(self) -> bool:
@@ -283,10 +285,35 @@ def _composed(
             return composed.time_s(ranks, size_bytes)
 
         source = how + algorithm.cost.as_text()
+        is_searched = part_bytes is None and algorithm.cost.cuts
         ways.append(
-            Way(algorithm.name, time_s, source, extent.holds, part_bytes=composed.cut_bytes)
+            Way(
+                algorithm.name,
+                time_s,
+                source,
+                extent.holds,
+                part_bytes=composed.cut_bytes,
+                in_parts_s=composed.in_parts_s if is_searched else None,
+            )
         )
     return ways
+
+
+def parts_of_algorithms(
+    operation: str, algorithms: Sequence[Algorithm], parts: Parts, part_bytes: int | None
+) -> dict[str, PartOf]:
+    """The parts of every algorithm that cuts messages, by its name.
+
+    They are of `part_bytes`; None: the fastest by the composed times.
+    """
+    composer = None if parts.overheads_s is None else Composer(parts)
+    return {
+        algorithm.name: _Composed(
+            operation, algorithm.name, algorithm.cost, parts, composer, part_bytes
+        ).cut_bytes
+        for algorithm in algorithms
+        if algorithm.cost is not None and algorithm.cost.cuts
+    }
 
 
 @dataclass(frozen=True)
@@ -303,7 +330,7 @@ class _Composed:
 
     def time_s(self, ranks: int, size_bytes: int) -> float:
         """Seconds with parts of the size that is taken for this cell."""
-        return self._time_in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
+        return self.in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
 
     def cut_bytes(self, ranks: int, size_bytes: int) -> int | None:
         """The size of a part; None where a message is one part, as it usually is."""
@@ -320,7 +347,7 @@ class _Composed:
             part_bytes = best_part(self.cost, ranks, n, self.parts)
             if self._is_followed(ranks, size_bytes):
                 part_bytes = best_followed_part(
-                    part_bytes, size_bytes, partial(self._time_in_parts_s, ranks, size_bytes)
+                    part_bytes, size_bytes, partial(self.in_parts_s, ranks, size_bytes)
                 )
             self.best[key] = part_bytes
         return self.best[key]
@@ -331,7 +358,8 @@ class _Composed:
             self.composer.time_s(self.operation, self.algorithm, ranks, size_bytes) is not None
         )
 
-    def _time_in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+    def in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+        """Seconds with parts of this size, where messages are cut."""
         if not self.cost.cuts:
             part_bytes = PART_BYTES
         if self.composer is not None:

@@ -124,8 +124,6 @@ def command(request: Request) -> None:
     if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] == TRAFFIC:
         _predict_rates(request)
         return
-    if request.simulate and request.part:
-        raise InputError("--simulate takes parts of 8 KiB", "leave out --part")
     if request.given & OF_TRACES:
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
     prediction = _calibrated(request, _predicted(request))
@@ -281,7 +279,14 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     grid, share = _grid(request, operation), _share(request.simulate)
     progress = Progress(request.json)
     choice = simulated_choice(
-        operation, machine, grid, operations[operation], share, progress, request.mpi
+        operation,
+        machine,
+        grid,
+        operations[operation],
+        share,
+        progress,
+        request.mpi,
+        _part_bytes(request),
     )
     prediction = corrected(request.subject, machine.name, choice)
     return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))
