@@ -21,15 +21,18 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import Choice
-from nhalf.decide.way import Seconds, Way
+from nhalf.decide.way import PartOf, Seconds, Way
 from nhalf.decide.ways import UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.models.expression import PART_BYTES
 from nhalf.mpi.decision_table import NATIVE
 
 Cell = tuple[int, int, int]
 """The numbers of a way, of a number of ranks and of a size."""
+CLOSE = 4
+"""Ratio of two sizes up to which the best parts in between are like those at either."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +239,18 @@ def corrected(pattern_or_algorithm: str, machine: str, choice: Choice) -> Predic
     cells = len(choice.costs) * len(choice.grid.ranks) * len(choice.grid.size_bytes)
     share = len(choice.measured_s) / cells
     source = f"composed, corrected by {percent(share, None)} of the cells"
-    ways = [Way(name, timed(name), source) for name in choice.costs]
     grid = choice.grid
+
+    def part_of(name: str) -> PartOf:
+        ranks, sizes = grid.ranks, grid.size_bytes
+        parts = {
+            (ranks[i], sizes[j]): size
+            for (algorithm, i, j), size in choice.part_bytes.items()
+            if algorithm == name
+        }
+        return lambda ranks, size: parts.get((ranks, size))
+
+    ways = [Way(name, timed(name), source, part_bytes=part_of(name)) for name in choice.costs]
     return predicted(
         pattern, machine, grid.ranks, grid.size_bytes, _chosen(ways, pattern, algorithm)
     )
@@ -276,7 +289,7 @@ def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
     Between two requested sizes one change is sought; none is reported if the time of either
     algorithm is unknown in between.
     """
-    by_name = {way.algorithm: way.time_s for way in prediction.ways}
+    by_name = {way.algorithm: way for way in prediction.ways}
     for p, names in zip(prediction.ranks, prediction.best(), strict=True):
         for j in range(len(names) - 1):
             before, after = names[j], names[j + 1]
@@ -284,8 +297,21 @@ def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
                 continue
             at = prediction.size_bytes[j], prediction.size_bytes[j + 1]
             with contextlib.suppress(InputError):
-                size = _change(by_name[before], by_name[after], p, *at)
+                first, second = (_between(by_name[name], p, *at) for name in (before, after))
+                size = _change(first, second, p, *at)
                 yield Crossover(p, size, before, after)
+
+
+def _between(way: Way, ranks: int, low: int, high: int) -> Seconds:
+    """The time between two sizes: if they are close, in the parts best at either or the usual ones.
+
+    A search of parts at every size would take most of the time of a prediction.
+    """
+    in_parts_s = way.in_parts_s
+    if in_parts_s is None or high > CLOSE * low:
+        return way.time_s
+    parts = {way.part_bytes(ranks, size) or PART_BYTES for size in (low, high)} | {PART_BYTES}
+    return lambda ranks, size: min(in_parts_s(ranks, size, part) for part in sorted(parts))
 
 
 def _change(before: Seconds, after: Seconds, ranks: int, low: int, high: int) -> int:

@@ -27,8 +27,9 @@ class Way:
     `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
     is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
     `interval_s` is the interval where numbers of the machine are known as ranges. `part_bytes` is
-    the size of parts with which the time is composed. `basis` says what the machine's own operation
-    is, where that is recorded.
+    the size of parts with which the time is composed; where it is searched, `in_parts_s` is the
+    time with parts of any size. `basis` says what the machine's own operation is, where that is
+    recorded.
     """
 
     algorithm: str
@@ -37,6 +38,7 @@ class Way:
     knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
     error: float | None = None
     part_bytes: PartOf = lambda ranks, size_bytes: None
+    in_parts_s: Callable[[int, int, int], float] | None = None
     interval_s: Interval | None = None
     basis: str = ""
 

@@ -19,7 +19,7 @@ from nhalf.decide.one_wire import (
     waiting_at_adapters,
 )
 from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
-from nhalf.decide.way import COMPOSED, Extent, Way
+from nhalf.decide.way import COMPOSED, Extent, PartOf, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
@@ -239,10 +239,35 @@ def _composed(
             return composed.time_s(ranks, size_bytes)
 
         source = how + algorithm.cost.as_text()
+        is_searched = part_bytes is None and algorithm.cost.cuts
         ways.append(
-            Way(algorithm.name, time_s, source, extent.holds, part_bytes=composed.cut_bytes)
+            Way(
+                algorithm.name,
+                time_s,
+                source,
+                extent.holds,
+                part_bytes=composed.cut_bytes,
+                in_parts_s=composed.in_parts_s if is_searched else None,
+            )
         )
     return ways
+
+
+def parts_of_algorithms(
+    operation: str, algorithms: Sequence[Algorithm], parts: Parts, part_bytes: int | None
+) -> dict[str, PartOf]:
+    """The parts of every algorithm that cuts messages, by its name.
+
+    They are of `part_bytes`; None: the fastest by the composed times.
+    """
+    composer = None if parts.overheads_s is None else Composer(parts)
+    return {
+        algorithm.name: _Composed(
+            operation, algorithm.name, algorithm.cost, parts, composer, part_bytes
+        ).cut_bytes
+        for algorithm in algorithms
+        if algorithm.cost is not None and algorithm.cost.cuts
+    }
 
 
 @dataclass(frozen=True)
@@ -259,7 +284,7 @@ class _Composed:
 
     def time_s(self, ranks: int, size_bytes: int) -> float:
         """Seconds with parts of the size that is taken for this cell."""
-        return self._time_in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
+        return self.in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
 
     def cut_bytes(self, ranks: int, size_bytes: int) -> int | None:
         """The size of a part; None where a message is one part, as it usually is."""
@@ -276,7 +301,7 @@ class _Composed:
             part_bytes = best_part(self.cost, ranks, n, self.parts)
             if self._is_followed(ranks, size_bytes):
                 part_bytes = best_followed_part(
-                    part_bytes, size_bytes, partial(self._time_in_parts_s, ranks, size_bytes)
+                    part_bytes, size_bytes, partial(self.in_parts_s, ranks, size_bytes)
                 )
             self.best[key] = part_bytes
         return self.best[key]
@@ -287,7 +312,8 @@ class _Composed:
             self.composer.time_s(self.operation, self.algorithm, ranks, size_bytes) is not None
         )
 
-    def _time_in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+    def in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+        """Seconds with parts of this size, where messages are cut."""
         if not self.cost.cuts:
             part_bytes = PART_BYTES
         if self.composer is not None:

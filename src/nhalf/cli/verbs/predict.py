@@ -144,8 +144,6 @@ def _check_cells(request: Request) -> None:
     if request.placement and (request.simulate or request.record):
         reason = "--simulate and --record are for ranks that fill the nodes"
         raise InputError(reason, "leave out --placement")
-    if request.simulate and request.part:
-        raise InputError("--simulate takes parts of 8 KiB", "leave out --part")
     if request.given & (OF_TRACES - {"placement"}):
         raise InputError(f"{request.subject} is not a trace", "name the folder of one")
 
@@ -290,7 +288,14 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     grid, share = _grid(request, operation), _share(request.simulate)
     progress = Progress(request.json)
     choice = simulated_choice(
-        operation, machine, grid, operations[operation], share, progress, request.mpi
+        operation,
+        machine,
+        grid,
+        operations[operation],
+        share,
+        progress,
+        request.mpi,
+        _part_bytes(request),
     )
     prediction = corrected(request.subject, machine.name, choice)
     return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))

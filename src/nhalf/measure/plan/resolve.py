@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -121,9 +121,15 @@ def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -
     return msgspec.structs.replace(block, patterns=names, axes=axis_texts)
 
 
+def check_known(names: Sequence[str], patterns: Collection[str]) -> None:
+    """Raises InputError for a name of no pattern, with the closest ones."""
+    for name in names:
+        if name not in patterns:
+            raise unknown("pattern", name, patterns, "nhalf run --list")
+
+
 def _check_pattern(name: str, patterns: dict[str, PatternInfo], present: Sequence[str]) -> None:
-    if name not in patterns:
-        raise unknown("pattern", name, patterns, "nhalf run --list")
+    check_known([name], patterns)
     if name not in present:
         raise InputError(
             f"pattern {name} is absent: the transport lacks {patterns[name].needs}",
