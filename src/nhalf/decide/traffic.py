@@ -8,11 +8,12 @@ max-min fairness. Unpublished values are drawn from their range, so that rates a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import range_reasons
 from nhalf.decide.permutations import ALL, UNIFORM, destinations
@@ -30,13 +31,17 @@ PLACES = {"other-node": "off-node", "same-node": "on-node"}
 
 @dataclass(frozen=True)
 class PermutationRate:
-    """The joint rate of all senders of a permutation, between nodes or within them."""
+    """The joint rate of all senders of a permutation, between nodes or within them.
+
+    `drawn_Bps` is the rate with each draw of what is unpublished.
+    """
 
     to: str
     place: str
     senders: int
     rate: PredictedRate
     published_Bps: float | None
+    drawn_Bps: Floats = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -98,11 +103,12 @@ def _rows(
     published = published_Bps(together.machine, to, layout.ranks)
     for place, mask in (("other-node", away), ("same-node", ~away)):
         if mask.any():
-            rate = PredictedRate.of(rates_Bps[:, mask].sum(axis=1))
+            drawn_Bps = rates_Bps[:, mask].sum(axis=1)
+            rate = PredictedRate.of(drawn_Bps)
             if to == UNIFORM:  # what messages lose that meet by chance is not in the model
                 rate = replace(rate, low=0.0)
             senders = len({pair[0] for pair, counts in zip(pairs, mask, strict=True) if counts})
-            yield PermutationRate(to, place, senders, rate, published.get(place))
+            yield PermutationRate(to, place, senders, rate, published.get(place), drawn_Bps)
 
 
 def _place(layout: Layout, rank: int) -> int:

@@ -37,6 +37,8 @@ LOGP = {
 }
 CROSSOVER = "crossover"
 TRAFFIC = {"rate": "saturated_Bps", "throughput": "saturated_Bps"}
+WITHOUT_NOISE = ("model", "simulated")
+"""Transports whose launches may be equal."""
 DERIVED: dict[str, Mapping[str, str]] = {"b_eff": B_EFF, "logp": LOGP, "traffic": TRAFFIC}
 """Members of a result's rows by figure, by the result, which is the pattern of a number."""
 
@@ -63,7 +65,10 @@ def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> Value:
     row = max(rows, key=lambda row: (int(row["ranks"]), not is_between_nodes(row["placement"])))
     if row.get(member) is None:
         raise InputError(row.get("missing") or f"{name} has no {quantity.figure}")
-    value = Value(row[member], _interval(row, member), int(row["ranks"]), "measured")
+    ends = _interval(row, member)
+    if ends and ends[0] == ends[1] and of["transport"] not in WITHOUT_NOISE:
+        ends = None  # a single launch had all that it takes
+    value = Value(row[member], ends, int(row["ranks"]), "measured")
     return _part(value, row, quantity) if name == "traffic" else value
 
 

@@ -23,6 +23,8 @@ Figure = (
     | Literal["L", "o_s", "o_r", "o", "g", "G", "half-round-trip", "busy-share"]
     | Literal["crossover"]
 )
+ROOT = "root_s"
+"""An `extra` of some patterns; of others it is the time of rank 0 among those of all ranks."""
 UNITS: dict[str, Unit] = {
     **dict.fromkeys(("time", "t0", "L", "o_s", "o_r", "o", "g", "half-round-trip"), "s"),
     **dict.fromkeys(("n-half", "crossover"), "bytes"),
@@ -163,12 +165,14 @@ class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A study as written. `measure` is an ordinary study of `nhalf run`.
 
     `machines` are its machines, each a list of records: one for each transport that was measured.
+    `parts` are further files, beside this one, with tables, figures and conclusions.
     """
 
     title: str
     source: str
     machines: list[list[str]]
     measure: StudyFile
+    parts: list[str] = []
     table: list[TableForm] = []
     figure: list[FigureForm] = []
     conclusion: list[Conclusion] = []

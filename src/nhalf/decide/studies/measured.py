@@ -12,7 +12,7 @@ import polars as pl
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.decide.studies.derived import derived, is_derived, is_placed, several_nodes
-from nhalf.decide.studies.form import Quantity
+from nhalf.decide.studies.form import ROOT, Quantity
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import at_phase
 from nhalf.decide.studies.value import Value
@@ -29,8 +29,6 @@ MESSAGES = ("mpi", "model", "simulated")
 MEASURED = "measured"
 PAIRS_OF_RANKS = ("pingpong", "pingping", "exchange")
 ENDS = ("median_s", "low_s", "high_s")
-ROOT = "root_s"
-"""A result of some patterns; of others, the time of rank 0 among those of all ranks."""
 
 
 class Measured:

@@ -45,7 +45,8 @@ AXES = {"step": "primitive"}
 ANY_PAIRS = ("aggregate", "pairs-latency")
 """Patterns of all pairs, or of many: records say no number of them."""
 SHORT_BYTES, LONG_BYTES = 64, 1 << 16
-"""A time of no size is that of a message up to SHORT_BYTES, a rate that of one from LONG_BYTES."""
+"""A time of no size is that of a message up to SHORT_BYTES, a rate that of one from LONG_BYTES;
+steps in the life of a segment are of any."""
 
 
 def published(records: Recorded, quantity: Quantity) -> Value | None:
@@ -162,6 +163,8 @@ def _matches(point: PublishedPoint, quantity: Quantity) -> bool:
 def _is_of_size(point: PublishedPoint, quantity: Quantity) -> bool:
     if point.size_bytes is not None:
         return point.size_bytes == quantity.size_bytes
+    if point.pattern == "primitive":
+        return True
     if quantity.unit == "Bps":
         return quantity.size_bytes >= LONG_BYTES
     return quantity.size_bytes <= SHORT_BYTES

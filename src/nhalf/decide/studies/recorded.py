@@ -14,7 +14,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import predict_b_eff
 from nhalf.decide.permutations import ALL, UNIFORM
 from nhalf.decide.predict import predict
-from nhalf.decide.studies.form import Quantity
+from nhalf.decide.studies.form import ROOT, Quantity
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
 from nhalf.decide.studies.value import Value
@@ -34,6 +34,12 @@ B_EFF, LOGP, TRAFFIC = "b_eff", "logp", "traffic"
 PINGPING, EXCHANGE, DISTANCE = "pingping", "exchange", "distance"
 MESSAGES_PER_TIME = {PINGPONG: 1, PINGPING: 1, EXCHANGE: 2}
 """How many messages move in the time of a pattern."""
+ROOT_SENDS: dict[str, Callable[[int], int]] = {
+    "linear": lambda ranks: ranks - 1,
+    "binomial": lambda ranks: (ranks - 1).bit_length(),
+    "binary": lambda ranks: min(2, ranks - 1),
+}
+"""How many messages the root of a broadcast sends, by algorithm."""
 PLACES = {"on-node": "same-node", "off-node": "other-node"}
 """The placements of records."""
 PARAMETERS: dict[str, Callable[[Segment], float]] = {
@@ -75,7 +81,7 @@ class Recorded:
         if quantity.node:
             return NODE_FIGURES[quantity.node].recorded(machine)
         if quantity.extra:
-            raise InputError(f"{quantity.extra} of {quantity.pattern} is not predicted")
+            return _extra(machine, quantity)
         if quantity.pattern in RESULTS:
             return RESULTS[quantity.pattern](machine, quantity)
         if quantity.figure == "error":
@@ -118,32 +124,45 @@ def loggp_value(machine: Machine, quantity: Quantity) -> Value:
 
 def _of_loggp(parameters: LogGP, figure: str) -> float | None:
     """A parameter; None if it is not known."""
+    send_s, recv_s = parameters.send_overhead_s, parameters.recv_overhead_s
+    half_s = parameters.half_round_trip_s
+    both_s = None if send_s is None or recv_s is None else send_s + recv_s
     numbers = {
         "L": parameters.latency_s,
-        "o_s": parameters.send_overhead_s,
-        "o_r": parameters.recv_overhead_s,
+        "o_s": send_s,
+        "o_r": recv_s,
+        "o": both_s and both_s / 2,
         "g": parameters.gap_s,
         "G": parameters.gap_per_byte_s,
-        "half-round-trip": parameters.half_round_trip_s,
+        "half-round-trip": half_s,
+        "busy-share": both_s and half_s and both_s / half_s,
     }
-    overheads = (parameters.send_overhead_s, parameters.recv_overhead_s)
-    if None not in overheads:
-        both_s = sum(number for number in overheads if number is not None)
-        numbers["o"] = both_s / 2
-        if parameters.half_round_trip_s:
-            numbers["busy-share"] = both_s / parameters.half_round_trip_s
-    return numbers.get(figure)
+    return numbers[figure]
 
 
 def _loggp(machine: Machine, quantity: Quantity) -> Value:
-    """A parameter; half a round trip as the sum of its parts."""
+    """A parameter; half a round trip as the sum of its parts, all of one set."""
     if quantity.figure != "half-round-trip":
         return loggp_value(machine, quantity)
-    latency, overhead = (
-        loggp_value(machine, msgspec.structs.replace(quantity, figure=figure)).median
-        for figure in ("L", "o")
+    for parameters in machine.loggp:
+        latency_s, overhead_s = (_of_loggp(parameters, name) for name in ("L", "o"))
+        if latency_s is not None and overhead_s is not None:
+            return Value(latency_s + 2 * overhead_s)
+    raise InputError(f"L and the overheads are not published together of {machine.name}")
+
+
+def _extra(machine: Machine, quantity: Quantity) -> Value:
+    """How long the root of a broadcast is busy: with its sends, one after the other (LogGP)."""
+    sends = ROOT_SENDS.get(quantity.algorithm)
+    if (quantity.extra, quantity.pattern) != (ROOT, "bcast") or sends is None:
+        raise InputError(f"{quantity.extra} of {quantity.pattern} is not predicted")
+    overhead_s, gap_s = (
+        loggp_value(machine, Quantity(pattern=LOGP, figure=figure)).median
+        for figure in ("o_s", "g")
     )
-    return Value(latency + 2 * overhead)
+    segment = _segment(Messages(machine).curve, quantity.size_bytes)
+    apart_s = max(overhead_s, gap_s + quantity.size_bytes / segment.r_inf_Bps)
+    return Value((sends(quantity.ranks) - 1) * apart_s + overhead_s, ranks=quantity.ranks)
 
 
 def _traffic(machine: Machine, quantity: Quantity) -> Value:
@@ -155,8 +174,10 @@ def _traffic(machine: Machine, quantity: Quantity) -> Value:
         raise InputError(f"{quantity.ranks} ranks do not fill {hosts} nodes evenly")
     predicted = predict_traffic(machine, [rule_of(quantity)], layout, quantity.size_bytes)
     for row in predicted.rows:
-        if is_at(row.place, quantity):
+        if is_at(row.place, quantity) and row.to == UNIFORM:  # an upper bound
             return Value(row.rate.middle_Bps, (row.rate.low, row.rate.high), quantity.ranks)
+        if is_at(row.place, quantity):
+            return Value.of_draws(row.drawn_Bps, quantity.ranks)
     raise InputError(f"none of {rule_of(quantity)} traffic is {quantity.placement}")
 
 

@@ -190,6 +190,29 @@ class TestOfARecord:
         with pytest.raises(InputError, match="none of complement traffic is on-node"):
             source.value(quantity(**traffic, axes={"to": "complement"}, placement="on-node"))
 
+    def test_traffic_with_common_draws_is_divided_draw_by_draw(self) -> None:
+        source = Recorded("sunfire-link")
+        traffic = {"pattern": "traffic", "figure": "rate", "bytes": 10240, "ranks": 32}
+        cube, complement = (
+            source.value(quantity(**traffic, axes={"to": to}, placement="off-node"))
+            for to in ("cube", "complement")
+        )
+        assert cube.over(complement).ci == pytest.approx((1, 1))
+        uniform = source.value(quantity(**traffic, axes={"to": "uniform"}, placement="off-node"))
+        assert uniform.ci is not None
+        assert uniform.ci[0] == 0
+
+    def test_the_root_of_a_broadcast_is_busy_with_its_sends(self) -> None:
+        source = Recorded("sunfire-link")  # o_s 3 us, g 2.29 us
+        busy = {"pattern": "bcast", "ranks": 16, "bytes": 64, "extra": "root_s"}
+        times = [
+            source.value(quantity(**busy, algorithm=name)).median
+            for name in ("linear", "binomial", "binary")
+        ]
+        assert times == pytest.approx([15 * 3e-6, 4 * 3e-6, 2 * 3e-6])
+        with pytest.raises(InputError, match="root_s of bcast is not predicted"):
+            source.value(quantity(**busy, algorithm="chain"))
+
     def test_a_place_without_messages(self) -> None:
         with pytest.raises(InputError, match="no messages off-node are published"):
             Recorded("sunfire-15k").value(quantity(pattern="pingpong", placement="off-node"))

@@ -300,6 +300,92 @@ def test_what_it_measures_is_an_ordinary_study(name: str) -> None:
     assert plan.budget_s == 300
 
 
+MINE = """
+title = "Is it?"
+source = "by hand"
+machines = [["sp2-mpl"]]
+measure = {title = "Messages", block = [{patterns = ["pingpong"]}]}
+"""
+IS_IT = """
+[[conclusion]]
+id = "is-it"
+claim = "It is."
+value = {pattern = "pingpong"}
+limit = 1
+"""
+
+
+def test_numbers_have_names_in_their_file_and_parts_are_files_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    (tmp_path / "more.toml").write_text(
+        IS_IT.replace('{pattern = "pingpong"}', '"short"') + "[number]\n"
+        'short = {pattern = "pingpong", bytes = 8}\n',
+        "utf-8",
+    )
+    path.write_text('parts = ["more.toml"]\n' + MINE + IS_IT.replace("is-it", "first"), "utf-8")
+    first, more = catalogue.study(str(path)).conclusion
+    assert (first.id, first.value.bytes) == ("first", 0)
+    assert (more.id, more.value.bytes) == ("is-it", 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "remedy"),
+    [
+        ("", "required field `title`", ""),
+        (MINE, "mine.toml has no conclusion", "conclusion"),
+        ("parts = 3\n" + MINE, "parts", "more.toml"),
+        ('parts = ["nowhere.toml"]\n' + MINE, "nowhere.toml cannot be read", ""),
+        (MINE + IS_IT.replace("pingpong", "pingpang"), "is-it: unknown pattern", "pingpong"),
+        (MINE + IS_IT.replace('{pattern = "pingpong"}', '"short"'), "unknown number 'short'", ""),
+        (MINE.replace("sp2-mpl", "sp2-mlp") + IS_IT, "machines: unknown machine", "sp2-mpl"),
+        (MINE + IS_IT + 'drawn_on = ["sp3"]\n', "is-it: unknown machine of record", "sp1-mpl"),
+        (MINE + IS_IT.replace("{", '{transport = "tpc", '), "unknown transport 'tpc'", "tcp"),
+        (MINE + IS_IT.replace("{", '{placement = "near", '), "near", ""),
+        (MINE + IS_IT.replace("{", '{figure = "tim", '), "tim", ""),
+        (MINE + IS_IT.replace("{", "{bytes = -1, "), "no less than 0", ""),
+        (MINE + IS_IT.replace("{", '{bytes = "some", '), "is-it: ", ""),
+        (MINE + IS_IT.replace("{", "{axes = {pairs = 1}, "), "unknown axis 'pairs'", ""),
+        (MINE + IS_IT.replace('{pattern = "pingpong"}', "{}"), "either a pattern or a node", ""),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_before_anything_is_measured(
+    tmp_path: Path, text: str, words: str, remedy: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        catalogue.study(str(path))
+    assert words in caught.value.message
+    assert "\n" not in caught.value.message
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_predictions_stand_behind_conclusions_where_a_model_exists() -> None:
+    origins = {
+        judgement.conclusion.id: judgement.value.origin
+        for machine in ("sunfire-link", "myrinet-gm")
+        for judgement in repeated("sun-fire-2004", machine).conclusions
+        if judgement.value and machine in judgement.conclusion.drawn_on
+    }
+    predicted = sorted(name for name, origin in origins.items() if origin == "predicted")
+    assert predicted == sorted(PREDICTED)
+
+
+PREDICTED = [
+    "logp-adds-up",
+    "neighbours-most",
+    "cube-as-complement",
+    "complement-as-neighbours",
+    "transpose-as-reversal",
+    "barrier-behind-messages",
+    "binomial-before-linear",
+    "linear-holds-root",
+    "binary-frees-root",
+    "binary-completes-later",
+]
+"""Conclusions of sun-fire-2004 that are not read back (docs/published-studies.md)."""
+
+
 def test_files_that_are_no_study(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     text = catalogue.path_of("sp2-1995").read_text("utf-8")
