@@ -129,19 +129,19 @@ def judged(**times_us: float) -> dict[str, Judgement]:
 
 def test_casts_as_fast_as_plain_c_and_slower_shared_pointers_hold() -> None:
     verdicts = judged(ordinary=10.0, cast=10.5, block=12.0, pointer=60.0)
-    assert verdicts["cast-as-plain-dpt"].verdict == HOLDS
-    assert verdicts["pointer-slower-dpt"].verdict == HOLDS
-    assert verdicts["pointer-slower-than-block-dpt"].verdict == HOLDS
-    value = verdicts["pointer-slower-dpt"].value
+    assert verdicts["cast-as-plain-pairs"].verdict == HOLDS
+    assert verdicts["pointer-slower-pairs"].verdict == HOLDS
+    assert verdicts["block-faster-pairs"].verdict == HOLDS
+    value = verdicts["pointer-slower-pairs"].value
     assert value is not None
     assert value.median == pytest.approx(60 / 10.5)
-    assert verdicts["cast-as-plain-ddt"].verdict == UNTESTED
-    assert "sdes-ddt was not measured" in verdicts["cast-as-plain-ddt"].reason
+    assert verdicts["cast-as-plain-distribution"].verdict == UNTESTED
+    assert "sdes-ddt was not measured" in verdicts["cast-as-plain-distribution"].reason
 
 
 def test_the_opposite_does_not_hold() -> None:
     verdicts = judged(ordinary=10.0, cast=13.0, block=12.0, pointer=11.0)
-    for name in ("cast-as-plain-dpt", "pointer-slower-dpt", "pointer-slower-than-block-dpt"):
+    for name in ("cast-as-plain-pairs", "pointer-slower-pairs", "block-faster-pairs"):
         assert verdicts[name].verdict == FAILS
 
 
