@@ -128,6 +128,13 @@ def test_nothing_is_tried_or_announced_where_it_cannot_be_known(
     assert capfd.readouterr().err == ""
 
 
+def test_a_traced_program_begins_with_what_was_asked_for(
+    go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NHALF_TRACE_FOLDER", "traced")
+    assert [one["axis.class"] for one in go("A")[0]] == ["A", "A"]
+
+
 def test_quiet_runs_say_nothing(go: Go, capfd: pytest.CaptureFixture[str]) -> None:
     go("A", announces=False)
     assert capfd.readouterr().err == ""
