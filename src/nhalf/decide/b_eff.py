@@ -241,7 +241,7 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwid
         -(-ranks // per_node),
         {name: PredictedRate.of(rate_Bps) for name, rate_Bps in zip(NAMES, figures, strict=True)},
         _published(machine.points, ranks),
-        tuple(_reasons(machine)),
+        tuple(_reasons(machine, ranks)),
     )
 
 
@@ -302,8 +302,10 @@ def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]
     }
 
 
-def _reasons(machine: Machine) -> Iterator[str]:
-    """The causes of a wide interval."""
+def _reasons(machine: Machine, ranks: int) -> Iterator[str]:
+    """The causes of a wide interval, and of doubt."""
+    if ranks > (machine.ranks_for_users or ranks):
+        yield f"users get no more than {machine.ranks_for_users} ranks of {machine.name}"
     yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
     yield "messages between nodes keep the way of their node busy for 5 to 46 % of a latency each"
     yield "two exchanges start within 1 to 3.2 latencies: at once, or in turn"

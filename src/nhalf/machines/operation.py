@@ -3,24 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
+from nhalf.machines.evidence import Evidence
 from nhalf.machines.shared import Amount, check_rising
 
 IN_MEMORY = ("barrier", "reduce", "alltoall")
 """Operations whose time in a shared memory is modelled (machines/in_memory.py)."""
-
-
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A published point that a number was inferred from, by the record that has it."""
-
-    machine: str
-    pattern: str
-    ranks: int = 2
-    size_bytes: int | None = None
-    axes: str = ""
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,7 +29,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     algorithm: str = ""
     level_s: Amount | None = None
     operand_Bps: Amount | None = None
-    inferred_from: Annotated[tuple[Evidence, ...], msgspec.Meta(max_length=100)] = ()
+    inferred_from: tuple[Evidence, ...] = ()
 
     def __post_init__(self) -> None:
         check_rising(self.level_s, self.operand_Bps)

@@ -38,11 +38,15 @@ def spans_nodes(placement: str) -> bool | None:
 def over_nodes(messages: Messages) -> Messages:
     """The messages of the machine without other models of ranks within a node.
 
-    They are returned unchanged without a ping-pong between nodes, or without such models.
+    Without a ping-pong between nodes all ranks share one, and times that were published between
+    nodes do not count. They are returned unchanged without such models or times.
     """
-    if not any(is_between_nodes(curve.placement) for curve in messages.ping_pongs):
-        return messages
     machine = messages.machine
+    if not any(is_between_nodes(curve.placement) for curve in messages.ping_pongs):
+        points = tuple(p for p in machine.points if spans_nodes(p.placement) is not True)
+        if not messages.ping_pongs or points == machine.points:
+            return messages
+        return Messages(msgspec.structs.replace(machine, points=points), messages.mpi)
 
     def counts(model: FittedModel | PatternModel | PublishedPoint) -> bool:
         return spans_nodes(model.placement) is not False

@@ -224,3 +224,10 @@ def test_a_change_of_the_network_changes_what_is_shared() -> None:
     after = change(before, ["network.bandwidth=2x"])
     found = [predict_b_eff(each, 64).figures["at-longest"].middle_Bps for each in (before, after)]
     assert found[0] * 1.3 < found[1] <= found[0] * 2
+
+
+def test_ranks_that_users_do_not_get_are_told() -> None:
+    words = "users get no more than 48 ranks of x1-ssp"
+    for ranks, is_told in ((48, False), (49, True)):
+        reasons = drawn_b_eff(catalogue.machine("x1-ssp"), ranks).reasons
+        assert (words in reasons) == is_told

@@ -173,6 +173,7 @@ def altix() -> Iterator[Figure]:
     yield from b_eff(name, 256, (47166, 123579, 167071, 1069), 1.267)
     yield pair(name, "dense", 5, RATIO)
     yield (name, "dense-cumulative", 512, None, "", "", RATIO), 0.8
+    yield pair(name, "ping-ping", 0.5, RATIO)
     for slower, ratio in {"poweredge-ib": 6, "opteron-myrinet": 13}.items():
         yield (name, "barrier", 64, None, "", f"over={slower}", RATIO), ratio
 
@@ -200,6 +201,7 @@ def x1() -> Iterator[Figure]:
             yield (name, "alltoall", 32, size, "", f"over={slower}", RATIO), 1
     for slower in ("poweredge-ib", "opteron-myrinet"):
         yield (name, "barrier", 64, None, "", f"over={slower}", RATIO), 1
+    yield pair(name, "ping-ping", 0.5, RATIO)
     name = "x1-msp"
     yield pair(name, "pingpong", 9400, MBPS, SAME, size=MIB)
     yield pair(name, "pingpong", 13000, MBPS, SAME)
@@ -215,9 +217,11 @@ def clusters() -> Iterator[Figure]:
     yield pair(name, "dense", 5, RATIO)
     yield pair(name, "dense", 0.6, RATIO)
     yield pair(name, "dense-cumulative", 1, RATIO)
+    yield pair(name, "ping-ping", 0.5, RATIO)
     name = "poweredge-ib"
     yield pair(name, "pingpong", 2.0, place=SAME)
     yield pair(name, "pingpong", 399, MBPS, SAME)
+    yield pair(name, "ping-ping", 0.5, RATIO)
     yield (name, "dense-cumulative", 512, None, "", "", RATIO), 0.8
     yield pair("sci-torus", "active-message", 3.28, place=OTHER)
     yield pair("sci-torus", "sockets", 5, place=OTHER)

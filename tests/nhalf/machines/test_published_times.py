@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
@@ -38,6 +39,15 @@ def test_published_barriers_are_predicted(
     found = predict("barrier", of, list(times_us), [0], algorithms())
     assert own_s(found) == pytest.approx([time_us * 1e-6 for time_us in times_us.values()])
     assert "published of" in found.ways[0].source
+
+
+def test_a_machine_of_one_node_takes_no_times_between_nodes() -> None:
+    """Of 4 ranks 1.80 us on a node; the 1156.05 us of several nodes stay out."""
+    whole = machine("sunfire-link")
+    near = tuple(curve for curve in whole.models if curve.placement == "same-node")
+    alone = msgspec.structs.replace(whole, models=near, network=None)
+    found = predict("barrier", alone, [4], [0], algorithms())
+    assert own_s(found) == pytest.approx([1.80e-6])
 
 
 def test_algorithms_of_a_study_have_their_published_times() -> None:

@@ -11,29 +11,39 @@ from collections.abc import Iterator
 from nhalf.decide.studies.form import Conclusion
 from nhalf.decide.studies.value import Value
 from nhalf.machines import catalogue
-from nhalf.machines.operation import Evidence
+from nhalf.machines.evidence import Evidence
 
 READ_BACK = "read back"
 
 
 def is_read_back(conclusion: Conclusion, machine: str, value: Value) -> bool:
-    """Whether a number predicted for a machine was inferred from the conclusion's own figure."""
+    """Whether a number predicted for a machine was inferred from the conclusion's own figure.
+
+    A figure that the study gives of several machines stands in the record of each.
+    """
     of = conclusion.published
     if of is None or value.origin != "predicted":
         return False
-    figure = (of.machine, of.pattern, of.ranks, of.size_bytes, of.axes)
+    figure = (of.pattern, of.ranks, of.size_bytes, of.axes)
     return any(
-        figure == (point.machine, point.pattern, point.ranks, point.size_bytes, point.axes)
+        point.machine in (of.machine, machine)
+        and figure == (point.pattern, point.ranks, point.size_bytes, point.axes)
         for point in _evidence(conclusion, machine)
     )
 
 
 def _evidence(conclusion: Conclusion, machine: str) -> Iterator[Evidence]:
-    """The published points that the operations of a conclusion's machines were inferred from."""
+    """The published points that a conclusion's machines, as far as they matter, come from.
+
+    These are their operations of its patterns, and what all messages at once share.
+    """
     for quantity in (conclusion.value, conclusion.over):
         name = quantity.machine or machine if quantity else ""
         if quantity is None or name not in catalogue.names():
             continue
-        for operation in catalogue.machine(name).operations:
+        record = catalogue.machine(name)
+        for operation in record.operations:
             if operation.pattern == quantity.pattern:
                 yield from operation.inferred_from
+        for resource in record.shared:
+            yield from resource.inferred_from

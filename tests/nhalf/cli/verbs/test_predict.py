@@ -275,3 +275,28 @@ def test_parts_that_cannot_be_are_one_line(words: tuple[str, ...], named: str, c
     ended = call("predict", "bcast", *CELLS, *words)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert named in ended.err
+
+
+def test_patterns_are_predicted_where_they_are_asked_for(call: Call) -> None:
+    """Barriers of 4 ranks on the Sun Fire: 1.80 us on a node, 1156.05 us on several (Qian 2004)."""
+    words = ("predict", "barrier", "--machine", "sunfire-link", "--ranks", "4")
+    assert "native 1.16 ms" in call(*words).out, "the library's own beside the fastest"
+    for placement, time_us in (("same-node", 1.80), ("other-node", 1156.05)):
+        rows = said(call(*words, "--placement", placement, "--json"))["rows"]
+        (own_s,) = [row["time_s"] for row in rows if row["algorithm"] == "native"]
+        assert own_s == pytest.approx(time_us * 1e-6)
+    for more in ((), ("--simulate", "20%"), ("--record",)):
+        place = "elsewhere" if not more else "same-node"
+        ended = call(*words, "--placement", place, *more)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_operations_in_a_memory_say_what_they_were_inferred_from(call: Call) -> None:
+    words = ("predict", "reduce", "--machine", "x1-ssp", "--ranks", "32", "--bytes", "1M")
+    found = said(call(*words, "--json"))
+    assert found["sources"]["native"].startswith("in the shared memory, inferred: ")
+    (note,) = found["notes"]
+    assert "8.6 and 20 times as fast" in note
+    own = next(row for row in found["rows"] if row["algorithm"] == "native")
+    low, high = own["interval_s"]
+    assert low < own["time_s"] < high < 1.2 * low

@@ -105,11 +105,15 @@ def test_all_conclusions_that_cannot_be_tested_at_home_exist() -> None:
 
 
 READ = {
-    "altix-bx2": {"barrier-altix-poweredge", "barrier-altix-opteron"},
+    "altix-bx2": {"barrier-altix-poweredge", "barrier-altix-opteron", "ping-ping-half"},
     "x1-ssp": {
+        *("ping-ping-half", "dense-cumulative-x1"),
         *("reduce-8-altix", "alltoall-altix"),
         *(f"reduce-1m-{name}" for name in ("altix", "poweredge", "opteron")),
     },
+    "x1-msp": {"ping-ping-msp"},
+    "opteron-myrinet": {"ping-ping-half", "dense-cumulative-none"},
+    "poweredge-ib": {"ping-ping-half"},
     "sp2-mpl": set(),
 }
 """By machine: the conclusions drawn on it that numbers of its record, or of the other one's, are
