@@ -29,8 +29,8 @@ from nhalf.store.run import Run
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
 """Further launches that time only units: they are short, and outlast a busy neighbour."""
-POINTS = 460
-"""Approximate number of points in a launch: it depends on the answers."""
+POINTS, POINTS_BRIEF = 460, 340
+"""Approximate numbers of points in a launch: they depend on the answers."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 FAR_BYTES = 1 << 30
@@ -53,12 +53,15 @@ def begin(out: Path | None) -> Run:
     return Run.create(out or default_folder(), description)
 
 
-def measure(run: Run, progress: Progress) -> Outcome:
-    """Measure all launches into a run; raises LaunchError or MissingError if that fails."""
+def measure(run: Run, progress: Progress, *, is_brief: bool = False) -> Outcome:
+    """Measure all launches into a run; raises LaunchError or MissingError if that fails.
+
+    A brief measurement is of units and the nearest level, in every launch.
+    """
     subject = node_subject()
     with run.measuring(), run.journal() as journal, progress:
         records = Records(journal, State(), progress)
-        records.planned(LAUNCHES * POINTS)
+        records.planned(LAUNCHES * (POINTS_BRIEF if is_brief else POINTS))
         readings: list[Reading] = []
         began_s = time.monotonic()
         for launch in range(LAUNCHES + UNIT_LAUNCHES):
@@ -72,10 +75,11 @@ def measure(run: Run, progress: Progress) -> Outcome:
                 core = Core(processes, subject, records, launch)
                 ask_units(core)
                 if launch < LAUNCHES:
-                    ask(core)
+                    (ask_nearest if is_brief else ask)(core)
                 readings += core.readings
-        progress.say("bandwidth of each level")
-        ask_bandwidth(records, plateaus(curve(readings)))
+        if not is_brief:
+            progress.say("bandwidth of each level")
+            ask_bandwidth(records, plateaus(curve(readings)))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
@@ -84,19 +88,37 @@ def measure(run: Run, progress: Progress) -> Outcome:
 
 def ask(core: Core) -> None:
     """Measure the memory hierarchy of one core, from the nearest level outwards."""
-    for size in sizes(4096, NEAR_BYTES, 4):
-        core.ask(CHASE, size)
+    _ask_near(core)
     if core.launch == 0:
         ask_sweeps(core)
     if core.launch < 2:
         _far(core)
-    flat = plateaus(curve(core.readings))
+    flat = _ask_first_sets(core)
     if len(flat) < 2:
         return
-    limit_cycles = hit_limit_cycles(flat)
-    ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
     core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, flat[1]))
     ask_pages(core)
+
+
+def ask_nearest(core: Core) -> None:
+    """Measure the nearest level of the memory hierarchy, and what misses it."""
+    _ask_near(core)
+    ask_sweeps(core)
+    _ask_first_sets(core)
+
+
+def _ask_near(core: Core) -> None:
+    for size in sizes(4096, NEAR_BYTES, 4):
+        core.ask(CHASE, size)
+
+
+def _ask_first_sets(core: Core) -> list[Plateau]:
+    """Divide the nearest level into sets, if there is one behind it; all plateaus so far."""
+    flat = plateaus(curve(core.readings))
+    if len(flat) > 1:
+        limit_cycles = hit_limit_cycles(flat)
+        ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
+    return flat
 
 
 def ask_units(core: Core) -> None:
