@@ -23,12 +23,13 @@ Figure = (
     Literal["time", "rate", "throughput", "t0", "r-inf", "n-half", "error"]
     | Literal["b_eff", "per-process", "at-longest", "rings-at-longest", "pingpong"]
     | Literal["L", "o_s", "o_r", "o", "g", "G", "half-round-trip", "busy-share"]
+    | Literal["crossover"]
 )
 ROOT = "root_s"
 """An `extra` of some patterns; of others it is the time of rank 0 among those of all ranks."""
 UNITS: dict[str, Unit] = {
     **dict.fromkeys(("time", "t0", "L", "o_s", "o_r", "o", "g", "half-round-trip"), "s"),
-    "n-half": "bytes",
+    **dict.fromkeys(("n-half", "crossover"), "bytes"),
     "error": "ratio",
     "busy-share": "ratio",
     "G": "s/B",
@@ -43,10 +44,11 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     and a published b_eff has ranks of its own. `phase` is of patterns with phases, and of distances
     between ranks. `machine` is a machine of record that is taken instead of that in question.
     A rate counts the bytes of a message, the throughput those of all that move at once; `placement`
-    is where messages go, for traffic that part of it. `axes` are as for `nhalf run --axis`, and
-    `extra` is a result that a point has beside its time. `mapping` is how records place ranks for
-    traffic. `predicted` asks of records for the prediction even of what was published. With `node`
-    it is a number of the node alone (node_figures.py).
+    is where messages go, for traffic that part of it. The `crossover` of long active messages is
+    the size from which on bulk copies are faster than stores. `axes` are as for `nhalf run --axis`,
+    and `extra` is a result that a point has beside its time. `mapping` is how records place ranks
+    for traffic. `predicted` asks of records for the prediction even of what was published. With
+    `node` it is a number of the node alone (node_figures.py).
     """
 
     pattern: str = ""

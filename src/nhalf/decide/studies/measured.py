@@ -10,7 +10,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
-from nhalf.decide.studies.derived import DERIVED, derived, is_placed, several_nodes
+from nhalf.decide.studies.derived import derived, is_derived, is_placed, several_nodes
 from nhalf.decide.studies.form import ROOT, Quantity
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import at_phase
@@ -53,7 +53,7 @@ class Measured:
             return NODE_FIGURES[quantity.node].measured(self._facts)
         transport = self._transport(quantity)
         of = {"transport": transport, "mpi": self._mpi(transport)}
-        if quantity.pattern in DERIVED and not quantity.extra:
+        if is_derived(quantity):
             return derived(quantity, self._facts, of)
         if quantity.figure in ("t0", "r-inf", "n-half", "error"):
             return self._parameter(quantity, of)

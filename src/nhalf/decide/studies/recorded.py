@@ -61,6 +61,15 @@ class Recorded:
         (records,) = [group for group in groups if name in group] or [[name]]
         self._machines = [catalogue.machine(record) for record in [name, *records]]
 
+    def points(self, pattern: str) -> list[PublishedPoint]:
+        """The published points of a pattern, of all its records."""
+        return [
+            point
+            for record in self._machines
+            for point in record.points
+            if point.pattern == pattern
+        ]
+
     def machine(self, transport: str) -> Machine:
         """The record of a transport; raises InputError if there is none."""
         for machine in self._machines:
@@ -279,12 +288,11 @@ def _predicted(machine: Machine, quantity: Quantity) -> Value:
         raise InputError(f"predictions are {prediction.caveat}")
     names = [way.algorithm for way in prediction.ways]
     if quantity.algorithm in names:
-        time_s = float(prediction.time_s[names.index(quantity.algorithm), 0, 0])
-    elif quantity.algorithm == "native":
-        time_s = float(np.nanmin(prediction.time_s))
-    else:
+        cell = (names.index(quantity.algorithm), 0, 0)
+        return Value(float(prediction.time_s[cell]), prediction.intervals_s.get(cell), ranks)
+    if quantity.algorithm != "native":
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")
-    return Value(time_s, ranks=ranks)
+    return Value(float(np.nanmin(prediction.time_s)), ranks=ranks)
 
 
 def _phases(machine: Machine, quantity: Quantity) -> Value:

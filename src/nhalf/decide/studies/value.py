@@ -23,7 +23,7 @@ class Value:
     """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
 
     `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
-    machine. `origin` is "measured", "predicted" or "published".
+    machine. `origin` is "measured", "predicted", "published" or, of a conclusion, "read back".
     """
 
     median: float

@@ -20,6 +20,7 @@ from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge,
 from nhalf.decide.studies.measured import Measured
 from nhalf.decide.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
 from nhalf.decide.studies.published import published
+from nhalf.decide.studies.read_back import READ_BACK
 from nhalf.decide.studies.recorded import Recorded
 from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.decide.studies.value import Value
@@ -29,20 +30,13 @@ from nhalf.mpi.simgrid import simgrid
 from nhalf.present.terminal.study import interval_text
 from tests.nhalf.synthetic import build_measurements
 
-SHARED_MEMORY = "predictions are composed of messages"
 INSIDE = "the interval has the limit inside"
 FORMULAS = "formulas, and no measured times"
+NO_ARRAYS = "sci-torus has no pattern"
 UNTESTED_AT_HOME = {
     ("models-within-8", "sp2-mpl"): FORMULAS,
     ("models-within-8", "sp1-mpl"): FORMULAS,
     ("models-within-8", "spp1000-pvm"): FORMULAS,
-    ("barrier-altix-poweredge", "altix-bx2"): SHARED_MEMORY,
-    ("barrier-altix-opteron", "altix-bx2"): SHARED_MEMORY,
-    **{
-        (f"{operation}-{machine}", "x1-ssp"): SHARED_MEMORY
-        for operation in ("reduce-8", "reduce-1k", "reduce-1m", "alltoall")
-        for machine in ("altix", "poweredge", "opteron")
-    },
     **{
         (conclusion, "sp2-mpl"): "no times of kernels"
         for conclusion in (
@@ -63,6 +57,11 @@ UNTESTED_AT_HOME = {
     ("dense-cumulative", "poweredge-ib"): INSIDE,
     ("dense-cumulative-none", "opteron-myrinet"): INSIDE,
     ("dense-cumulative-x1", "x1-ssp"): INSIDE,
+    **{
+        (conclusion.id, "sci-torus"): NO_ARRAYS
+        for conclusion in catalogue.study("global-arrays").conclusion
+        if conclusion.value.pattern.startswith(("array-", "sdes"))
+    },
 }
 """Conclusions that the study draws on a machine whose record cannot tell them, and why."""
 
@@ -110,6 +109,45 @@ def test_all_conclusions_that_cannot_be_tested_at_home_exist() -> None:
         for machine in conclusion.drawn_on
     }
     assert set(UNTESTED_AT_HOME) <= drawn
+
+
+READ = {
+    "altix-bx2": {"barrier-altix-poweredge", "barrier-altix-opteron", "ping-ping-half"},
+    "x1-ssp": {
+        *("ping-ping-half", "dense-cumulative-x1"),
+        *("reduce-8-altix", "alltoall-altix"),
+        *(f"reduce-1m-{name}" for name in ("altix", "poweredge", "opteron")),
+    },
+    "x1-msp": {"ping-ping-msp"},
+    "opteron-myrinet": {"ping-ping-half", "dense-cumulative-none"},
+    "poweredge-ib": {"ping-ping-half"},
+    "sp2-mpl": set(),
+}
+"""By machine: the conclusions drawn on it that numbers of its record, or of the other one's, are
+inferred from."""
+
+
+@pytest.mark.parametrize("machine", sorted(READ))
+def test_what_a_number_was_inferred_from_is_read_back(machine: str) -> None:
+    study = "sp2-1995" if machine == "sp2-mpl" else "b-eff-2005"
+    found = {
+        judgement.conclusion.id
+        for judgement in repeated(study, machine).conclusions
+        if judgement.value and judgement.value.origin == READ_BACK
+        if machine in judgement.conclusion.drawn_on
+    }
+    assert found == READ[machine]
+
+
+def test_reductions_of_the_x1_have_the_interval_of_its_levels() -> None:
+    """Of 8 B five levels, of 0.6 to 1.25 us; the Altix takes five messages of 1.25 us and 8 B."""
+    judgements = {j.conclusion.id: j for j in repeated("b-eff-2005", "x1-ssp").conclusions}
+    value = judgements["reduce-8-altix"].value
+    assert value is not None
+    assert value.ci is not None
+    altix_s = 5 * (1.25e-6 + 8 / 1264e6)
+    assert value.median == pytest.approx(altix_s / (5 * math.sqrt(0.6 * 1.25) * 1e-6), rel=0.01)
+    assert altix_s / 6.25e-6 < value.ci[0] < value.median < value.ci[1] < altix_s / 3e-6
 
 
 PVM_STARTS = {"pattern": "pingpong", "figure": "t0", "bytes": 16}
