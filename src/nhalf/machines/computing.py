@@ -13,12 +13,13 @@ class Computing(msgspec.Struct, frozen=True, kw_only=True):
     """Rates of one core: clock, floating-point operations, memory bandwidth; None if unknown.
 
     `flops_per_s` counts a fused multiply-add twice; `memory_Bps` counts bytes as the triad of
-    STREAM does.
+    STREAM does. `processor` names the processor of record with which bounds are computed.
     """
 
     clock_hz: float | None = None
     flops_per_s: float | None = None
     memory_Bps: float | None = None
+    processor: str = ""
     source: str = ""
 
 

@@ -38,8 +38,8 @@ AGAIN_LAUNCHES = 3
 """More launches at most that time those units again whose rates are doubtful."""
 AGAIN_S = 20.0
 """After this time no further of these begins."""
-POINTS = 460
-"""Approximate number of points in a launch: it depends on the answers."""
+POINTS, POINTS_BRIEF = 460, 340
+"""Approximate numbers of points in a launch: they depend on the answers."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 FAR_BYTES = 1 << 30
@@ -62,23 +62,28 @@ def begin(out: Path | None) -> Run:
     return Run.create(out or default_folder(), description)
 
 
-def measure(run: Run, progress: Progress) -> Outcome:
-    """Measure all launches into a run; raises LaunchError or MissingError if that fails."""
+def measure(run: Run, progress: Progress, *, is_brief: bool = False) -> Outcome:
+    """Measure all launches into a run; raises LaunchError or MissingError if that fails.
+
+    A brief measurement is of units and the nearest level, in every launch.
+    """
     subject = node_subject()
     with run.measuring(), run.journal() as journal, progress:
         records = Records(journal, State(), progress)
-        records.planned(LAUNCHES * POINTS)
+        records.planned(LAUNCHES * (POINTS_BRIEF if is_brief else POINTS))
         readings: list[Reading] = []
         began_s = time.monotonic()
         for launch in range(LAUNCHES + UNIT_LAUNCHES):
             if launch < LAUNCHES and launch and time.monotonic() - began_s > ENOUGH_S:
                 continue
-            readings += _launch(subject, records, launch, ask if launch < LAUNCHES else None)
+            further = ask_nearest if is_brief else ask
+            readings += _launch(subject, records, launch, further if launch < LAUNCHES else None)
         progress.say("doubtful units again")
         readings += _again(subject, records, readings)
-        progress.say("bandwidth of each level")
-        steps = undisturbed(curve(readings))
-        ask_bandwidth(records, steps, terraces(steps))
+        if not is_brief:
+            progress.say("bandwidth of each level")
+            steps = undisturbed(curve(readings))
+            ask_bandwidth(records, steps, terraces(steps))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
@@ -119,20 +124,38 @@ def _again(subject: Subject, records: Records, readings: Sequence[Reading]) -> l
 
 def ask(core: Core) -> None:
     """Measure the memory hierarchy of one core, from the nearest level outwards."""
-    for size in sizes(4096, NEAR_BYTES, 4):
-        core.ask(CHASE, size)
+    _ask_near(core)
     if core.launch == 0:
         ask_sweeps(core)
     if core.launch < 2:
         _far(core)
-    steps = undisturbed(curve(core.readings))
-    flat = terraces(steps)
+    steps, flat = _ask_first_sets(core)
     if len(flat) < 2:
         return
-    limit_cycles = hit_limit_cycles(flat)
-    ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
     core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, steps, flat))
     ask_pages(core)
+
+
+def ask_nearest(core: Core) -> None:
+    """Measure the nearest level of the memory hierarchy, and what misses it."""
+    _ask_near(core)
+    ask_sweeps(core)
+    _ask_first_sets(core)
+
+
+def _ask_near(core: Core) -> None:
+    for size in sizes(4096, NEAR_BYTES, 4):
+        core.ask(CHASE, size)
+
+
+def _ask_first_sets(core: Core) -> tuple[list[Step], list[Plateau]]:
+    """Divide the nearest level into sets, if there is one behind it; the curve so far."""
+    steps = undisturbed(curve(core.readings))
+    flat = terraces(steps)
+    if len(flat) > 1:
+        limit_cycles = hit_limit_cycles(flat)
+        ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
+    return steps, flat
 
 
 def ask_units(core: Core, keys: Collection[Key] | None = None) -> None:

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     from nhalf.decide.studies.form import StudyForm
     from nhalf.decide.studies.source import Source
     from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.store.run import Run
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet"})
 """Options that need no measurement."""
+NODE = "node"
+"""The folder of the node's run in a run."""
+NODE_S = 45.0
+"""What a brief measurement of a node takes at most on a quiet machine, with compiling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +121,29 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     if request.run:
         run, library = run_and_library(request.run)
     else:
-        run, library = _measured(request).run, ""
+        run, library = _measured(request, form).run, ""
     place = {"machine": None, "run": str(run.path)}
-    return Measured(run.name, Facts.of([run]), library), place
+    return Measured(run.name, Facts.of([run, *_node_runs(run)]), library), place
 
 
-def _measured(request: Request) -> Outcome:
-    """An ordinary run of what the study measures; prints what could not be measured."""
+def _node_runs(run: Run) -> list[Run]:
+    """The run of the node that was measured with a run, if there is one."""
+    from nhalf.store.run import DESCRIPTION, Run
+
+    folder = run.path / NODE
+    opened = [Run.open(folder)] if (folder / DESCRIPTION).is_file() else []
+    return [node for node in opened if node.has_points()]
+
+
+def _measured(request: Request, form: StudyForm) -> Outcome:
+    """An ordinary run of what the study measures; prints what could not be measured.
+
+    A node, if the study has one, is measured after it, in its own run inside; its time is
+    taken off the budget of messages.
+    """
     import sys
+
+    from msgspec.structs import replace
 
     from nhalf.base.request import parameters
     from nhalf.cli.allocate import allocate
@@ -143,12 +164,31 @@ def _measured(request: Request) -> Outcome:
     allocate(run_request)
     site = site_of(run_request)
     plan = plan_of(run_request, site)
+    if form.node:
+        plan = replace(plan, budget_s=max(plan.budget_s / 2, plan.budget_s - NODE_S))
     prepared = session.begin(plan, request.out, site)
     outcome = measured(prepared, Progress(request.is_silent))
     for name, reason in outcome.failed.items():
         sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
-    facts = Facts.of([outcome.run])
+    if form.node:
+        _measure_node(outcome.run, Progress(request.is_silent))
+    facts = Facts.of([outcome.run, *_node_runs(outcome.run)])
     if request.report:
         write_report(facts, outcome.run.path / "report.html")
     check_sound(outcome, facts)
     return outcome
+
+
+def _measure_node(run: Run, progress: Progress) -> None:
+    """Measure the node briefly; prints why it cannot be."""
+    import sys
+
+    from nhalf.base.errors import FailedError, MissingError
+    from nhalf.loops.livermore.brief import measure_brief
+    from nhalf.measure.probe.process import LaunchError
+    from nhalf.node.measuring import begin
+
+    try:
+        measure_brief(begin(run.path / NODE), progress)
+    except (FailedError, LaunchError, MissingError) as error:
+        sys.stderr.write(f"nhalf: not measured: the node: {error}\n")

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from nhalf.base.errors import unknown
 from nhalf.base.units import parse_size
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.unit import Unit, unit_of_name
@@ -69,7 +70,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if bool(self.pattern) == bool(self.node):
             raise ValueError("a number has either a pattern or a node")
         if self.node and self.node not in NODE_FIGURES:
-            raise ValueError(f"no number of a node is {self.node!r}: {', '.join(NODE_FIGURES)}")
+            raise ValueError(str(unknown("number of a node", self.node, NODE_FIGURES)))
 
     @property
     def size_bytes(self) -> int:
@@ -194,13 +195,15 @@ class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A study as written. `measure` is an ordinary study of `nhalf run`.
 
     `machines` are its machines, each a list of records: one for each transport that was measured.
-    `parts` are further files, beside this one, with tables, figures and conclusions.
+    `parts` are further files, beside this one, with tables, figures and conclusions. With `node` a
+    node is measured as well, briefly, after the messages.
     """
 
     title: str
     source: str
     machines: list[list[str]]
     measure: StudyFile
+    node: bool = False
     parts: list[str] = []
     table: list[TableForm] = []
     figure: list[FigureForm] = []

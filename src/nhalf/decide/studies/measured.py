@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError, library_named
@@ -20,7 +19,6 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.statistics.next_run import next_run_intervals
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
@@ -157,14 +155,9 @@ class Measured:
             .sort("launch")
             .collect()
         )
-        numbers = visits["number"].to_numpy()
-        ranks = int(point["ranks"][0])
-        if not len(numbers):
+        if visits.is_empty():
             raise InputError(f"{point['pattern'][0]} has no {name} here")
-        if len(numbers) == 1:
-            return Value(float(numbers[0]), None, ranks, MEASURED)
-        middle, low, high = next_run_intervals(numbers[np.newaxis], np.zeros(1, dtype=np.int64))
-        return Value(float(middle[0]), (float(low[0]), float(high[0])), ranks, MEASURED)
+        return Value.of_launches(visits["number"].to_list(), int(point["ranks"][0]))
 
     def _parameter(self, quantity: Quantity, of: Mapping[str, str]) -> Value:
         """A parameter of the model of a pattern at a size."""

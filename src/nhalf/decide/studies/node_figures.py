@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nhalf.decide.studies import caches, kernels
 from nhalf.decide.studies.unit import Unit
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
@@ -26,5 +27,7 @@ class NodeFigure:
     recorded: Callable[[Machine], Value]
 
 
-NODE_FIGURES: dict[str, NodeFigure] = {}
+NODE_FIGURES = {
+    name: NodeFigure(*figure) for name, figure in {**caches.FIGURES, **kernels.FIGURES}.items()
+}
 """By the name that studies write."""

@@ -33,6 +33,8 @@ PATTERNS = {
     ("pairs-bandwidth", "throughput"): "aggregate",
 }
 """Patterns of numbers that have another name in records."""
+NODE = "node"
+"""The pattern of points that are numbers of a node: `axes` names the figure."""
 RATIOS = ("ratio", "share", "cycles")
 """Units of the numbers of points that are neither times nor rates."""
 LAYERS = {
@@ -67,11 +69,20 @@ def _published(records: Recorded, quantity: Quantity) -> Value | None:
     if quantity.predicted:
         return None
     if quantity.node:
+        point = _node_point(machine, quantity.node)
+        if point is not None and point.ratio is not None:
+            return Value(point.ratio, origin=PUBLISHED)
         value = records.value(quantity)
         return value if value.origin == PUBLISHED else None
     if quantity.pattern in RESULTS:
         return RESULTS[quantity.pattern](machine, quantity)
     return _of_point(machine, quantity) or _of_formula(records, machine, quantity)
+
+
+def _node_point(machine: Machine, name: str) -> PublishedPoint | None:
+    """The published number of a node; None if there is none."""
+    axes = f"figure={name}"
+    return next((p for p in machine.points if (p.pattern, p.axes) == (NODE, axes)), None)
 
 
 def _traffic(machine: Machine, quantity: Quantity) -> Value:

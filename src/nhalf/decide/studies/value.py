@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.machines.draws import PredictedRate
+from nhalf.statistics.next_run import next_run_intervals
 
 ORIGINS = ("measured", "predicted", "published")
 """A ratio is the first of these that either of its numbers is."""
@@ -33,6 +37,20 @@ class Value:
         """The number with its interval from the values of all draws."""
         rate = PredictedRate.of(drawn)
         return cls(rate.middle_Bps, (rate.low, rate.high), ranks, per_draw=drawn)
+
+    @classmethod
+    def of_launches(cls, numbers: Sequence[float], ranks: int = 2) -> Value:
+        """The measured number with its interval from that of each launch; none from a single one.
+
+        Raises InputError if no launch has it.
+        """
+        if not numbers:
+            raise InputError("no launch has it")
+        if len(numbers) == 1:
+            return cls(float(numbers[0]), None, ranks, "measured")
+        row = np.array([numbers], dtype=float)
+        middle, low, high = next_run_intervals(row, np.zeros(1, dtype=np.int64))
+        return cls(float(middle[0]), (float(low[0]), float(high[0])), ranks, "measured")
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -77,10 +77,12 @@ def kernel_bounds(processor: Processor | None) -> list[KernelBound]:
     if processor is None:
         reason = "the processor here was not measured: run `nhalf node`"
         return [KernelBound(number, (), reason) for number in range(1, len(TITLES) + 1)]
-    return [_bounded(number, path, processor) for number, path in enumerate(sources(), 1)]
+    return [kernel_bound(number, processor) for number in range(1, len(TITLES) + 1)]
 
 
-def _bounded(number: int, path: Path, processor: Processor) -> KernelBound:
+def kernel_bound(number: int, processor: Processor) -> KernelBound:
+    """The bound of one kernel on a processor, or the reason why there is none."""
+    path = sources()[number - 1]
     program = read_program(path)
     if program.refusals:
         refusal = program.refusals[0]

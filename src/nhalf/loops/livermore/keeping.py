@@ -18,19 +18,21 @@ from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 
 
-def keep(run: Run, table: Sequence[Row]) -> Outcome:
-    """Store all points in a run and finish it."""
+def keep(run: Run, *launches: Sequence[Row]) -> Outcome:
+    """Store the points of a table for each launch in a run, and finish it."""
     with run.journal() as journal:
-        pairs = [(row, timing) for row in table for timing in row.timings]
-        for position, (row, timing) in enumerate(pairs):
-            journal.append(event("point", TRANSPORT, _record(position, row, timing)))
+        for launch, table in enumerate(launches):
+            pairs = [(row, timing) for row in table for timing in row.timings]
+            for position, (row, timing) in enumerate(pairs):
+                record = _record(launch, position, row, timing)
+                journal.append(event("point", TRANSPORT, record))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
     return outcome
 
 
-def _record(position: int, row: Row, timing: Timing) -> Record:
+def _record(launch: int, position: int, row: Row, timing: Timing) -> Record:
     values = {**row.climb(timing).as_values(), "cycle_s": 1 / timing.clock_hz}
     return Record(
         transport=TRANSPORT,
@@ -41,7 +43,7 @@ def _record(position: int, row: Row, timing: Timing) -> Record:
         placement=PLACEMENT,
         axes=axes_text(axes(timing.number, timing.build)),
         bytes=0,
-        launch=0,
+        launch=launch,
         position=position,
         started_s=time.time(),
         batch=timing.iterations,

@@ -62,15 +62,15 @@ def program(build: Build) -> Path:
     )
 
 
-def timings(build: Build) -> Iterator[Timing]:
+def timings(build: Build, samples: int = SAMPLES) -> Iterator[Timing]:
     """Run the kernels of a build, or those that are tuned; raises FailedError if they fail."""
     for number in TUNED if build.is_tuned else (0,):
-        yield from _timings(build, number)
+        yield from _timings(build, number, samples)
 
 
-def _timings(build: Build, number: int) -> Iterator[Timing]:
+def _timings(build: Build, number: int, samples: int) -> Iterator[Timing]:
     """Run one kernel of a build; number 0 is all."""
-    command = [str(program(build)), str(number), "0", str(SAMPLES), str(SECONDS)]
+    command = [str(program(build)), str(number), "0", str(samples), str(SECONDS)]
     outcome = run(command, RUN_TIMEOUT_S)
     if not outcome.succeeded:
         raise FailedError(f"the Livermore kernels ({build.title}) failed: {outcome.reason}")

@@ -10,10 +10,16 @@ from typing import Any
 
 import pytest
 
+from nhalf.base.errors import MissingError
+from nhalf.cli.verbs import study
 from nhalf.decide.studies import catalogue
 from nhalf.jobs.request import RunRequest
+from nhalf.loops.livermore.keeping import keep
+from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.planning import plan_of, site_of
+from nhalf.store.run import Run
 from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
+from tests.nhalf.decide.studies.test_node_numbers import table
 
 Call = Callable[..., Any]
 
@@ -73,7 +79,7 @@ def test_people_see_tables_and_verdicts(call: Call) -> None:
     assert done.code == 0, done.err
     assert "sp1-mpl, published" in done.out
     assert "formulas, and no measured times" in done.out
-    assert "1 cannot be tested on sp2-mpl; their numbers: 1 predicted, 18 published" in done.out
+    assert "5 cannot be tested on sp2-mpl; their numbers: 4 predicted, 25 published" in done.out
     for word in ("inf ", "nan", "Traceback"):
         assert word not in done.out
 
@@ -124,6 +130,33 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     assert json.loads(again.out)["conclusions"] == answer["conclusions"]
 
 
+def test_a_node_is_measured_in_a_run_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def brief(run: Run, progress: Progress) -> None:
+        keep(run, table(1.0))
+
+    monkeypatch.setattr("nhalf.loops.livermore.brief.measure_brief", brief)
+    run = Run.create(tmp_path / "run", {})
+    assert study._node_runs(run) == []
+    study._measure_node(run, Progress(quiet=True))
+    (node,) = study._node_runs(run)
+    assert node.path == run.path / "node"
+
+
+def test_a_node_that_cannot_be_measured_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def brief(run: Run, progress: Progress) -> None:
+        raise MissingError("no compiler", "install one")
+
+    monkeypatch.setattr("nhalf.loops.livermore.brief.measure_brief", brief)
+    run = Run.create(tmp_path / "run", {})
+    study._measure_node(run, Progress(quiet=True))
+    assert capsys.readouterr().err == "nhalf: not measured: the node: no compiler; install one\n"
+    assert study._node_runs(run) == []
+
+
 @needs_probes
 def test_global_arrays_on_the_model_machine_have_messages_alone(call: Call) -> None:
     model = ["--transport", "model", "--model", MACHINE, "--launches", "2", "--budget", "20s"]
@@ -140,7 +173,7 @@ def test_global_arrays_on_the_model_machine_have_messages_alone(call: Call) -> N
 
 @pytest.mark.parametrize("name", catalogue.names())
 def test_one_library_is_measured_unless_others_are_named(name: str) -> None:
-    study = str(catalogue.path_of(name))
+    path = str(catalogue.path_of(name))
     for given in (frozenset[str](), frozenset({"mpi"})):
-        request = RunRequest(study=study, mpi="all", given=given)
+        request = RunRequest(study=path, mpi="all", given=given)
         assert plan_of(request, site_of(request)).one_library is ("mpi" not in given)

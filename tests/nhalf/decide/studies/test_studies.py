@@ -37,6 +37,13 @@ UNTESTED_AT_HOME = {
     ("models-within-8", "sp2-mpl"): FORMULAS,
     ("models-within-8", "sp1-mpl"): FORMULAS,
     ("models-within-8", "spp1000-pvm"): FORMULAS,
+    **{
+        (conclusion, "sp2-mpl"): "no times of kernels"
+        for conclusion in (
+            *("kernel-1-below-bound", "kernel-7-below-bound"),
+            *("optimising-pays", "memory-bound-half"),
+        )
+    },
     ("short-separate", "sci-torus"): "posting a message",
     ("ping-ping-half", "x1-ssp"): INSIDE,
     ("ping-ping-msp", "x1-msp"): INSIDE,
@@ -341,7 +348,7 @@ def test_the_middle_of_phases() -> None:
 def test_what_it_measures_is_an_ordinary_study(name: str) -> None:
     plan = plans.study(str(catalogue.path_of(name)), cores=4)
     assert plan.blocks
-    assert plan.budget_s == 300
+    assert plan.budget_s <= 300  # with probes that are compiled before
 
 
 MINE = """
