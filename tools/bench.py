@@ -21,6 +21,7 @@ from benchmarks import (
     coverage,
     curve_time,
     link_rates,
+    machines,
     many_ranks,
     models,
     overhead,
@@ -52,6 +53,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     ),
     "links": (link_rates.measure, "How accurate are measured rates of links with a known rate?"),
     "ranks": (many_ranks.measure, "How many ranks can the model machine simulate, and how fast?"),
+    "machines": (
+        machines.measure,
+        "How well are machines of record predicted, without the figures compared?",
+    ),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
 }
 """Each with what its page answers."""

@@ -205,7 +205,7 @@ def gallery(name: str) -> Callable[[], str]:
 
 GALLERY = (
     *("errors", "pairs", "barriers", "collectives", "dense", "b-eff", "traffic"),
-    *("order-times", "orders"),
+    *("order-times", "orders", "left-out"),
 )
 FILLED: dict[str, Callable[[], str]] = {
     **{f"gallery-{name}": gallery(f"gallery-{name}") for name in GALLERY},

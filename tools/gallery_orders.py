@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures 4 to 6 of Adamidis et al. 2005: barrier, reduce and all-to-all on five machines.
 
-The study publishes which machine is faster, and of some pairs how many times. Published ratios come
-from the machines of record; orders without a number are written down here.
+The study publishes which machine is faster, and of some pairs how many times; the points of the
+machines of record have both.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
 
 MACHINES = ("altix-bx2", "x1-ssp", "x1-msp", "poweredge-ib", "opteron-myrinet")
-PROCESSORS = {"x1-ssp": 48, "x1-msp": 12}
-"""Of machines that have fewer than the study's 64 processors: those of three nodes for users."""
 RANKS = {"barrier": 64, "reduce": 32, "alltoall": 32}
 SIZES = (8, 1024, 1 << 20)
 MARK = "†"
-"""At times composed of messages, of machines whose collective operations are made otherwise."""
-REASON = f"composed of messages{MARK}"
+"""At times of a machine's own operation, with numbers inferred from published ones."""
+READ_BACK = "read back"
+"""The note at what a number was inferred from: that it comes out shows nothing."""
 TREE = "binomial"
 """The algorithm of a library that does not choose by size."""
+NATIVE = "native"
 
 Link = Callable[[str], str]
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
@@ -54,49 +54,56 @@ class Claim:
         return slower_s / predicted_s(self.pattern, self.faster, self.size_bytes)
 
     @property
-    def why(self) -> str:
-        """The reason of a wrong order, and what a long reduction along a tree would make of it."""
-        if self.predicted <= 1:
-            return REASON
-        if self.pattern == "reduce" and self.ratio is not None:
-            return f"{self.times_as_fast(TREE):.2g} times if the other one uses a {TREE} tree"
-        return ""
+    def note(self) -> str:
+        """Whether it was inferred from, and what a long reduction along a tree would make of it."""
+        words = [READ_BACK] if self in inferred_from() else []
+        if self.pattern == "reduce" and self.ratio and not own(self.pattern, self.slower):
+            words.append(f"{self.times_as_fast(TREE):.2g} if the other one uses a {TREE} tree")
+        return ", ".join(words)
 
 
 def claims() -> Iterator[Claim]:
-    """All that the study says of the three operations."""
-    for slower in ("poweredge-ib", "opteron-myrinet"):
-        yield published("barrier", 0, "altix-bx2", slower)
-    for slower in ("poweredge-ib", "opteron-myrinet"):
-        yield Claim("barrier", 0, "x1-ssp", slower)
-    for pattern in ("reduce", "alltoall"):
-        for size_bytes in SIZES:
-            for slower in ("altix-bx2", "poweredge-ib", "opteron-myrinet"):
-                if pattern == "reduce":
-                    yield published(pattern, size_bytes, "x1-ssp", slower)
-                else:
-                    yield Claim(pattern, size_bytes, "x1-ssp", slower)
+    """All that the study says of the three operations; a ratio of 1 stands for "faster"."""
+    for pattern in RANKS:
+        for faster in MACHINES:
+            points = [p for p in catalogue.machine(faster).points if p.pattern == pattern]
+            for point in sorted(points, key=lambda point: point.size_bytes or 0):
+                slower = point.axes.removeprefix("over=")
+                if slower in MACHINES:
+                    ratio = None if point.ratio == 1 else point.ratio
+                    yield Claim(pattern, point.size_bytes or 0, faster, slower, ratio)
 
 
-def published(pattern: str, size_bytes: int, faster: str, slower: str) -> Claim:
-    """A ratio of a record; one of 1 stands for "faster" without a number."""
-    (ratio,) = [
-        point.ratio
-        for point in catalogue.machine(faster).points
-        if (point.pattern, point.size_bytes or 0) == (pattern, size_bytes)
-        and point.axes == f"over={slower}"
-    ]
-    return Claim(pattern, size_bytes, faster, slower, None if ratio == 1 else ratio)
+@cache
+def inferred_from() -> frozenset[Claim]:
+    """The claims that numbers of records were inferred from."""
+    known = {
+        (each.machine, each.pattern, each.size_bytes or 0, each.axes)
+        for name in MACHINES
+        for operation in catalogue.machine(name).operations
+        for each in operation.inferred_from
+    }
+    return frozenset(
+        claim
+        for claim in claims()
+        if (claim.faster, claim.pattern, claim.size_bytes, f"over={claim.slower}") in known
+    )
+
+
+def own(pattern: str, machine: str) -> bool:
+    """Whether a record says how the machine performs an operation."""
+    return any(each.pattern == pattern for each in catalogue.machine(machine).operations)
 
 
 def ranks_of(pattern: str, machine: str) -> int:
-    """The ranks of the study, as far as the machine has processors."""
-    return min(RANKS[pattern], PROCESSORS.get(machine, RANKS[pattern]))
+    """The ranks of the study, as far as the machine has processors for users."""
+    return min(RANKS[pattern], catalogue.machine(machine).ranks_for_users or RANKS[pattern])
 
 
 @cache
 def predicted_s(pattern: str, machine: str, size_bytes: int, algorithm: str = "") -> float:
-    """The time of an algorithm, of the fastest if none is named."""
+    """The time of an algorithm; without a name of the machine's own, else of the fastest."""
+    algorithm = algorithm or (NATIVE if own(pattern, machine) else "")
     subject = f"{pattern}/{algorithm}" if algorithm else pattern
     ranks = ranks_of(pattern, machine)
     found = predict(subject, catalogue.machine(machine), [ranks], [size_bytes], algorithms())
@@ -124,7 +131,7 @@ def cells() -> list[tuple[str, int]]:
 def marked_time(pattern: str, machine: str, time_s: float) -> str:
     """A time with its mark, and the ranks where they are fewer."""
     ranks = ranks_of(pattern, machine)
-    mark = MARK if catalogue.machine(machine).collectives_by else ""
+    mark = MARK if own(pattern, machine) else ""
     return f"{format_time(time_s)}{mark}" + (f" ({ranks})" if ranks < RANKS[pattern] else "")
 
 
@@ -135,7 +142,7 @@ def orders(link: Link, table: Table) -> str:
         size = format_size(claim.size_bytes) if claim.size_bytes else "–"
         ratio = f"{claim.ratio:g} times" if claim.ratio else "faster"
         came_out = "yes" if claim.predicted > 1 else "**no**"
-        compared = (ratio, f"{claim.predicted:.2g} times", came_out, claim.why)
+        compared = (ratio, f"{claim.predicted:.2g} times", came_out, claim.note)
         rows.append([claim.pattern, size, link(claim.faster), link(claim.slower), *compared])
     head = [
         "operation",
@@ -155,5 +162,7 @@ def summary() -> str:
     for name in ("altix-bx2", "x1-ssp"):
         of_machine = [claim for claim in claims() if claim.faster == name]
         right = [claim for claim in of_machine if claim.predicted > 1]
-        parts.append(f"{len(right)} of {len(of_machine)} of `{name}`")
+        back = [claim for claim in right if claim in inferred_from()]
+        words = f"{len(right)} of {len(of_machine)} of `{name}` ({len(back)} {READ_BACK})"
+        parts.append(words)
     return f"Orders that come out right: {' and '.join(parts)}."

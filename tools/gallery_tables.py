@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable
 
+import gallery_left_out
 import gallery_orders
 from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept, names, where
 from gallery_traffic import table_of
@@ -182,7 +183,7 @@ def b_eff() -> str:
     """The effective bandwidth of all machines: predicted, and published where it is."""
     rows = []
     for name, ranks in B_EFF:
-        found = predict_b_eff(catalogue.machine(name), ranks)
+        found = predict_b_eff(catalogue.machine(name), ranks, without_own=True)
         for figure in ("b_eff", "at-longest", "rings-at-longest"):
             rate, published_Bps = found.figures[figure], found.published_Bps.get(figure)
             if published_Bps is None and figure != "b_eff":
@@ -211,5 +212,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "gallery-traffic": traffic,
     "gallery-order-times": lambda: gallery_orders.times(link, table),
     "gallery-orders": lambda: gallery_orders.orders(link, table),
+    "gallery-left-out": lambda: gallery_left_out.table_of(percent, link, table),
 }
 """By their marks in docs/gallery.md."""

@@ -14,6 +14,7 @@ from nhalf.machines.machine import Machine, PatternModel, Segment
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
 from nhalf.present.terminal.machine_list import message_cost
+from nhalf.present.terminal.machine_show import operation_lines
 
 MICROSECOND = 1e-6
 
@@ -58,6 +59,9 @@ def _section(machine: Machine) -> Iterator[str]:
         count = len(machine.points)
         figures = "a single figure" if count == 1 else f"{count} single figures"
         yield f"And {figures}, by `nhalf machines show {machine.name}`."
+    if machine.operations:
+        yield "Collective operations:"
+        yield "\n".join(f"- {line}" for line in operation_lines(machine))
     for heading, lines in (
         ("Not published", machine.unknown),
         ("Assumed, not published", machine.assumptions),

@@ -6,7 +6,8 @@ from __future__ import annotations
 from html import escape
 
 from nhalf.base.units import format_size
-from npb_traffic import sends_of
+from nhalf.models.npb.problems import problem
+from nhalf.models.npb.traffic import ALLTOALL, ALLTOALLV, SEND, traffic_of
 
 RANKS = 16
 KERNELS = {
@@ -18,6 +19,8 @@ KERNELS = {
     "sp": "as BT, with smaller pieces",
     "lu": "edges and faces to neighbours in x and y",
 }
+DRAWN = {"ft": ALLTOALL, "is": ALLTOALLV}
+"""What is drawn of kernels that send blocks; of IS all keys, divided evenly."""
 CELL_PX, ROOM_PX, HEAD_PX = 9, 14, 34
 STYLE = """
 .npb { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 1rem; }
@@ -37,9 +40,15 @@ def sent_bytes(kernel: str) -> dict[tuple[int, int], int]:
     """Bytes of a whole run by sender and receiver; what a rank sends to itself is left out."""
     found: dict[tuple[int, int], int] = {}
     for rank in range(RANKS):
-        for (_, peer, size_bytes), times in sends_of(kernel, rank, RANKS).items():
-            if peer != rank:
-                found[rank, peer] = found.get((rank, peer), 0) + size_bytes * times
+        for (call, partner, size_bytes), times in traffic_of(
+            problem(kernel, "S"), rank, RANKS
+        ).items():
+            if call != DRAWN.get(kernel, SEND):
+                continue
+            piece_bytes = size_bytes // RANKS if call == ALLTOALLV else size_bytes
+            for peer in [partner] if call == SEND else range(RANKS):
+                if peer != rank:
+                    found[rank, peer] = found.get((rank, peer), 0) + piece_bytes * times
     return found
 
 

@@ -29,7 +29,7 @@ UNITLESS |= {"state_slow", "flag_slow"}  # pure numbers
 UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
-UNITLESS |= {"messages", "partners", "degrees"}  # counted, in arrays of real numbers or as a median
+UNITLESS |= {"messages", "partners", "degrees", "operations"}  # counted, as real numbers
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
 """Names of real numbers that need no unit."""
 

@@ -55,6 +55,14 @@ class SteadyClock {
   std::int64_t epoch_ns_ = read_ns(clock_);
 };
 
+/// Seconds that the calling thread had a processor: waiting counts where it spins, and not where it
+/// sleeps.
+inline double thread_processor_s() {
+  timespec spent{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
 /// A clock that is wrong on purpose, to test synchronisation. Each rank draws its offset and its
 /// drift uniformly from the range of the options.
 class ClockError {

@@ -62,6 +62,8 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   [[nodiscard]] std::string clock_source() const {
     return me().clock_error.any() ? "rank " + std::to_string(rank_) : "virtual";
   }
+  /// Returns how long this rank's processor was busy: its overheads.
+  [[nodiscard]] double busy_s() const { return me().busy_s; }
   /// Messages that all ranks have sent so far.
   [[nodiscard]] std::uint64_t messages_sent() const { return machine_.messages; }
   /// Returns how often ranks resumed after a wait.
@@ -181,6 +183,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     const double overhead_s = p.o_s * slow * factor();
     const double began_s = std::max(me().clock_s, me().sender_free_s);
     me().clock_s = began_s + overhead_s;
+    me().busy_s += overhead_s;
     me().sender_free_s = began_s + gap_s * p.slowness.on_sender(rank_);
     double leaves_s = began_s;
     if (p.slowness.is_way(rank_, peer)) {
@@ -203,8 +206,9 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     const double taken_s =
         std::max(arrival_s, me().last_arrival_s + (me().last_arrival_s < 0 ? 0 : gap_s));
     me().last_arrival_s = taken_s;
-    me().clock_s =
-        std::max(me().clock_s, taken_s) + p.o_r * factor() * p.slowness.on_message(from, rank_);
+    const double overhead_s = p.o_r * factor() * p.slowness.on_message(from, rank_);
+    me().clock_s = std::max(me().clock_s, taken_s) + overhead_s;
+    me().busy_s += overhead_s;
   }
 
   /// Waits for all ranks; the last one to come acts for all.

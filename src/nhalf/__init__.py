@@ -161,12 +161,12 @@ def history(
     """
     from nhalf.base.arguments import as_path, as_text
     from nhalf.decide.history.history import history as history_of
+    from nhalf.decide.history.levels import usable_runs
     from nhalf.jobs.keywords import bytes_of
-    from nhalf.store.collection import collected
 
     sizes = bytes_of(bytes) if _is_given(bytes) else ()
     narrowing = as_text(pattern, "pattern"), as_text(mpi, "mpi"), sizes
-    collection = collected([as_path(path, "run", "runs/today") for path in paths])
+    collection = usable_runs([as_path(path, "run", "runs/today") for path in paths])
     _warn_skipped(collection.unreadable.values())
     return history_of(collection.runs, *narrowing)
 

@@ -28,7 +28,9 @@ final class Description {
 
   private static Map<String, Object> pattern(KernelInfo info) {
     final Map<String, Object> memory = new LinkedHashMap<>();
+    final Map<String, Object> operations = new LinkedHashMap<>();
     for (char name : info.classes().toCharArray()) {
+      operations.put(String.valueOf(name), info.operations().applyAsDouble(name));
       memory.put(String.valueOf(name), info.memoryBytes().applyAsDouble(name));
     }
     final Map<String, Object> one = new LinkedHashMap<>();
@@ -47,6 +49,7 @@ final class Description {
     one.put("algorithms", List.of());
     one.put("ranks_rule", "any");
     one.put("memory_bytes", memory);
+    one.put("operations", operations);
     return one;
   }
 

@@ -59,16 +59,19 @@ std::string description(const std::vector<KernelEntry<World>>& kernels) {
   std::vector<json::Object> listed;
   for (const auto& [info, make] : kernels) {
     json::Object memory;
+    json::Object operations;
     json::Object ranks_max;
     for (const char name : info.classes) {
       memory.add(std::string(1, name), info.memory_bytes(name));
+      operations.add(std::string(1, name), info.operations(name));
       const int most = ranks_max_in<World>(info, name);
       if (most > 0) ranks_max.add(std::string(1, name), most);
     }
     listed.push_back(description_of(pattern_of(info), true, {})
                          .add("ranks_rule", name_of(rule_in<World>(info)))
                          .add("ranks_max", ranks_max)
-                         .add("memory_bytes", memory));
+                         .add("memory_bytes", memory)
+                         .add("operations", operations));
   }
   return json::Object{}
       .add("schema", schema_version)

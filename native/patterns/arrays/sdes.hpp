@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "contract/pattern.hpp"
 #include "patterns/bases/arrays/array_access.hpp"
 #include "patterns/bases/arrays/sdes_attack.hpp"
+#include "patterns/bases/arrays/sdes_here.hpp"
 
 namespace nhalf {
 
@@ -16,7 +20,11 @@ inline constexpr AxisInfo sdes_axes[] = {
     array_axes[0],
     {"block", "even", "even", "keys in a block; even: one block for each rank"},
     {"keys", "1024", "1024", "secret keys to recover; there are 1024 in all"},
-    {"pairs", "16", "16", "pairs of chosen plain texts for each key"}};
+    {"pairs", "16", "16", "pairs of chosen plain texts for each key"},
+    {"tables", "constant", "constant",
+     "constant: tables of differences that the compiler knows; shared: those that the ranks built "
+     "in shared arrays, looked up by the same access"}};
+inline constexpr std::array<std::string_view, 2> sdes_tables_names{"constant", "shared"};
 
 inline constexpr PatternInfo sdes_info{
     .name = "sdes",
@@ -42,6 +50,7 @@ class SdesAttack : public Pattern {
                           transport.size())),
         seen_(transport, {layout_.size() * texts(), layout_.block() * texts(), layout_.ranks()}),
         found_(transport, layout_) {
+    if (point.choice("tables", sdes_tables_names) == 1) tables_.emplace(transport);
     const auto own = seen_.local();
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto text = static_cast<int>(i % texts());
@@ -82,43 +91,33 @@ class SdesAttack : public Pattern {
   [[nodiscard]] std::size_t texts() const { return 2 * static_cast<std::size_t>(pairs_); }
 
   void attack() {
-    switch (access_) {
-      case Access::for_all:
-        return pgas::for_all(found_, [this](std::size_t key) {
-          auto text = key * texts();
-          found_[key] = key_of([&] { return std::uint8_t{seen_[text++]}; });
-        });
-      case Access::pointer:
-        return each_block([this](std::size_t first, std::size_t count) {
-          attack_run(count, found_.at(first), seen_.at(first * texts()));
-        });
-      case Access::block:
-        return each_block([this](std::size_t first, std::size_t count) {
-          attack_run(count, found_.at(first).in_block(), seen_.at(first * texts()).in_block());
-        });
-      case Access::cast:
-        return attack_run(found_.local().size(), found_.local().data(), seen_.local().data());
-    }
+    with_access(access_, [this](auto access) {
+      if (tables_) {
+        attack_by<access()>(tables_->template inputs<access()>());
+      } else {
+        attack_by<access()>(sdes::ConstantPairs());
+      }
+    });
   }
-  template <class Run>
-  void each_block(Run run) {
-    pgas::each_block(layout_, found_.rank(),
-                     [&](std::size_t first, std::size_t, std::size_t count) { run(first, count); });
+  template <Access access, class Inputs>
+  void attack_by(const Inputs& inputs) {
+    const auto of_block = [&](std::size_t first, std::size_t local, std::size_t count) {
+      attack_run(count, pointer_by<access>(found_, first, local),
+                 pointer_by<access>(seen_, first * texts(), local * texts()), inputs);
+    };
+    pgas::each_block(layout_, found_.rank(), of_block);
   }
-  template <class Key, class Text>
-  void attack_run(std::size_t count, Key key, Text text) {
+  template <class Key, class Text, class Inputs>
+  void attack_run(std::size_t count, Key key, Text text, const Inputs& inputs) {
     for (; count > 0; --count) {
-      *key = key_of([&] {
-        const std::uint8_t next = *text;
+      const auto next = [&] {
+        const std::uint8_t seen = *text;
         ++text;
-        return next;
-      });
+        return seen;
+      };
+      *key = static_cast<std::uint16_t>(sdes::recovered(pairs_, next, inputs).value_or(unknown));
       ++key;
     }
-  }
-  template <class Next>
-  std::uint16_t key_of(Next next) {
-    return static_cast<std::uint16_t>(sdes::recovered(pairs_, next).value_or(unknown));
   }
 
   [[nodiscard]] bool all_found() {
@@ -134,6 +133,7 @@ class SdesAttack : public Pattern {
   pgas::Layout layout_;
   pgas::shared_array<std::uint8_t, T> seen_;
   pgas::shared_array<std::uint16_t, T> found_;
+  std::optional<sdes::TablesHere<T>> tables_;
 };
 
 NHALF_PATTERN(sdes_info, SdesAttack);

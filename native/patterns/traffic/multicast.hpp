@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "multicast/all_multicasts.hpp"
 #include "multicast/bases/multicast_case.hpp"
 #include "patterns/bases/collectives/operation.hpp"
+#include "timing/processor_clock.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace nhalf {
 
@@ -31,6 +35,9 @@ inline constexpr PatternInfo multicast_info{
 
 /// The ways to multicast that know ranks by number only, on messages: a rank forwards each piece
 /// as soon as it has it. Who is no destination has nothing to do.
+///
+/// The processor time of those that take part is a second result, taken after the samples: from the
+/// start to each rank's own end. A rank that spins while it waits is busy all that time.
 template <Transport T>
 class MulticastMessages : public Pattern {
  public:
@@ -69,7 +76,39 @@ class MulticastMessages : public Pattern {
     return destinations_ * buffer_.size_bytes();
   }
 
+  std::vector<Value> values() override {
+    if constexpr (HasProcessorTime<T>) {
+      const double own_s = processor_s();
+      const auto everyone_s = collect(transport_, std::span(&own_s, 1));
+      if (everyone_s.empty()) return {};
+      const double sum_s = std::accumulate(everyone_s.begin(), everyone_s.end(), 0.0);
+      return {{"host_cpu_s", sum_s / static_cast<double>(destinations_ + 1)},
+              {"host_cpu_max_s", *std::ranges::max_element(everyone_s)},
+              {"host_cpu_source_s", everyone_s.front()}};
+    } else {
+      return {};
+    }
+  }
+
  private:
+  static constexpr int repetitions = 15;
+
+  /// Processor time of one multicast on this rank: the median; 0 where it has no part.
+  double processor_s()
+    requires HasProcessorTime<T>
+  {
+    ProcessorClock<T> clock(transport_);
+    Stopwatch watch(clock);
+    std::array<double, repetitions> times_s;
+    for (double& time_s : times_s) {
+      watch.reset();
+      transport_.barrier();
+      watch.time([&] { run(1); });
+      time_s = std::max(0.0, watch.seconds().value_or(0));
+    }
+    return from_ || !to_.empty() ? median(times_s) : 0;
+  }
+
   static const MulticastInfo& way_named(std::string_view name) {
     for (const auto& info : multicasts())
       if (info.name == name && !info.needs_torus) return info;

@@ -91,6 +91,8 @@ class ModelMachine {
 
   struct alignas(64) Rank {
     double clock_s = 0;
+    /// How long its processor was busy with messages.
+    double busy_s = 0;
     double sender_free_s = 0;
     double last_arrival_s = -1;
     /// Time at which its latest synchronous message was received; below 0 before.

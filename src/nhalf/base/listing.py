@@ -10,3 +10,8 @@ def few(names: Sequence[str], most: int) -> str:
     """The first `most` names of a list, and the number of the remaining ones."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them: '8 B', '8 B and 16 B', '8 B, 16 B and 32 B'."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -29,6 +29,8 @@ _TIME = re.compile(_NUMBER + r"\s*(ns|us|µs|μs|ms|s)")
 _TIME_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
 _RATE = re.compile(_NUMBER + r"\s*([kKMGT]?)(i?)(B|bit)/s")
 _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+MINUTE_S, HOUR_S = 60.0, 3600.0
+DAY_HOURS = 24
 _SHARE = re.compile(_NUMBER + r"\s*(%?)")
 
 
@@ -119,6 +121,21 @@ def format_time(time_s: float) -> str:
         if magnitude >= factor * 0.9995:
             return f"{format_number(time_s / factor)} {suffix}"
     return f"{format_number(time_s * 1e9)} ns" if magnitude >= TIME_LEAST_S else "0 ns"
+
+
+def format_duration(time_s: float) -> str:
+    """'40 s', '9 min', '2 h 15 min' or '3.5 days': how long somebody waits."""
+    if not math.isfinite(time_s) or time_s < 1:
+        return format_time(time_s)
+    if time_s < MINUTE_S - 0.5:
+        return format_time(round(time_s))
+    minutes = round(time_s / MINUTE_S)
+    hours, minutes_past = divmod(minutes, 60)
+    if hours == 0:
+        return f"{minutes} min"
+    if hours > DAY_HOURS:
+        return f"{format_number(time_s / (DAY_HOURS * HOUR_S), 2)} days"
+    return f"{hours} h {minutes_past} min" if minutes_past else f"{hours} h"
 
 
 def format_rate(rate_Bps: float) -> str:

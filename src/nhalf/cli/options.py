@@ -88,7 +88,11 @@ class TraceOptions(Request, heading="Of a traced program"):
         str, Option("Machine of the trace (file or run), to print the prediction error there.")
     ] = ""
     placement: Annotated[
-        str, Option("Hosts x ranks on each, e.g. 4x2 or 4x2,2x4; default: as traced.")
+        str,
+        Option(
+            "Hosts x ranks on each, e.g. 4x2,2x4; default: as traced. "
+            "Of a pattern same-node or other-node."
+        ),
     ] = ""
     computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
         "1"

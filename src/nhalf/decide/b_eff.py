@@ -6,7 +6,9 @@ pattern go at the same time, as with the fastest of the benchmark's three method
 directions; the random orders differ from those of the probe.
 
 The draws cover what is unpublished, not what the model leaves out. So an interval is at least as
-wide as the published values of other machines are away from their predictions.
+wide as the published values of other machines are away from their predictions; and what the model
+leaves out of a machine of record at the ranks that were published, it is taken to leave out at
+others.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -42,7 +44,11 @@ NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
 
 @dataclass(frozen=True)
 class EffectiveBandwidth:
-    """Bytes per second by name, published values for the same ranks, and why they are ranges."""
+    """Bytes per second by name, published values for the same ranks, and why they are ranges.
+
+    `own_ratio` are the published over the predicted figures of the machine itself, which `figures`
+    are multiplied with; published ones are then read back.
+    """
 
     machine: str
     ranks: int
@@ -51,6 +57,7 @@ class EffectiveBandwidth:
     published_Bps: dict[str, float]
     reasons: tuple[str, ...]
     coverage: Coverage | None = None
+    own_ratio: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf predict beff --json`."""
@@ -60,6 +67,8 @@ class EffectiveBandwidth:
                 "rate_Bps": rate.middle_Bps if rate.is_certain else None,
                 "rate_Bps_interval": [rate.low, rate.high],
                 "published_Bps": self.published_Bps.get(name),
+                "own_ratio": self.own_ratio.get(name, 1.0),
+                "origin": self._origin(name),
             }
             for name, rate in self.figures.items()
         ]
@@ -68,6 +77,11 @@ class EffectiveBandwidth:
         left_out = {"inside": held.inside, "of": held.count} if held else None
         notes = list(self.reasons)
         return {**whole, "nodes": self.nodes, "rows": rows, "left_out": left_out, "notes": notes}
+
+    def _origin(self, name: str) -> str:
+        """Whether a figure is predicted, or read back from the published one that scales it."""
+        is_own = name in self.own_ratio and name in self.published_Bps
+        return "read back" if is_own else "predicted"
 
 
 @dataclass(frozen=True)
@@ -78,10 +92,14 @@ class Coverage:
     count: int
 
 
-def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwidth:
+def predict_b_eff(
+    machine: Machine, ranks: int, mpi: str = "", *, without_own: bool = False
+) -> EffectiveBandwidth:
     """Predict the figures for a number of ranks that fill one node after the other.
 
-    Raises InputError for fewer than 2 ranks, and for more than the machine holds.
+    Predictions of a machine of record are scaled to its own published figures, unless it is to be
+    predicted `without_own`. Raises InputError for fewer than 2 ranks, and for more than the machine
+    holds.
     """
     drawn = drawn_b_eff(machine, ranks, mpi)
     reason = (
@@ -89,8 +107,39 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
         f"{error_ratio('b_eff'):.2f} of b_eff's predictions (95 % of machines), "
         f"{error_ratio('at-longest'):.2f} at L_max: no interval is narrower"
     )
-    reasons = (reason, *drawn.reasons)
-    return replace(drawn, figures=_widened(drawn), reasons=reasons, coverage=coverage())
+    widened = replace(drawn, figures=_widened(drawn), reasons=(reason, *drawn.reasons))
+    own = None if without_own else _published_of(machine)
+    return replace(_scaled(widened, own) if own else widened, coverage=coverage())
+
+
+def _scaled(prediction: EffectiveBandwidth, own: EffectiveBandwidth) -> EffectiveBandwidth:
+    """A prediction times what the published figures of its machine are over their predictions."""
+    own_ratio = {
+        name: published_Bps / own.figures[name].middle_Bps
+        for name, published_Bps in own.published_Bps.items()
+        if name in own.figures
+    }
+    figures = {
+        name: rate.scaled(own_ratio.get(name, 1.0)) for name, rate in prediction.figures.items()
+    }
+    reason = (
+        f"scaled to its published values of {own.ranks} ranks, b_eff by {own_ratio['b_eff']:.2f}: "
+        f"those of {own.ranks} ranks are read back"
+    )
+    reasons = (reason, *prediction.reasons)
+    return replace(prediction, figures=figures, reasons=reasons, own_ratio=own_ratio)
+
+
+def _published_of(machine: Machine) -> EffectiveBandwidth | None:
+    """The drawn prediction for published values of a machine of record, changed or not.
+
+    None if it has none, and for another machine that has the name of one.
+    """
+    name = machine.name.partition(" (")[0]
+    if name not in catalogue.names() or catalogue.machine(name).source != machine.source:
+        return None
+    predictions = _published_predictions()
+    return next((drawn for drawn in predictions if drawn.machine == name), None)
 
 
 def _widened(prediction: EffectiveBandwidth, without: str = "") -> dict[str, PredictedRate]:
@@ -192,7 +241,7 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwid
         -(-ranks // per_node),
         {name: PredictedRate.of(rate_Bps) for name, rate_Bps in zip(NAMES, figures, strict=True)},
         _published(machine.points, ranks),
-        tuple(_reasons(machine)),
+        tuple(_reasons(machine, ranks)),
     )
 
 
@@ -253,8 +302,10 @@ def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]
     }
 
 
-def _reasons(machine: Machine) -> Iterator[str]:
-    """The causes of a wide interval."""
+def _reasons(machine: Machine, ranks: int) -> Iterator[str]:
+    """The causes of a wide interval, and of doubt."""
+    if ranks > (machine.ranks_for_users or ranks):
+        yield f"users get no more than {machine.ranks_for_users} ranks of {machine.name}"
     yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
     yield "messages between nodes keep the way of their node busy for 5 to 46 % of a latency each"
     yield "two exchanges start within 1 to 3.2 latencies: at once, or in turn"

@@ -29,7 +29,7 @@ from nhalf.base.arrays import Floats
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.curve import THRESHOLD_BYTES
 from nhalf.machines.parts import Parts
-from nhalf.models.expression import Expression, parse
+from nhalf.models.expression import PART_BYTES, Expression, parse
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.statistics.gaussian_process import Correction, Prior
 
@@ -54,6 +54,7 @@ PAIR = -3.0
 """The position of 2 ranks on the axis of log2 p: as far from 3 as two protocols are apart."""
 
 Cost = Callable[[NDArray[Any], NDArray[Any]], Floats]
+"""Seconds, or the bytes of a part, for paired arrays of ranks and bytes."""
 Cell = tuple[str, int, int]
 """Algorithm, index of the number of ranks in the grid, index of the size."""
 
@@ -92,12 +93,14 @@ class Choice:
     """The state of knowledge about every algorithm of one operation on a grid.
 
     `costs` are the composed costs by algorithm, seconds for paired arrays of ranks and bytes;
-    `measured_s` are the measured times, seconds by cell.
+    `measured_s` are the measured times, seconds by cell; `part_bytes` are the sizes of parts in
+    cells whose messages are cut.
     """
 
     grid: Grid
     costs: Mapping[str, Cost]
     measured_s: dict[Cell, float] = field(default_factory=dict)
+    part_bytes: Mapping[Cell, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         p, n = np.meshgrid(self.grid.ranks, self.grid.size_bytes, indexing="ij")
@@ -106,14 +109,30 @@ class Choice:
 
     @classmethod
     def of(
-        cls, operation: str, algorithms: Sequence[Algorithm], parts: Parts, grid: Grid
+        cls,
+        operation: str,
+        algorithms: Sequence[Algorithm],
+        parts: Parts,
+        grid: Grid,
+        part_bytes: Mapping[Cell, int] | None = None,
     ) -> Choice:
-        """Start from the costs of the algorithms, and of the library's own one, on a machine."""
+        """Start from the costs of the algorithms, and of the library's own one, on a machine.
+
+        Messages are cut into parts of `part_bytes` in its cells, of the usual size in others.
+        """
         costs = {
             NATIVE: TREE,
             **{algorithm.name: algorithm.cost or TREE for algorithm in algorithms},
         }
-        return cls(grid, {name: _cost(operation, cost, parts) for name, cost in costs.items()})
+        cuts = part_bytes or {}
+        return cls(
+            grid,
+            {
+                name: _cost(operation, cost, parts, _cut(grid, name, cuts))
+                for name, cost in costs.items()
+            },
+            part_bytes=cuts,
+        )
 
     def learn(self, cells: Mapping[Cell, float]) -> None:
         """Add measured times, seconds by cell."""
@@ -219,11 +238,27 @@ class Choice:
         return spread
 
 
-def _cost(operation: str, cost: Expression, parts: Parts) -> Cost:
+def _cut(grid: Grid, algorithm: str, part_bytes: Mapping[Cell, int]) -> Cost:
+    """The size of a part of an algorithm: that of the nearest cell which is no larger."""
+    by_cell = np.full((len(grid.ranks), len(grid.size_bytes)), float(PART_BYTES))
+    for (name, i, j), size in part_bytes.items():
+        if name == algorithm:
+            by_cell[i, j] = size
+
+    def cut_bytes(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
+        row = np.abs(np.subtract.outer(ranks, grid.ranks)).argmin(axis=-1)
+        column = np.searchsorted(grid.size_bytes, size_bytes, side="right") - 1
+        return np.asarray(by_cell[row, np.maximum(column, 0)])
+
+    return cut_bytes
+
+
+def _cost(operation: str, cost: Expression, parts: Parts, cut: Cost) -> Cost:
     """The composed cost; if a formula gives zero or less, that of one message."""
 
     def time_s(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
-        composed_s = cost.value(ranks, cost_bytes(operation, ranks, size_bytes), parts.functions)
+        n = cost_bytes(operation, ranks, size_bytes)
+        composed_s = cost.value(ranks, n, parts.functions, cut(ranks, size_bytes))
         message = parts.functions["T"](size_bytes.astype(np.float64))
         positive: Floats = np.where(composed_s > 0, composed_s, np.maximum(message, TIME_MIN_S))
         return positive

@@ -7,7 +7,7 @@ The requested cells are simulated in one run per batch, whose directory is remov
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.decide.ways import parts_of_algorithms
+from nhalf.facts.part_sizes import PART
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine
@@ -26,7 +28,9 @@ from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.simulate.session import Simulation, begin
 from nhalf.measure.simulate.subject import site_of
+from nhalf.models.expression import PART_BYTES
 from nhalf.statistics.summary import summarise
+from nhalf.store.axes import axis
 
 
 class Simulated:
@@ -36,6 +40,7 @@ class Simulated:
         self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
     ) -> None:
         self.operation, self.machine, self.grid, self.progress = operation, machine, grid, progress
+        self.part_bytes: Mapping[Cell, int] = {}
         self.simulation = Simulation(ranks=grid.ranks[-1], mpi=mpi)
         self.site = site_of(machine, grid.ranks[-1], mpi)
         ranks_max = len(self.site.hosts) * self.site.cores_per_host
@@ -51,26 +56,37 @@ class Simulated:
             blocks = list(self._blocks(cells))
             prepared = begin(self.machine, self.simulation, "", blocks, Path(folder, "run"))
             run = measure(prepared, self.progress).run
-            rows = summarise(run.measurements()).select("algorithm", "ranks", "bytes", "median_s")
-        times = {(row[0], row[1], row[2]): row[3] for row in rows.iter_rows()}
+            summary = summarise(run.measurements())
+        rows = summary.select("algorithm", "ranks", "bytes", axis(PART), "median_s")
+        times = {row[:-1]: row[-1] for row in rows.iter_rows()}
         ranks, sizes = self.grid.ranks, self.grid.size_bytes
-        keys = {(name, i, j): (name, ranks[i], sizes[j]) for name, i, j in cells}
+        keys = {
+            (name, i, j): (name, ranks[i], sizes[j], self._part(name, i, j)) for name, i, j in cells
+        }
         return {cell: times[key] for cell, key in keys.items() if key in times}
 
+    def _part(self, *cell: *Cell) -> str | None:
+        """The size of a part as the axis has it; None for the usual one."""
+        size_bytes = self.part_bytes.get(cell)
+        return None if size_bytes in (None, PART_BYTES) else str(size_bytes)
+
     def _blocks(self, cells: Sequence[Cell]) -> list[Block]:
-        """A block for each algorithm and number of ranks, with its sizes."""
-        frame = pl.DataFrame(cells, schema=["algorithm", "row", "column"], orient="row")
+        """A block for each algorithm, number of ranks and size of parts, with its sizes."""
+        rows = [(*cell, self._part(*cell)) for cell in cells]
+        frame = pl.DataFrame(rows, schema=["algorithm", "row", "column", PART], orient="row")
         blocks = []
-        for (name, row), part in frame.group_by("algorithm", "row", maintain_order=True):
+        for (name, row, part), group in frame.group_by(
+            "algorithm", "row", PART, maintain_order=True
+        ):
             ranks = self.grid.ranks[row]
             layout = contrasting_layouts(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
-            sizes = sorted({self.grid.size_bytes[column] for column in part["column"]})
+            sizes = sorted({self.grid.size_bytes[column] for column in group["column"]})
             blocks.append(
                 Block(
                     patterns=[self.operation],
                     ranks=[ranks],
                     bytes=",".join(map(str, sizes)),
-                    axes={AXIS: str(name)},
+                    axes={AXIS: str(name), **({PART: str(part)} if part else {})},
                     placements=[layout],
                 )
             )
@@ -91,8 +107,12 @@ def simulated_choice(
     share: float,
     progress: Progress,
     mpi: str = "",
+    part_bytes: int | None = None,
 ) -> Choice:
-    """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
+    """The choice on a grid after simulating a share of all cells (algorithm, ranks, size).
+
+    Messages are cut into parts of `part_bytes`; None: of the size that composed times choose.
+    """
     parts = parts_of(Messages(machine, mpi))
     simulated = Simulated(operation, machine, grid, progress, mpi)
     hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
@@ -101,7 +121,14 @@ def simulated_choice(
         rendezvous_bytes=parts.rendezvous_bytes,
         per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
     )
-    choice = Choice.of(operation, algorithms, parts, grid)
+    simulated.part_bytes = {
+        (name, i, j): size
+        for name, part_of in parts_of_algorithms(operation, algorithms, parts, part_bytes).items()
+        for i, p in enumerate(grid.ranks)
+        for j, n in enumerate(grid.size_bytes)
+        if (size := part_of(p, n)) is not None
+    }
+    choice = Choice.of(operation, algorithms, parts, grid, simulated.part_bytes)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     explore(choice, simulated.measure, round(share * cells))
     return choice

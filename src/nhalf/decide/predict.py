@@ -21,10 +21,18 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
 from nhalf.decide.choice import Choice
-from nhalf.decide.ways import UNSIZED, Seconds, Way, known_ways
+from nhalf.decide.way import PartOf, Seconds, Way
+from nhalf.decide.ways import UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.models.expression import PART_BYTES
+from nhalf.mpi.decision_table import NATIVE
+
+Cell = tuple[int, int, int]
+"""The numbers of a way, of a number of ranks and of a size."""
+CLOSE = 4
+"""Ratio of two sizes up to which the best parts in between are like those at either."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Prediction:
     are cut. `ends_by_ratio` are the factors from the ways' times to the ends of their intervals,
     None where no error is known, and `calibration` says what widened them. `missing` says why ways
     lack a time in a cell; `extrapolated` (ways, ranks, sizes) marks times beyond the known range.
+    `intervals_s` are those of cells (indices) with numbers known as ranges.
     """
 
     pattern: str
@@ -59,12 +68,18 @@ class Prediction:
     caveat: str = ""
     ends_by_ratio: tuple[float | None, ...] = ()
     calibration: tuple[str, ...] = ()
-    part_bytes: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
+    part_bytes: Mapping[Cell, int] = field(default_factory=dict)
+    intervals_s: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
 
-    def interval_s(self, way: int, time_s: float) -> tuple[float, float] | None:
-        """The interval of a time of a way, by its number; None if nothing is known of its error."""
-        ratio = self.ends_by_ratio[way] if self.ends_by_ratio else None
-        return None if ratio is None else (time_s / ratio, time_s * ratio)
+    def interval_s(self, cell: Cell) -> tuple[float, float] | None:
+        """The interval of the time in a cell; None if nothing is known of its error."""
+        ratio = self.ends_by_ratio[cell[0]] if self.ends_by_ratio else None
+        drawn_s = self.intervals_s.get(cell)
+        if ratio is None:
+            return drawn_s
+        time_s = float(self.time_s[cell])
+        low, high = drawn_s or (time_s, time_s)
+        return min(low, time_s / ratio), max(high, time_s * ratio)
 
     @property
     def notes(self) -> list[str]:
@@ -72,7 +87,13 @@ class Prediction:
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
         caveats = [self.caveat] if self.caveat else []
+        caveats += [way.basis for way in self.ways if way.basis]
         return [*caveats, *self.calibration, *self.missing, *([words] if count else [])]
+
+    @property
+    def has_native(self) -> bool:
+        """Whether the machine's own operation, or the library's, is one of the ways."""
+        return any(way.algorithm == NATIVE for way in self.ways)
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; ties go to the first."""
@@ -104,7 +125,7 @@ class Prediction:
                     "bytes": self.size_bytes[j],
                     "part_bytes": self.part_bytes.get((k, i, j)),
                     "time_s": float(self.time_s[k, i, j]),
-                    "interval_s": self.interval_s(k, float(self.time_s[k, i, j])),
+                    "interval_s": self.interval_s((k, i, j)),
                     "extrapolated": bool(self.extrapolated[k, i, j]),
                 }
                 for i, j in cells
@@ -158,8 +179,12 @@ def predict(
 
 
 def message_caveat(machine: Machine, prediction: Prediction) -> str:
-    """State that times are composed of messages where the machine's own are not; '' if they are."""
-    if not machine.collectives_by or not any(way.is_composed for way in prediction.ways):
+    """State that times are composed of messages where the machine's own are not; '' if they are.
+
+    Nothing is to be said where the machine's own operation is among them.
+    """
+    is_composed = any(way.is_composed for way in prediction.ways)
+    if not machine.collectives_by or not is_composed or prediction.has_native:
         return ""
     return (
         f"composed of messages, as a portable library does it; those of {machine.name} are not, "
@@ -177,7 +202,8 @@ def predicted(
         raise InputError("one rank alone sends no messages", "ask for 2 ranks or more")
     time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
     reasons: dict[str, None] = {}
-    parts: dict[tuple[int, int, int], int] = {}
+    parts: dict[Cell, int] = {}
+    intervals: dict[Cell, tuple[float, float]] = {}
     for k, way in enumerate(ways):
         for i, p in enumerate(ranks):
             for j, n in enumerate(sizes):
@@ -185,6 +211,8 @@ def predicted(
                     time_s[k, i, j] = way.time_s(p, n)
                     if (part_bytes := way.part_bytes(p, n)) is not None:
                         parts[k, i, j] = part_bytes
+                    if way.interval_s is not None:
+                        intervals[k, i, j] = way.interval_s(p, n)
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
@@ -195,6 +223,7 @@ def predicted(
         *(pattern, machine, *cells, (), tuple(reasons), np.array(beyond)),
         ends_by_ratio=ratios,
         part_bytes=parts,
+        intervals_s=intervals,
     )
     return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 
@@ -210,8 +239,18 @@ def corrected(pattern_or_algorithm: str, machine: str, choice: Choice) -> Predic
     cells = len(choice.costs) * len(choice.grid.ranks) * len(choice.grid.size_bytes)
     share = len(choice.measured_s) / cells
     source = f"composed, corrected by {percent(share, None)} of the cells"
-    ways = [Way(name, timed(name), source) for name in choice.costs]
     grid = choice.grid
+
+    def part_of(name: str) -> PartOf:
+        ranks, sizes = grid.ranks, grid.size_bytes
+        parts = {
+            (ranks[i], sizes[j]): size
+            for (algorithm, i, j), size in choice.part_bytes.items()
+            if algorithm == name
+        }
+        return lambda ranks, size: parts.get((ranks, size))
+
+    ways = [Way(name, timed(name), source, part_bytes=part_of(name)) for name in choice.costs]
     return predicted(
         pattern, machine, grid.ranks, grid.size_bytes, _chosen(ways, pattern, algorithm)
     )
@@ -250,7 +289,7 @@ def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
     Between two requested sizes one change is sought; none is reported if the time of either
     algorithm is unknown in between.
     """
-    by_name = {way.algorithm: way.time_s for way in prediction.ways}
+    by_name = {way.algorithm: way for way in prediction.ways}
     for p, names in zip(prediction.ranks, prediction.best(), strict=True):
         for j in range(len(names) - 1):
             before, after = names[j], names[j + 1]
@@ -258,8 +297,21 @@ def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
                 continue
             at = prediction.size_bytes[j], prediction.size_bytes[j + 1]
             with contextlib.suppress(InputError):
-                size = _change(by_name[before], by_name[after], p, *at)
+                first, second = (_between(by_name[name], p, *at) for name in (before, after))
+                size = _change(first, second, p, *at)
                 yield Crossover(p, size, before, after)
+
+
+def _between(way: Way, ranks: int, low: int, high: int) -> Seconds:
+    """The time between two sizes: if they are close, in the parts best at either or the usual ones.
+
+    A search of parts at every size would take most of the time of a prediction.
+    """
+    in_parts_s = way.in_parts_s
+    if in_parts_s is None or high > CLOSE * low:
+        return way.time_s
+    parts = {way.part_bytes(ranks, size) or PART_BYTES for size in (low, high)} | {PART_BYTES}
+    return lambda ranks, size: min(in_parts_s(ranks, size, part) for part in sorted(parts))
 
 
 def _change(before: Seconds, after: Seconds, ranks: int, low: int, high: int) -> int:

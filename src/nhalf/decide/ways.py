@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,6 +18,8 @@ from nhalf.decide.one_wire import (
     shares_a_wire,
     waiting_at_adapters,
 )
+from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
+from nhalf.decide.way import COMPOSED, Extent, PartOf, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
@@ -30,63 +32,9 @@ from nhalf.models.expression import PART_BYTES, Expression
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
-COMPOSED = "composed"
-"""How the source of a composed time begins."""
 
 UNSIZED = ("barrier",)
 """Operations without a size: their size is 0 bytes."""
-
-Seconds = Callable[[int, int], float]
-"""Time as a function of ranks and bytes; raises InputError if it is unknown."""
-PartOf = Callable[[int, int], int | None]
-"""The bytes of a part as a function of ranks and bytes; None where a message is not cut."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to perform a pattern, with the source of its time in a sentence.
-
-    `knows` says whether the time for a number of ranks and a size is not an extrapolation; `error`
-    is the relative error that 95 % of the cells left out of a fit stay below, None if unknown.
-    `part_bytes` is the size of parts with which the time is composed.
-    """
-
-    algorithm: str
-    time_s: Seconds
-    source: str
-    knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
-    error: float | None = None
-    part_bytes: PartOf = lambda ranks, size_bytes: None
-
-    @property
-    def is_composed(self) -> bool:
-        """Whether the time is composed of messages, and not that of a model of the pattern."""
-        return self.source.startswith(COMPOSED)
-
-
-@dataclass(frozen=True)
-class Extent:
-    """The range of validity of a machine: ranks and message sizes; None: unbounded."""
-
-    ranks_max: int | None
-    largest_bytes: int | None
-
-    def holds(self, ranks: int, size_bytes: int) -> bool:
-        """Whether the range covers this number of ranks and this size."""
-        return ranks <= (self.ranks_max or ranks) and size_bytes <= (
-            size_bytes if self.largest_bytes is None else self.largest_bytes
-        )
-
-    def check(self, ranks: int, size_bytes: int) -> None:
-        """Raises InputError for values outside the range."""
-        if ranks > (self.ranks_max or ranks):
-            reason = f"the machine has room for {self.ranks_max} ranks, not for {ranks}"
-            raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
-        if not self.holds(ranks, size_bytes):
-            raise InputError(
-                f"nothing is known of messages above {format_size(self.largest_bytes or 0)}",
-                "ask for less, or allow it with --extrapolate",
-            )
 
 
 def known_ways(
@@ -122,7 +70,7 @@ def known_ways(
     }
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
-    extent = Extent(machine.ranks_max, machine.largest_bytes)
+    extent = Extent(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
     ways = [
         _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
         for name in dict.fromkeys([*fitted, *curves])
@@ -138,15 +86,23 @@ def known_ways(
             parts = waiting_at_adapters(machine, parts)
         if wire:
             parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
-        ways += _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
+        composed_ways = _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
+        ways += slowed_by_load(pattern, messages, composed_ways)
+    ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
+    ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
         ways = [_fan(pattern, parts_of(messages), extent, extrapolate)]
     if not ways:
-        patterns = {model.pattern for model in machine.patterns} | set(algorithms)
-        patterns |= {curve.pattern for curve in machine.models} | set(FANS.values())
-        remedy = unknown("pattern", pattern, patterns).remedy
-        raise InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
+        raise _no_pattern(machine, pattern, algorithms)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _no_pattern(machine: Machine, pattern: str, operations: Iterable[str]) -> InputError:
+    """The error of a pattern of which a machine has no data, with the closest that it has."""
+    patterns = {model.pattern for model in machine.patterns} | set(operations)
+    patterns |= {curve.pattern for curve in machine.models} | set(FANS.values())
+    remedy = unknown("pattern", pattern, patterns).remedy
+    return InputError(f"{machine.name} has no pattern {pattern!r}", remedy)
 
 
 def _check_one_library(
@@ -242,7 +198,7 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
 def _fan(pattern: str, parts: Parts, extent: Extent, extrapolate: bool) -> Way:
     """One rank with all others, by the part that collective operations are composed of."""
     (letter,) = (name for name, fan in FANS.items() if fan == pattern)
-    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
     (source,) = (text for text in parts.sources if text.startswith(f"{letter}: "))
 
     def time_s(ranks: int, size_bytes: int) -> float:
@@ -266,7 +222,7 @@ def _composed(
     If overheads of messages are known, each message is simulated, which is exact for any number of
     ranks; otherwise the algorithm's own expression is used.
     """
-    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    extent = replace(extent, largest_bytes=parts.largest_bytes)
     composer = None if parts.overheads_s is None else Composer(parts)
     how = f"{COMPOSED}: "
     if composer is not None:
@@ -283,10 +239,35 @@ def _composed(
             return composed.time_s(ranks, size_bytes)
 
         source = how + algorithm.cost.as_text()
+        is_searched = part_bytes is None and algorithm.cost.cuts
         ways.append(
-            Way(algorithm.name, time_s, source, extent.holds, part_bytes=composed.cut_bytes)
+            Way(
+                algorithm.name,
+                time_s,
+                source,
+                extent.holds,
+                part_bytes=composed.cut_bytes,
+                in_parts_s=composed.in_parts_s if is_searched else None,
+            )
         )
     return ways
+
+
+def parts_of_algorithms(
+    operation: str, algorithms: Sequence[Algorithm], parts: Parts, part_bytes: int | None
+) -> dict[str, PartOf]:
+    """The parts of every algorithm that cuts messages, by its name.
+
+    They are of `part_bytes`; None: the fastest by the composed times.
+    """
+    composer = None if parts.overheads_s is None else Composer(parts)
+    return {
+        algorithm.name: _Composed(
+            operation, algorithm.name, algorithm.cost, parts, composer, part_bytes
+        ).cut_bytes
+        for algorithm in algorithms
+        if algorithm.cost is not None and algorithm.cost.cuts
+    }
 
 
 @dataclass(frozen=True)
@@ -303,7 +284,7 @@ class _Composed:
 
     def time_s(self, ranks: int, size_bytes: int) -> float:
         """Seconds with parts of the size that is taken for this cell."""
-        return self._time_in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
+        return self.in_parts_s(ranks, size_bytes, self._taken_bytes(ranks, size_bytes))
 
     def cut_bytes(self, ranks: int, size_bytes: int) -> int | None:
         """The size of a part; None where a message is one part, as it usually is."""
@@ -320,7 +301,7 @@ class _Composed:
             part_bytes = best_part(self.cost, ranks, n, self.parts)
             if self._is_followed(ranks, size_bytes):
                 part_bytes = best_followed_part(
-                    part_bytes, size_bytes, partial(self._time_in_parts_s, ranks, size_bytes)
+                    part_bytes, size_bytes, partial(self.in_parts_s, ranks, size_bytes)
                 )
             self.best[key] = part_bytes
         return self.best[key]
@@ -331,7 +312,8 @@ class _Composed:
             self.composer.time_s(self.operation, self.algorithm, ranks, size_bytes) is not None
         )
 
-    def _time_in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+    def in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
+        """Seconds with parts of this size, where messages are cut."""
         if not self.cost.cuts:
             part_bytes = PART_BYTES
         if self.composer is not None:

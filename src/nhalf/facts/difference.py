@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,12 +18,41 @@ COSTLY = 1.10
 """A switch or a send mode is reported if the interval of its cost lies beyond this."""
 
 
-def beyond(ratios: Sequence[float], threshold: float) -> Interval | None:
-    """The interval of ratios over several launches, if all of it lies above the threshold."""
-    if len(ratios) < 2:
+def beyond(ratios: Sequence[float], threshold: float, *, is_exact: bool = False) -> Interval | None:
+    """The interval of ratios over several launches, if all of it lies above the threshold.
+
+    Of exact times one launch is enough.
+    """
+    if len(ratios) < (1 if is_exact else 2):
         return None
     interval = ratio_interval(ratios)
     return interval if interval.low > threshold else None
+
+
+def chosen_ratios(
+    frame: pl.DataFrame, by: str, choose: Callable[[Mapping[Any, float]], tuple[Any, Any]]
+) -> list[float]:
+    """Per launch, the ratio of the times of two values of the column `by`.
+
+    `choose` picks both from the median time of each value over all other launches, and returns
+    first the one whose time is divided: the extreme of several noisy times would be extreme by
+    chance in the launch that picks it. Launches without one of the two are left out.
+    """
+    launches = frame["launch"].unique().sort()
+    ratios = []
+    for launch in launches:
+        elsewhere = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
+        slow, fast = choose(middles(elsewhere, by))
+        times_s = dict(frame.filter(launch=launch).select(by, "median_s").iter_rows())
+        if fast in times_s and slow in times_s:
+            ratios.append(times_s[slow] / times_s[fast])
+    return ratios
+
+
+def middles(frame: pl.DataFrame, by: str) -> dict[Any, float]:
+    """The median time over launches of each value of the column `by`, the fastest first."""
+    times = frame.group_by(by).agg(pl.col("median_s").median()).sort("median_s", by)
+    return dict(times.iter_rows())
 
 
 def with_intervals(ratios: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

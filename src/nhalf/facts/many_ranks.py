@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.difference import COSTLY, beyond, chosen_ratios, middles
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
@@ -101,34 +101,18 @@ def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
 
 
 def _ratio(frame: pl.DataFrame) -> Interval | None:
-    """One launch is enough for simulated and modelled times."""
-    ratios = _ratios(frame)
-    if frame["transport"][0] in EXACT and len(ratios) == 1:
-        return Interval(*ratios * 3) if ratios[0] > COSTLY else None
-    return beyond(ratios, COSTLY)
+    ratios = chosen_ratios(frame, "axes", _ends)
+    return beyond(ratios, COSTLY, is_exact=frame["transport"][0] in EXACT)
 
 
-def _ratios(frame: pl.DataFrame) -> list[float]:
-    """Per launch, the slowest over the fastest phase as found in all other launches: unbiased."""
-    launches = frame["launch"].unique().sort()
-    ratios = []
-    for launch in launches:
-        other_launches = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
-        fast, slow = _ends(other_launches)
-        times_s = dict(frame.filter(launch=launch).select("axes", "median_s").iter_rows())
-        if fast in times_s and slow in times_s:
-            ratios.append(times_s[slow] / times_s[fast])
-    return ratios
-
-
-def _ends(frame: pl.DataFrame) -> tuple[str, str]:
-    """The axes of the phases with the smallest and the largest median time over launches."""
-    middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
-    return str(middles["axes"][0]), str(middles["axes"][-1])
+def _ends(times_s: Mapping[str, float]) -> tuple[str, str]:
+    """The axes of the slowest and of the fastest phase, from their times."""
+    phases_by_time = list(times_s)
+    return phases_by_time[-1], phases_by_time[0]
 
 
 def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
-    fast, slow = (frame.filter(axes=axes) for axes in _ends(frame))
+    slow, fast = (frame.filter(axes=axes) for axes in _ends(middles(frame, "axes")))
     first = slow.with_columns(axis("phase")).row(0, named=True)
     size = int(first["bytes"])
     return SlowestPhase(

@@ -27,7 +27,9 @@ ON_TORUS = ("u-torus", "s-torus", "md-torus", "mu-torus")
 METHODS = (*BY_NUMBER, *ON_TORUS)
 FORWARDINGS = {"host": "host-based", "nic-assisted": "NIC-assisted", "nic": "NIC-based"}
 """What makes the copies of a message, with its description."""
-VALUES = ("host_cpu_s", "host_cpu_source_s", "links_used", "link_visits", "link_concentration")
+HOST_CPU, HOST_CPU_SHARE = "host_cpu_s", "host_cpu_share"
+"""Mean processor time of the nodes that take part, and its share of the completion."""
+VALUES = (HOST_CPU, "host_cpu_source_s", "links_used", "link_visits", "link_concentration")
 CASE = (*RUN_SUBJECT, "bytes", "group", "forwarding")
 """The settings in which multicast methods are compared."""
 
@@ -65,7 +67,7 @@ def multicasts(facts: Facts) -> pl.DataFrame:
         cases.drop_nulls(["method", "forwarding", "group"])
         .group_by(*CASE, "method")
         .agg(pl.col("median_s", *VALUES).median())
-        .with_columns(host_cpu_share=pl.col("host_cpu_s") / pl.col("median_s"))
+        .with_columns((pl.col(HOST_CPU) / pl.col("median_s")).alias(HOST_CPU_SHARE))
         .sort(*CASE, "method")
     )
     plain = medians.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))

@@ -61,7 +61,7 @@ class PatternOverview:
     """One line without the main pattern: one library and one other pattern.
 
     The times are those of the smallest size, from the fastest to the slowest of its further axes
-    (phases, pairs of ranks ...); `peak_Bps` is the highest rate of all, 0 if no data moves.
+    (phases, pairs of ranks ...); `peak_Bps` is the highest rate of all, NaN if no data moves.
     """
 
     series: str
@@ -83,7 +83,7 @@ def patterns_overview(facts: Facts) -> list[PatternOverview]:
         smallest_bytes=pl.col("bytes").min(),
         quickest_s=smallest.min(),
         slowest_s=smallest.max(),
-        peak_Bps=pl.col("rate_Bps").max().fill_null(0.0),
+        peak_Bps=pl.col("rate_Bps").max().fill_null(math.nan),
     )
     return [PatternOverview(**row) for row in curves.sort("series", "pattern").to_dicts()]
 

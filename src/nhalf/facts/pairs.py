@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.difference import COSTLY, beyond, with_intervals
+from nhalf.facts.contests import with_cores
+from nhalf.facts.difference import COSTLY, FASTER, beyond, with_intervals
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.facts.puts import LINE_BYTES
 from nhalf.facts.series import with_series
-from nhalf.statistics.intervals import Interval
+from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.store.axes import axis
 from nhalf.store.keys import VARIED_POINT
 
@@ -97,3 +99,61 @@ def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
         ]
         if costs:
             yield sorted(costs, key=lambda cost: -cost.ratio.median)
+
+
+@dataclass(frozen=True)
+class Onset:
+    """The number of pairs from which on a message takes longer than between one pair alone.
+
+    `ratio` is the time with that many pairs over that of one, `at_most` with the `most` measured.
+    """
+
+    size_bytes: int
+    alone: Interval
+    pairs: int
+    ratio: Interval
+    most: int
+    at_most: Interval
+
+
+@fact
+def load_onsets(facts: Facts) -> Iterator[tuple[str, str, list[Onset]]]:
+    """The series, the library and the onset at every size up to a line, by size.
+
+    What the finding about the most pairs says, that of the smallest message with no number of
+    pairs between one and the most, is left out.
+    """
+    ratios = with_cores(load_ratios(facts), facts).filter(
+        pl.col("bytes").is_between(1, LINE_BYTES), pl.col("pairs") > 1
+    )
+    by = [*SETTING, "series", "mpi"]
+    for _, frame in ratios.group_by(by, maintain_order=True):
+        smallest = frame["bytes"].min()
+        onsets = [
+            onset
+            for (size,), of_size in frame.sort("bytes").group_by("bytes", maintain_order=True)
+            if size != smallest or of_size["pairs"].n_unique() > 1
+            if (onset := _onset(int(str(size)), of_size)) is not None
+        ]
+        if onsets:
+            yield frame["series"][0], frame["mpi"][0], onsets
+
+
+def _onset(size_bytes: int, frame: pl.DataFrame) -> Onset | None:
+    """The onset at one size, None if the most pairs cost nothing.
+
+    Numbers of pairs are tested from the most down, until one costs nothing: the chance of a false
+    onset is that of a single test.
+    """
+    loaded: dict[int, Interval] = {}
+    for pairs in frame["pairs"].unique().sort(descending=True):
+        launches = frame.filter(pairs=pairs).sort("launch")
+        ratio = beyond(launches["ratio"].to_list(), FASTER)
+        if ratio is None:
+            break
+        loaded[pairs] = ratio
+    if not loaded:
+        return None
+    alone = frame.unique("launch").sort("launch")["alone_s"].to_numpy()
+    first, most = min(loaded), max(loaded)
+    return Onset(size_bytes, launch_interval(alone), first, loaded[first], most, loaded[most])

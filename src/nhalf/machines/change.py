@@ -14,8 +14,8 @@ links of twice the rate have no effect. So
 
 Where o_s and o_r are unknown, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
 kept as such in the changed machine, so that later changes apply to the same part.
-Published data of the original machine (patterns, points) do not hold for a changed one, and are
-left out; so are intervals and errors of fits.
+Published data of the original machine (patterns, points, operations) do not hold for a changed one,
+and are left out; so are intervals and errors of fits.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def change(machine: Machine, changes: Sequence[str]) -> Machine:
         name=_named(machine.name, changes_text),
         title=_named(machine.title, changes_text) if machine.title else "",
         patterns=(),
+        operations=(),
         points=(),
         assumptions=(*machine.assumptions, f"changed: {changes_text}", *dict.fromkeys(assumed)),
     )

@@ -49,6 +49,8 @@ class Composer:
 
         Only algorithms that cut messages are known with other parts than those of PART_BYTES.
         """
+        # A larger part holds the whole message, too.
+        part_bytes = min(part_bytes, max(size_bytes, PART_BYTES))
         key = (operation, algorithm, ranks, size_bytes, part_bytes)
         if ranks > RANKS_MAX:
             return None

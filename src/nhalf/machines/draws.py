@@ -67,6 +67,10 @@ class PredictedRate:
         low, high = min(self.low, middle_Bps / ratio), max(self.high, middle_Bps * ratio)
         return PredictedRate(middle_Bps, low, high)
 
+    def scaled(self, factor: float) -> PredictedRate:
+        """The rate and its interval times a factor."""
+        return PredictedRate(self.middle_Bps * factor, self.low * factor, self.high * factor)
+
     @classmethod
     def of(cls, values: Floats) -> PredictedRate:
         """The rate and its interval from the values of all draws."""

@@ -11,6 +11,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.machines.computing import Computing
 from nhalf.machines.leftover import Leftover
+from nhalf.machines.operation import Operation
 from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import value
@@ -262,11 +263,13 @@ class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One node: the number of ranks that it holds, and its total memory bandwidth.
 
-    `memory_Bps` bounds the messages within a node together; None if it is unknown.
+    `memory_Bps` bounds the messages within a node together; None if it is unknown. Where users get
+    only some of the nodes, `nodes_for_users` says how many.
     """
 
     ranks: Several = 1
     memory_Bps: float | None = None
+    nodes_for_users: Several | None = None
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
@@ -297,7 +300,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     about the machine for a reader; `unknown` names useful values that were not published,
     `assumptions` values of this file that the source does not contain, `ranges` the ranges of
     such values; `shared` are the resources that messages share; `computing` the rates of a core.
-    `collectives_by` says what operations of many ranks are made of, where that is no messages.
+    `collectives_by` says what operations of many ranks are made of, where that is no messages, and
+    `operations` are those that are modelled so.
     """
 
     name: str
@@ -315,6 +319,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     shared: tuple[Shared, ...] = ()
     ranges: tuple[Unpublished, ...] = ()
     patterns: tuple[PatternModel, ...] = ()
+    operations: tuple[Operation, ...] = ()
     points: tuple[PublishedPoint, ...] = ()
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
@@ -327,6 +332,13 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         if self.network is None:
             return per_node if self.node else None
         return self.network.topology.nodes * per_node or None
+
+    @property
+    def ranks_for_users(self) -> int | None:
+        """The number of ranks that users get, one per core; None if unknown."""
+        if self.node is None or self.node.nodes_for_users is None:
+            return self.ranks_max
+        return self.node.nodes_for_users * self.node.ranks
 
     def range_of(self, name: str) -> Range | None:
         """The range of a number that was not published, whose geometric middle the file has.

@@ -16,7 +16,7 @@ the search goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -28,9 +28,6 @@ SMALLEST_BYTES = 256
 """No smaller part is sought: its header would be a notable share of it."""
 NEARLY = 1.01
 """A power of two this close to the optimum is taken for it, so that tables have few rules."""
-STEPS = (2 ** (-1 / 2), 2 ** (-1 / 4), 2 ** (1 / 4), 2 ** (1 / 2))
-"""Where to look around the best power of two."""
-
 TimeOf = Callable[[int], float]
 """Seconds as a function of the bytes of a part."""
 
@@ -46,21 +43,39 @@ def best_followed_part(start_bytes: int, size_bytes: int, time_s: TimeOf) -> int
     """The bytes of a part with the shortest time, from a first guess on.
 
     From the nearest power of two it goes downhill among powers of two, then looks at whole numbers
-    of parts around the best of them. Parts of PART_BYTES are always among those compared.
+    of parts next to the optimum of f(B) through the best power and its neighbours. Parts of
+    PART_BYTES are always among those compared.
     """
     times_s = {size: time_s(size) for size in dict.fromkeys([PART_BYTES, start_bytes])}
     best = 1 << (start_bytes - 1).bit_length()
-    times_s[best] = time_s(best)
+    if best not in times_s:
+        times_s[best] = time_s(best)
     for factor in (2.0, 0.5):
         while SMALLEST_BYTES <= (further := int(best * factor)) < 2 * size_bytes:
-            times_s[further] = time_s(further)
+            if further not in times_s:
+                times_s[further] = time_s(further)
             if times_s[further] >= times_s[best]:
                 break
             best = further
     best = min(times_s, key=times_s.__getitem__)
-    for size in set(_whole(size_bytes, (best * step for step in STEPS))) - set(times_s):
+    for size in set(_whole(size_bytes, [_optimum_near(best, times_s)])) - set(times_s):
         times_s[size] = time_s(size)
     return _rounded(times_s)
+
+
+def _optimum_near(best_bytes: int, times_s: Mapping[int, float]) -> float:
+    """Where a + b B + c / B through the best size, half and twice of it is least.
+
+    The best size itself, if one of the three is unknown or the curve has no least value there.
+    """
+    around = [best_bytes // 2, best_bytes, 2 * best_bytes]
+    if not times_s.keys() >= set(around):
+        return best_bytes
+    half_s, best_s, twice_s = (times_s[size] for size in around)
+    # With x = B / best: f(2) - f(1) = b - c / 2 and f(1 / 2) - f(1) = c - b / 2.
+    rise_s, fall_s = twice_s - best_s, half_s - best_s
+    b, c = (rise_s + fall_s / 2) * 4 / 3, (fall_s + rise_s / 2) * 4 / 3
+    return best_bytes * float(np.sqrt(c / b)) if b > 0 and c > 0 else best_bytes
 
 
 def _candidates(cost: Expression, ranks: int, size_bytes: float, parts: Parts) -> set[int]:
@@ -81,9 +96,10 @@ def _optima(
 ) -> list[float]:
     """Sizes sqrt(c / b), each of a + b B + c / B through three points of a piece, if it lies in it.
 
-    Pieces are from one of `ends` to the next.
+    Pieces are from one of `ends` to the next; the ends of a narrow one are as good.
     """
-    low, high = ends[:-1, np.newaxis], ends[1:, np.newaxis]
+    is_wide = ends[1:] > NEARLY * ends[:-1]
+    low, high = ends[:-1][is_wide, np.newaxis], ends[1:][is_wide, np.newaxis]
     at = low + (high - low) * np.array([0.01, 0.3, 0.99])
     time_s: Floats = cost.value(ranks, size_bytes, parts.functions, at)
     scale = np.sqrt(low * high)

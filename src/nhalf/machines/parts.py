@@ -23,7 +23,10 @@ from nhalf.models.terms import TERMS
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
 HIDDEN = 1.01
-"""A gap of at most this many send overheads is hidden by them and was not measured."""
+"""A gap of at most this many send overheads is hidden by them in short messages."""
+RISING = 0.01
+"""Share of its start by which a curve rises that is not constant."""
+GAP = "gap"
 FAN_WINDOW = 32
 """Rounds of a measured fan with one joint answer (patterns/bases/traffic/fan_loop.hpp)."""
 
@@ -55,6 +58,7 @@ def parts_of(messages: Messages) -> Parts:
     Raises InputError if there is no ping-pong or not one of several libraries is named.
     """
     machine, curve, loggp = messages.machine, messages.curve, messages.loggp
+    hidden_s = _hidden_gap_s(messages)
     message = Message(curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
@@ -71,12 +75,12 @@ def parts_of(messages: Messages) -> Parts:
             all_fans += fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
-            functions[name], source = _loggp_part(message, loggp, sends=name == "M")
+            functions[name], source = _loggp_part(message, loggp, hidden_s, sends=name == "M")
             sources.append(f"{name}: {source}")
     rendezvous_bytes, _ = messages.rendezvous
     overheads_s = _overheads_s(message, loggp)
     bends = {float(fan.from_bytes) for fan in all_fans} | set(message.start_bytes.tolist())
-    bends |= _gap_crossings_bytes(message, loggp, overheads_s)
+    bends |= _gap_crossings_bytes(message, loggp, overheads_s, hidden_s)
     followed = all(fan.is_fitted for fan in all_fans) and (
         {fan.pattern for fan in all_fans} == set(FANS.values()) or _is_complete(loggp)
     )
@@ -100,24 +104,40 @@ def _is_complete(loggp: LogGP | None) -> bool:
 
 
 def _gap_crossings_bytes(
-    message: Message, loggp: LogGP | None, overheads_s: tuple[float, float]
+    message: Message, loggp: LogGP | None, overheads_s: tuple[float, float], hidden_s: float
 ) -> set[float]:
     """The sizes above which the gap of a message is longer than an overhead."""
     return {
         (overhead_s - gap_s) / per_byte_s
         for overhead_s in overheads_s
-        for gap_s in [_gap_s(loggp, overhead_s)]
+        for gap_s in [_gap_s(loggp, overhead_s, hidden_s)]
         for per_byte_s in message.per_byte_s
         if overhead_s > gap_s and per_byte_s > 0
     }
 
 
-def _gap_s(loggp: LogGP | None, overhead_s: float) -> float:
-    """The gap; it counts as 0 if the overhead of a send hides it, so that it was not measured."""
+def _gap_s(loggp: LogGP | None, overhead_s: float, hidden_s: float) -> float:
+    """The gap; `hidden_s` if the overhead of a send hides it, so that it was not measured."""
     if loggp is None or loggp.gap_s is None:
         return overhead_s
-    hidden = loggp.send_overhead_s is not None and loggp.gap_s <= HIDDEN * loggp.send_overhead_s
-    return 0.0 if hidden else loggp.gap_s
+    is_hidden = loggp.send_overhead_s is not None and loggp.gap_s <= HIDDEN * loggp.send_overhead_s
+    return min(hidden_s, loggp.gap_s) if is_hidden else loggp.gap_s
+
+
+def _hidden_gap_s(messages: Messages) -> float:
+    """The gap where the first messages show it that are so long that no overhead hides it.
+
+    These are g + xG apart. It counts as 0 if that was not measured.
+    """
+    subject = ("run", "transport", "mpi", "placement")
+    for model in messages.machine.models:
+        is_gap = model.pattern == GAP and all(
+            getattr(model, name) == getattr(messages.curve, name) for name in subject
+        )
+        for segment in model.segments if is_gap else ():
+            if segment.to_bytes / segment.r_inf_Bps > RISING * segment.t0_s:
+                return max(0.0, segment.t0_s)
+    return 0.0
 
 
 def _overheads_s(message: Message, loggp: LogGP | None) -> tuple[float, float]:
@@ -181,14 +201,16 @@ def _without_answers_s(
     return result
 
 
-def _loggp_part(message: Message, loggp: LogGP | None, *, sends: bool) -> tuple[Part, str]:
+def _loggp_part(
+    message: Message, loggp: LogGP | None, hidden_s: float, *, sends: bool
+) -> tuple[Part, str]:
     """The time of q consecutive messages of one rank by LogGP, and a sentence on its source."""
     overhead_s = (loggp.send_overhead_s if sends else loggp.recv_overhead_s) if loggp else None
     assumed = []
     if overhead_s is None:
         overhead_s = OVERHEAD_SHARE * float(message.t0_s[0])
         assumed.append("o is a quarter of t0")
-    gap_s = _gap_s(loggp, overhead_s)
+    gap_s = _gap_s(loggp, overhead_s, hidden_s)
     if loggp is None or loggp.gap_s is None:
         assumed.append("g is o")
     if loggp is None or loggp.gap_per_byte_s is None:

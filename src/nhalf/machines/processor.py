@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from nhalf.base.numbers import fixed
+
 SCHEMA = 1
 APART = 0.9
 """Rates are different where the lower one is at most this share of the higher."""
@@ -82,6 +84,8 @@ class Operation(_Part, frozen=True, kw_only=True):
     result of one can be used, None if that is unknown. For a load it is from the address to
     the use of a value in the first-level cache. `latency_to_others_cycles` is the latency where
     what uses the result is of another kind, if that differs. `_ci` are ends of what was measured.
+    `doubt` is why a measured rate may not be that of the unit; the upper end is then what it may
+    be at most.
     """
 
     name: Name
@@ -91,6 +95,7 @@ class Operation(_Part, frozen=True, kw_only=True):
     latency_to_others_cycles: Positive | None = None
     per_cycle_ci: Range | None = None
     latency_ci: Range | None = None
+    doubt: str | None = None
 
     @property
     def most_per_cycle(self) -> float:
@@ -106,6 +111,16 @@ class Operation(_Part, frozen=True, kw_only=True):
     def key(self) -> str:
         """Its name in units."""
         return key_of(self.name, self.lanes)
+
+    @property
+    def width(self) -> str:
+        """'scalar', or the bits of its operands."""
+        return "scalar" if self.lanes == 1 else f"{64 * self.lanes} bits"
+
+    @property
+    def title(self) -> str:
+        """Its name and width in words: 'add, 256 bits'."""
+        return f"{self.name.replace('_', ' ')}, {self.width}"
 
 
 class Unit(_Part, frozen=True, kw_only=True):
@@ -198,6 +213,16 @@ class Processor(_Part, frozen=True, kw_only=True):
             if operation.name == name and operation.lanes == lanes
         )
         return next(matches, None)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The operations whose rates are doubtful, why, and what bounds reckon with."""
+        return tuple(
+            f"{operation.title}: {operation.doubt}; bounds reckon with up to "
+            f"{fixed(operation.most_per_cycle, 2)}"
+            for operation in self.operations
+            if operation.doubt
+        )
 
     def forwarded_cycles(self, name: Literal["forwarded_load", "updated_load"]) -> float:
         """Cycles that an integer load of what was just stored keeps the load unit busy.

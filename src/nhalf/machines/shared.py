@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from nhalf.machines.evidence import Evidence
+
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Ends = Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2, max_length=2)]
 Amount = Positive | Ends
@@ -31,7 +33,8 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
       `per_message_s` is how long each message keeps one busy at least, whatever its direction.
     - `medium`: one wire for the whole machine, of one message at a time.
 
-    Rates are bytes per second. `why` says where a number is from, or why a range has its ends.
+    Rates are bytes per second. `why` says where a number is from, or why a range has its ends;
+    `inferred_from` are the published points of patterns that it was inferred from.
     """
 
     what: Literal["rank", "memory", "adapter", "bus", "medium"]
@@ -41,11 +44,10 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     both_ways_Bps: Amount | None = None
     both_ways_ratio: Amount | None = None
     per_message_s: Amount | None = None
+    inferred_from: tuple[Evidence, ...] = ()
 
     def __post_init__(self) -> None:
-        for amount in (self.one_way_Bps, self.both_ways_Bps, self.both_ways_ratio):
-            if isinstance(amount, tuple) and not amount[0] < amount[1]:
-                raise ValueError(f"the range {amount} does not rise")
+        check_rising(self.one_way_Bps, self.both_ways_Bps, self.both_ways_ratio)
         if (self.what == "rank") != (self.both_ways_ratio is not None):
             raise ValueError("both_ways_ratio is what a rank has, and all that it has")
 
@@ -64,6 +66,13 @@ class Unpublished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"the range of the {self.of} does not rise")
+
+
+def check_rising(*amounts: Amount | None) -> None:
+    """Raises ValueError for a range whose ends are in the wrong order."""
+    for amount in amounts:
+        if isinstance(amount, tuple) and not amount[0] < amount[1]:
+            raise ValueError(f"the range {amount} does not rise")
 
 
 def ends(amount: Amount) -> tuple[float, float]:

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.operations import NATIVE
 from nhalf.machines.curve import time_at_s
+from nhalf.machines.in_memory import InMemory
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.machines.message import Messages
 
 BETWEEN, WITHIN, ANYWHERE = "between nodes", "within a node", ""
 DISTANCE = "distance="
@@ -35,6 +37,7 @@ class Timing:
     machine: Machine
     models: list[PatternModel] = field(default_factory=list)
     curves: list[FittedModel] = field(default_factory=list)
+    in_memory: InMemory | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -46,6 +49,8 @@ class Timing:
         """Whether the time depends on a size."""
         if any(model.per_byte_s or model.per_root_byte_s for model in self.models):
             return True
+        if self.in_memory is not None and self.pattern != "barrier":
+            return True
         return any(curve.segments[-1].to_bytes > 0 for curve in self.curves)
 
     def time_s(self, size_bytes: int, ranks: int) -> float:
@@ -56,6 +61,8 @@ class Timing:
         for curve in self.curves:
             if curve.ranks == ranks and _holds(curve, size_bytes):
                 return time_at_s(curve, size_bytes)
+        if self.in_memory is not None:
+            return self.in_memory.time_s(ranks, size_bytes)
         return math.nan
 
     def sizes(self) -> tuple[int, int | None]:
@@ -64,6 +71,8 @@ class Timing:
         ends += [curve.segments[-1].to_bytes for curve in self.curves]
         lows = [model.from_bytes for model in self.models]
         lows += [curve.segments[0].from_bytes for curve in self.curves]
+        if not lows:
+            return 0, None
         finite_ends = [end for end in ends if end is not None]
         return min(lows), max(finite_ends) if len(finite_ends) == len(ends) else None
 
@@ -73,6 +82,8 @@ class Timing:
         for model in self.models:
             end = model.to_ranks or max(_ranks_of(self.machine), model.from_ranks)
             rank_counts |= set(range(model.from_ranks, end + 1))
+        if self.in_memory is not None:
+            rank_counts |= set(range(2, (self.machine.ranks_for_users or RANKS_MAX) + 1))
         return rank_counts
 
 
@@ -95,7 +106,18 @@ def timings(machine: Machine, mpi: str = "") -> list[Timing]:
             # The first curve of several distances in a file is used, as for simulations.
             if not any(known_curve.ranks == curve.ranks for known_curve in timing.curves):
                 timing.curves.append(curve)
-    return list(timings_by_key.values())
+    return [*timings_by_key.values(), *_in_memory(machine, mpi)]
+
+
+def _in_memory(machine: Machine, mpi: str) -> Iterator[Timing]:
+    """The timings of operations in the machine's memory."""
+    for operation in machine.operations:
+        if operation.level_s is not None:
+            in_memory = InMemory(operation, Messages(machine, mpi))
+            yield Timing(
+                *(operation.pattern, NATIVE, "", ANYWHERE, "in the shared memory", machine),
+                in_memory=in_memory,
+            )
 
 
 def _timing(

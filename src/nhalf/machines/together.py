@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +57,25 @@ class _Load:
     seconds_per_byte: Floats
 
 
+@dataclass(frozen=True)
+class Together:
+    """What messages at once load, whatever their size.
+
+    `used` are the curves between their ranks; `rows`, of each rank, how many messages it sends and
+    receives on which; `loads_s_per_B` the seconds per byte of all shared resources, in every draw.
+    """
+
+    used: frozenset[int]
+    rows: frozenset[tuple[tuple[tuple[int, int], ...], ...]]
+    loads_s_per_B: tuple[Floats, ...]
+
+
 class ConcurrentMessages:
     """Messages of a machine's ranks, the nodes filled one after the other.
 
     Times have the shape (draws, sizes), of sizes of the same shape. `cold` buffers are in no cache;
-    with `queues` messages wait for others of their node on its way to the network.
+    with `queues` messages wait for others of their node on its way to the network; `spread` over
+    all cables of a leaf switch they take no fixed routes.
     """
 
     def __init__(
@@ -72,8 +86,10 @@ class ConcurrentMessages:
         *,
         cold: bool = False,
         queues: bool = False,
+        spread: bool = False,
     ) -> None:
         machine = messages.machine
+        self._is_spread = spread
         self.machine, self.per_node, self.count = machine, per_node, draws.count
         within, between = messages.within_node, messages.between_nodes
         # Draws are relative to the geometric mean, the value in the file that changes apply to.
@@ -107,40 +123,54 @@ class ConcurrentMessages:
 
     def time_s(self, pairs: Pairs, size_bytes: Floats) -> Floats:
         """The time until the last of all messages, each of `size_bytes` (draws, sizes), arrives."""
+        together = self.together(pairs)
+        start_s = np.max([self._curves[i][1].start_s for i in together.used], axis=0)
+        bytes_s = {i: self._bytes_s(i, size_bytes) for i in together.used}
+        if len(pairs) == 1:
+            alone_s: Floats = start_s[:, None] + bytes_s[next(iter(together.used))]
+            return alone_s
+        slowest = self._slowest_s(together, bytes_s, size_bytes)
+        trips = self._trips_of(together.used, size_bytes)
+        waiting_s = self._waiting_s(pairs, start_s)[:, None]
+        total_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
+        return total_s
+
+    def together(self, pairs: Pairs) -> Together:
+        """What messages at once load."""
         counts: dict[int, tuple[Counter[int], Counter[int]]] = {}
         for pair in pairs:
             for end, rank in enumerate(pair):
                 counts.setdefault(rank, (Counter(), Counter()))[end][self.curve_index(*pair)] += 1
-        used = {
-            curve_index
-            for ends in counts.values()
-            for curve_counts in ends
-            for curve_index in curve_counts
-        }
-        start_s = np.max([self._curves[curve_index][1].start_s for curve_index in used], axis=0)
-        bytes_s = {curve_index: self._bytes_s(curve_index, size_bytes) for curve_index in used}
-        slowest = np.max(list(bytes_s.values()), axis=0)
-        if len(pairs) == 1:
-            alone_s: Floats = start_s[:, None] + slowest
-            return alone_s
-        for load in self._loads(pairs):
-            slowest = np.maximum(slowest, load.seconds_per_byte[:, None] * size_bytes)
+        ways = (curve_counts for ends in counts.values() for curve_counts in ends)
         rows = {
             tuple(tuple(sorted(curve_counts.items())) for curve_counts in ends)
             for ends in counts.values()
         }
+        used = {curve_index for curve_counts in ways for curve_index in curve_counts}
+        loads_s_per_B = tuple(load.seconds_per_byte for load in self._loads(pairs))
+        return Together(frozenset(used), frozenset(rows), loads_s_per_B)
+
+    def least_s(self, together: Together, size_bytes: Floats) -> Floats:
+        """The time in which the most loaded resource moves its bytes; no message has a start."""
+        bytes_s = {i: self._curves[i][1].bytes_s(size_bytes) for i in together.used}
+        return self._slowest_s(together, bytes_s, size_bytes)
+
+    def _slowest_s(
+        self, together: Together, bytes_s: Mapping[int, Floats], size_bytes: Floats
+    ) -> Floats:
+        """The time of the most loaded resource, ranks included."""
+        slowest: Floats = np.max(list(bytes_s.values()), axis=0)
+        for seconds_per_byte in together.loads_s_per_B:
+            slowest = np.maximum(slowest, seconds_per_byte[:, None] * size_bytes)
         none = np.zeros_like(slowest)
-        for row in rows:
+        for row in together.rows:
             out_s, in_s = (
                 sum((n * bytes_s[curve_index] for curve_index, n in curve_counts), none)
                 for curve_counts in row
             )
             both_s = (out_s + in_s) / self.ratio()[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
-        trips = self._trips_of(used, size_bytes)
-        waiting_s = self._waiting_s(pairs, start_s)[:, None]
-        total_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
-        return total_s
+        return slowest
 
     def alone_s(self, curve_index: int, size_bytes: float) -> Floats:
         """The time per message, (draws,), of a rank that sends one after the other on a curve."""
@@ -239,7 +269,8 @@ class ConcurrentMessages:
         elif isinstance(topology, FatTree | Crossbar):
             yield self._link(out, into, *([] if network.duplex else [out + into]))
         if isinstance(topology, FatTree) and len(topology.down) == 2:
-            yield self._link(Counter(passed for pair in nodes for passed in cables(topology, pair)))
+            passed = Counter(passed for pair in nodes for passed in cables(topology, pair))
+            yield self._link(spread_over(topology, passed) if self._is_spread else passed)
 
     def _link(self, *counted: Counter[Any]) -> _Load:
         """The load of the most used link."""
@@ -284,6 +315,14 @@ def cables(topology: FatTree, nodes: tuple[int, int]) -> tuple[Cable, ...]:
         return ()
     cable = topology.cable(a, b)
     return ("up", leaves[0], cable), ("down", leaves[1], cable)
+
+
+def spread_over(topology: FatTree, passed: Counter[Cable]) -> Counter[Cable]:
+    """Messages on each cable if those of a leaf switch take all of its cables alike."""
+    by_leaf: Counter[Cable] = Counter()
+    for (direction, leaf, _), number in passed.items():
+        by_leaf[direction, leaf, 0] += number
+    return Counter({leaf: -(-number // topology.cables_up) for leaf, number in by_leaf.items()})
 
 
 def _highest_count(*counted: Counter[Any]) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Expression:
         calls = (node for node in ast.walk(self.body) if isinstance(node, ast.Call))
         return {call.func.id for call in calls if isinstance(call.func, ast.Name)} & set(PARTS)
 
-    @property
+    @cached_property
     def cuts(self) -> bool:
         """Whether the cost depends on the size of a part, as where messages are cut."""
         return any(isinstance(node, ast.Name) and node.id == "B" for node in ast.walk(self.body))

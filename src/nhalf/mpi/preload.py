@@ -101,6 +101,13 @@ def own_library(
     Without its own compiler, that of an `installed` library with equal handles is used.
     Raises MissingError if there is none.
     """
+    return compiled(own_program(library, installed, preloaded))
+
+
+def own_program(
+    library: Library, installed: Sequence[Library] = (), preloaded: Preloaded = COLLECTIVES
+) -> Program:
+    """How `own_library` is compiled. Raises MissingError if there is no compiler."""
     maker = library
     if library.compiler is None:
         compatible_vendor = vendor_of(library).handles_of
@@ -121,17 +128,15 @@ def own_library(
     variables = compiler_variables(maker)
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     tools = [maker.compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    return compiled(
-        Program(
-            title=f"the {preloaded.title} for {library.name}",
-            name=preloaded.name,
-            folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",
-            source=preloaded.source,
-            command=[str(maker.compiler), *FLAGS],
-            why_not=lambda path: "" if path.is_file() else "there is no file",
-            variables={**maker.environment, **variables},
-            parts=[maker.version, str(maker.prefix), *stamps_of(tools)],
-        )
+    return Program(
+        title=f"the {preloaded.title} for {library.name}",
+        name=preloaded.name,
+        folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",
+        source=preloaded.source,
+        command=[str(maker.compiler), *FLAGS],
+        why_not=lambda path: "" if path.is_file() else "there is no file",
+        variables={**maker.environment, **variables},
+        parts=[maker.version, str(maker.prefix), *stamps_of(tools)],
     )
 
 

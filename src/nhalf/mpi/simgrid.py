@@ -65,10 +65,19 @@ def simgrid() -> SimGrid:
     )
 
 
+def programs(parts: SimGrid) -> list[Program]:
+    """What simulations of messages and multicasts need, as it is compiled."""
+    return [_probe(parts), _platform(parts), _multicast(parts)]
+
+
 def probe(parts: SimGrid) -> Path:
     """The probe whose messages SMPI simulates; compiled if it is not in the cache."""
+    return compiled(_probe(parts))
+
+
+def _probe(parts: SimGrid) -> Program:
     header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
-    return _compiled_for(
+    return _stamped(
         parts,
         Program(
             title="the probe of simulated machines",
@@ -83,7 +92,7 @@ def probe(parts: SimGrid) -> Path:
 
 def application(parts: SimGrid, program: TransportFile) -> Path:
     """The program of an application for SMPI; compiled if it is not in the cache."""
-    return _compiled_for(
+    application = _stamped(
         parts,
         Program(
             title=f"{program.title} of simulated machines",
@@ -94,11 +103,16 @@ def application(parts: SimGrid, program: TransportFile) -> Path:
             why_not=_why_no_probe,
         ),
     )
+    return compiled(application)
 
 
 def platform(parts: SimGrid) -> Path:
     """The plug-in that builds a platform from a description; compiled if it is not in the cache."""
-    return _compiled_for(
+    return compiled(_platform(parts))
+
+
+def _platform(parts: SimGrid) -> Program:
+    return _stamped(
         parts,
         Program(
             title="the platform of simulated machines",
@@ -113,7 +127,11 @@ def platform(parts: SimGrid) -> Path:
 
 def multicast(parts: SimGrid) -> Path:
     """The simulation of multicasts; compiled if it is not in the cache."""
-    return _compiled_for(
+    return compiled(_multicast(parts))
+
+
+def _multicast(parts: SimGrid) -> Program:
+    return _stamped(
         parts,
         Program(
             title="the simulation of multicasts",
@@ -126,9 +144,10 @@ def multicast(parts: SimGrid) -> Path:
     )
 
 
-def _compiled_for(parts: SimGrid, program: Program) -> Path:
+def _stamped(parts: SimGrid, program: Program) -> Program:
+    """The program with what its file in the cache depends on."""
     stamps = [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
-    return compiled(replace(program, parts=stamps, remedy=REMEDY))
+    return replace(program, parts=stamps, remedy=REMEDY)
 
 
 def _why_no_probe(path: Path) -> str:

@@ -30,7 +30,7 @@ from nhalf.mpi.vendors import vendor_of
 OWN = "nhalf"
 """The tuner for any library, through a preloaded library of nhalf."""
 SHARED_MEMORY = "shared-memory"
-PARTS_BYTES = (PART_BYTES, 32768, 131072)
+PARTS_BYTES = (PART_BYTES, 32768, 131072, 524288)
 """The sizes of parts that are tried, the algorithm's own first."""
 OTHER_SIZES = ("reduce-scatter",)
 """Operations measured by the whole vector, while a table has one block."""

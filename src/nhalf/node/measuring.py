@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from nhalf.measure.loop.ending import Outcome, keep_end
@@ -15,20 +16,28 @@ from nhalf.measure.loop.session import default_folder
 from nhalf.measure.plan.plan import Start
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
+from nhalf.measure.probe.subject import Subject
 from nhalf.node.announced import announced
 from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
-from nhalf.node.levels import hit_limit_cycles
-from nhalf.node.plateaus import Plateau, curve, plateaus, rise
+from nhalf.node.knees import terraces, undisturbed
+from nhalf.node.levels import ends, hit_limit_cycles
+from nhalf.node.plateaus import Plateau, Step, curve
 from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
 from nhalf.node.sets import ask_sets
 from nhalf.node.translation import ask_pages
+from nhalf.node.unit_doubts import Key
+from nhalf.node.units import doubtful
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
 """Further launches that time only units: they are short, and outlast a busy neighbour."""
+AGAIN_LAUNCHES = 3
+"""More launches at most that time those units again whose rates are doubtful."""
+AGAIN_S = 20.0
+"""After this time no further of these begins."""
 POINTS = 460
 """Approximate number of points in a launch: it depends on the answers."""
 NEAR_BYTES = 8 << 20
@@ -64,22 +73,48 @@ def measure(run: Run, progress: Progress) -> Outcome:
         for launch in range(LAUNCHES + UNIT_LAUNCHES):
             if launch < LAUNCHES and launch and time.monotonic() - began_s > ENOUGH_S:
                 continue
-            # Another core each time: a neighbour may have one of them.
-            allowed = sorted(os.sched_getaffinity(0))
-            tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
-            with Probe(tokens, {}, TIMEOUT_S) as processes:
-                records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
-                core = Core(processes, subject, records, launch)
-                ask_units(core)
-                if launch < LAUNCHES:
-                    ask(core)
-                readings += core.readings
+            readings += _launch(subject, records, launch, ask if launch < LAUNCHES else None)
+        progress.say("doubtful units again")
+        readings += _again(subject, records, readings)
         progress.say("bandwidth of each level")
-        ask_bandwidth(records, plateaus(curve(readings)))
+        steps = undisturbed(curve(readings))
+        ask_bandwidth(records, steps, terraces(steps))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
     return outcome
+
+
+def _launch(
+    subject: Subject,
+    records: Records,
+    launch: int,
+    ask_further: Callable[[Core], None] | None = None,
+    keys: Collection[Key] | None = None,
+) -> list[Reading]:
+    """Time units in one launch, all or those of some keys, and ask what else there is to ask."""
+    # Another core each time: a neighbour may have one of them.
+    allowed = sorted(os.sched_getaffinity(0))
+    tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
+    with Probe(tokens, {}, TIMEOUT_S) as processes:
+        records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
+        core = Core(processes, subject, records, launch)
+        ask_units(core, keys)
+        if ask_further:
+            ask_further(core)
+        return core.readings
+
+
+def _again(subject: Subject, records: Records, readings: Sequence[Reading]) -> list[Reading]:
+    """Time those units again whose rates are doubtful, while they are, for a limited time."""
+    began_s = time.monotonic()
+    further: list[Reading] = []
+    for launch in range(LAUNCHES + UNIT_LAUNCHES, LAUNCHES + UNIT_LAUNCHES + AGAIN_LAUNCHES):
+        keys = doubtful([*readings, *further])
+        if not keys or time.monotonic() - began_s > AGAIN_S:
+            break
+        further += _launch(subject, records, launch, keys=keys)
+    return further
 
 
 def ask(core: Core) -> None:
@@ -90,20 +125,25 @@ def ask(core: Core) -> None:
         ask_sweeps(core)
     if core.launch < 2:
         _far(core)
-    flat = plateaus(curve(core.readings))
+    steps = undisturbed(curve(core.readings))
+    flat = terraces(steps)
     if len(flat) < 2:
         return
     limit_cycles = hit_limit_cycles(flat)
     ask_sets(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
-    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, flat[1]))
+    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, steps, flat))
     ask_pages(core)
 
 
-def ask_units(core: Core) -> None:
-    """Time every operation that the processor has, narrow ones first: wide ones need a warm-up."""
+def ask_units(core: Core, keys: Collection[Key] | None = None) -> None:
+    """Time every operation that the processor has, or those of some keys.
+
+    Narrow ones come first: wide ones need a warm-up.
+    """
     kernels = core.subject.description.get("kernels", [])
     for kernel in sorted(kernels, key=lambda kernel: int(kernel["bits"])):
-        core.ask(UNIT, 0, **kernel)
+        if keys is None or (kernel["operation"], int(kernel["bits"])) in keys:
+            core.ask(UNIT, 0, **kernel)
 
 
 def ask_sweeps(core: Core) -> None:
@@ -143,11 +183,11 @@ def far_bytes() -> int:
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
 
 
-def _miss_cycles(core: Core, level: Plateau) -> int:
-    """Additional cycles of a load that misses a level, at most the default of the probe."""
-    end = rise(curve(core.readings), level)
+def _miss_cycles(core: Core, steps: Sequence[Step], flat: Sequence[Plateau]) -> int:
+    """Additional cycles of a load that misses level 2, at most the default of the probe."""
+    end = ends(steps, flat, 1)
     most_cycles = int(core.fallback(CONFLICTS, "miss"))
-    return min(most_cycles, round(end.miss_cycles)) if end else most_cycles
+    return min(most_cycles, round(end.miss_cycles)) if end and end.miss_cycles else most_cycles
 
 
 def conflict_bytes(plateau_last_bytes: int) -> int:

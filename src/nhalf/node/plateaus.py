@@ -32,11 +32,15 @@ class Plateau:
 
 @dataclass(frozen=True)
 class Step:
-    """One size of a curve: cycles and seconds of a load, over launches."""
+    """One size of a curve: cycles and seconds of a load, over launches.
+
+    `was_calm` is whether nobody else had the core in one of them.
+    """
 
     size_bytes: int
     cycles_median: float
     latency_s: float
+    was_calm: bool = True
 
 
 def curve(readings: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True) -> list[Step]:
@@ -64,6 +68,7 @@ def steps_of(chases: Iterable[Reading]) -> list[Step]:
             size,
             _low([chase.cycles for chase in same_size]),
             _low([chase.cycles * chase.cycle_s for chase in same_size]),
+            any(not chase.value("preempted") for chase in same_size),
         )
         for size, same_size in sorted(by_size.items())
     ]

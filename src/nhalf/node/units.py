@@ -10,6 +10,7 @@ from statistics import median
 
 from nhalf.machines.processor import Name, Operation, Pair, Unit, key_of
 from nhalf.node.reading import UNIT, Reading
+from nhalf.node.unit_doubts import Doubt, Key, quickest, rate_doubts
 from nhalf.statistics.intervals import Interval
 
 NAMES: dict[str, Name] = {
@@ -57,15 +58,12 @@ TOGETHER = "add-multiply"
 SHARING = ("add", "multiply", "fused")
 """Kernels that may share a unit, as that of TOGETHER shows."""
 LANE_BITS = 64
-MANY_LAUNCHES = 3
 CLOCK_ERROR = 0.03
 INTEGER_ERROR = 0.15
 """A measured rate or latency within this relative error of an integer is taken as that integer."""
 
 ACCESSES = (("loads", "load", "whole-load"), ("stores", "store", "whole-store"))
 """Units that accesses share, with their kernels of floating-point numbers and of integers."""
-
-Key = tuple[str, int]
 
 
 def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> list[Operation]:
@@ -76,11 +74,16 @@ def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> 
     units = [reading for reading in readings if reading.pattern == UNIT]
     per_cycle = _per_cycle(units)
     latency = _latencies(units)
+    doubts = doubtful(units)
     described = []
     for (kernel, bits), rate in sorted(per_cycle.items(), key=lambda item: (item[0][1], item[0])):
         if kernel not in NAMES:
             continue
         delay = _alone(kernel, bits, latency)
+        doubt = doubts.get((kernel, bits))
+        if doubt:
+            most = doubt.most_per_cycle
+            rate = Interval(min(rate.median, most), min(rate.low, most), most)
         if kernel in ROUND_TRIPS:
             rate = scaled(rate, 2.0)
         described.append(
@@ -92,9 +95,23 @@ def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> 
                 latency_cycles=hit_cycles if kernel == "load" else delay.median if delay else None,
                 latency_ci=(delay.low, delay.high) if delay else None,
                 latency_to_others_cycles=_latency_to_others(kernel, bits, latency),
+                doubt=doubt.reason if doubt else None,
             )
         )
     return described
+
+
+def doubtful(readings: Iterable[Reading]) -> dict[Key, Doubt]:
+    """The kernels and widths whose rates are doubtful."""
+    by_key: dict[Key, list[Reading]] = {}
+    for reading in readings:
+        if reading.pattern == UNIT and reading.axis("chains") > 1:
+            by_key.setdefault(_key(reading), []).append(reading)
+    return rate_doubts(
+        _per_cycle([reading for launches in by_key.values() for reading in launches]),
+        {key: [1 / reading.cycles for reading in launches] for key, launches in by_key.items()},
+        {key: any(reading.was_alone for reading in launches) for key, launches in by_key.items()},
+    )
 
 
 def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval | None:
@@ -285,7 +302,7 @@ def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:
             slow.setdefault(_key(reading), []).append(1 / reading.cycles)
     return {
         key: Interval(
-            _integer_rate(_quickest(slow[key])), min(slow[key]), _rate_max(_quickest(quick[key]))
+            _integer_rate(quickest(slow[key])), min(slow[key]), _rate_max(quickest(quick[key]))
         )
         for key in quick
     }
@@ -301,18 +318,12 @@ def _latencies(units: Sequence[Reading]) -> dict[Key, Interval]:
             usual.setdefault(_key(reading), []).append(reading.cycles)
     return {
         key: Interval(
-            _nearest_integer(1 / _quickest([1 / value for value in cycles])),
-            _nearest_integer(1 / _quickest([1 / value for value in least[key]])),
+            _nearest_integer(1 / quickest([1 / value for value in cycles])),
+            _nearest_integer(1 / quickest([1 / value for value in least[key]])),
             max(_nearest_integer(min(cycles)), *cycles),
         )
         for key, cycles in usual.items()
     }
-
-
-def _quickest(rates: Sequence[float]) -> float:
-    """The rate of the fastest launch; of many the second, since a clock reading may be wrong."""
-    ordered = sorted(rates, reverse=True)
-    return ordered[1] if len(ordered) > MANY_LAUNCHES else ordered[0]
 
 
 def _integer_rate(per_cycle: float) -> float:

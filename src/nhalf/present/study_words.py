@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from nhalf.base.numbers import MISSING, format_number, says_nothing, span
+from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
 from nhalf.decide.studies.repeat import Cell, Repetition, Table
@@ -20,15 +20,24 @@ FORMS: dict[Unit, Callable[[float], str]] = {
     "bytes": format_size,
     "ratio": format_number,
     "s/B": lambda number: f"{format_time(number)}/B",
+    "share": lambda share: percent(share, 1),
+    "cycles": format_number,
+    "flop/s": lambda number: f"{format_number(number / 1e6)} MFLOPS",
 }
 Line = tuple[str, ...]
+UNBEATEN = "*"
+"""The mark of an option that no other beats in both time and cost."""
 MARKS = {HOLDS: "✓", FAILS: "✗", UNTESTED: "?"}
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 
 
 def table_rows(table: Table) -> list[Line]:
     """The rows of a table as text, the first cell of each its name."""
-    return [(name, *map(_cell, cells)) for name, cells in table.rows]
+    unbeaten = table.unbeaten or (False,) * len(table.rows)
+    return [
+        (f"{name} {UNBEATEN}" if is_unbeaten else name, *map(_cell, cells))
+        for (name, cells), is_unbeaten in zip(table.rows, unbeaten, strict=True)
+    ]
 
 
 def _cell(cell: Cell) -> str:

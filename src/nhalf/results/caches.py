@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
-from nhalf.base.numbers import format_number
+from nhalf.base.numbers import MISSING, format_number, span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
@@ -21,6 +22,22 @@ def _cycles(value: float) -> str:
     return format_number(value)
 
 
+def size_words(size_bytes: int | None, size_ci: Sequence[float] | None) -> str:
+    """The size of a cache; '384 KiB to 640 KiB' where only arrays that begin to miss show it."""
+    if size_bytes:
+        return format_size(size_bytes)
+    return span(min(size_ci), max(size_ci), format_size) if size_ci else MISSING
+
+
+@dataclass(frozen=True)
+class SizeColumn(Column):
+    """A column of sizes, some of which are between two arrays."""
+
+    def cell(self, row: Row) -> str:
+        """The size, or both ends of what it may be."""
+        return size_words(row.get(self.name), row.get("size_ci"))
+
+
 class Caches(Result):
     """One row per level, nearest first; the last row lists what could not be resolved."""
 
@@ -29,7 +46,7 @@ class Caches(Result):
     parts: ClassVar[frozenset[str]] = frozenset(PATTERNS)
     columns: ClassVar[Sequence[Column]] = (
         Column("level", "level"),
-        Column("size_bytes", "size", format_size, with_interval=False),
+        SizeColumn("size_bytes", "size"),
         Column("line_bytes", "line", format_size),
         Column("ways", "ways"),
         Column("hit_s", "load", format_time),

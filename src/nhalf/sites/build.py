@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile ahead what the first run would compile: the probes of all transports."""
+"""Compile ahead what the first use would compile: the probes of all transports, and more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from nhalf.base.compiled import Program, compile_ahead
+from nhalf.base.compiled import Program, compile_ahead, compiled, is_compiled
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.links import sharing_first
@@ -17,30 +17,57 @@ from nhalf.sites.start import cores
 READY, BUILT = "ready", "built"
 
 
-def build(libraries: Sequence[Library]) -> Iterator[Finding]:
-    """Compile every probe that is missing, one on each core, then yield a finding per transport.
+State = Program | NhalfError | None
+"""A program to compile, None if it was compiled before, or why there is none."""
+Further = Mapping[str, Mapping[str, Program | NhalfError]]
+"""Programs beside the probes, by what they are and whom they serve, or why there are none."""
+
+
+def build(libraries: Sequence[Library], further: Further | None = None) -> Iterator[Finding]:
+    """Compile everything that is missing, one on each core, then yield a finding per transport.
 
     A transport that carries its own data needs a probe for the first library that starts it;
-    others have one for each library.
+    others have one for each library. Findings on `further` programs come last.
     """
     transports = [file for file in transport_files().values() if file.started_by_mpi]
     plans = {transport.name: _planned(libraries, transport) for transport in transports}
-    compile_ahead(
-        (state for plan in plans.values() for state in plan.values() if isinstance(state, Program)),
-        cores(),
-    )
+    extra = {
+        name: {whom: _missing(program) for whom, program in programs.items()}
+        for name, programs in (further or {}).items()
+    }
+    missing = [state for plan in (*plans.values(), *extra.values()) for state in plan.values()]
+    compile_ahead((state for state in missing if isinstance(state, Program)), cores())
     by_name = {library.name: library for library in libraries}
     for transport in transports:
         plan = plans[transport.name]
         states = {name: _built(by_name[name], transport, plan[name]) for name in plan}
-        yield _finding(transport, states)
+        yield _finding(f"probe {transport.name}", states)
+    for name, plan in extra.items():
+        yield _finding(name, {whom: _compiled(state) for whom, state in plan.items()})
 
 
-def _planned(
-    libraries: Sequence[Library], transport: TransportFile
-) -> dict[str, Program | NhalfError | None]:
-    """The programs to compile by library, None where the probe is there, or why there is none."""
-    states: dict[str, Program | NhalfError | None] = {}
+def _missing(program: Program | NhalfError) -> State:
+    if isinstance(program, NhalfError):
+        return program
+    try:
+        return None if is_compiled(program) else program
+    except NhalfError as error:
+        return error
+
+
+def _compiled(planned: State) -> str | NhalfError:
+    if not isinstance(planned, Program):
+        return planned or READY
+    try:
+        compiled(planned)
+    except NhalfError as error:
+        return error
+    return BUILT
+
+
+def _planned(libraries: Sequence[Library], transport: TransportFile) -> dict[str, State]:
+    """The state of the probe by library."""
+    states: dict[str, State] = {}
     for library in sharing_first(libraries) if transport.links else libraries:
         try:
             states[library.name] = missing_probe(library, transport)
@@ -52,9 +79,7 @@ def _planned(
     return states
 
 
-def _built(
-    library: Library, transport: TransportFile, planned: Program | NhalfError | None
-) -> str | NhalfError:
+def _built(library: Library, transport: TransportFile, planned: State) -> str | NhalfError:
     """Whether the probe was ready or has been built, or the error that tells why neither."""
     if planned is None:
         return READY
@@ -67,9 +92,8 @@ def _built(
     return BUILT
 
 
-def _finding(transport: TransportFile, states: dict[str, str | NhalfError]) -> Finding:
-    """The finding on the probes of a transport: for which libraries they are there."""
-    name = f"probe {transport.name}"
+def _finding(name: str, states: dict[str, str | NhalfError]) -> Finding:
+    """The finding on programs of one kind: for which libraries they are there."""
     texts = []
     for state in (READY, BUILT):
         names = [library for library in states if states[library] == state]

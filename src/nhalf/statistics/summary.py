@@ -57,6 +57,22 @@ def visits(measurements: pl.LazyFrame) -> pl.DataFrame:
     return _visits(_without_nulls(measurements))
 
 
+def check_samples(measurements: pl.LazyFrame) -> None:
+    """Raises InputError for a sample for which `launch_medians` does, without any median."""
+    samples = pl.col("samples_s")
+    rows = (
+        _without_nulls(measurements)
+        .filter(HAS_SAMPLES)
+        .select(
+            *("run", "pattern", "bytes", "launch"),
+            lowest_s=samples.list.min(),
+            sum_s=samples.list.sum(),
+            taken_off_s=_taken_off_s(),
+        )
+    )
+    _check_times(rows.collect())
+
+
 def stated_visits(measurements: pl.LazyFrame) -> pl.DataFrame:
     """`visits` with `state_s`, `counts` and `elsewhere`: the state of the machine (flags.py)."""
     return with_states(visits(measurements))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +23,13 @@ class Collection:
     unreadable: dict[Path, str]
 
 
-def collected(places: Iterable[Path]) -> Collection:
+def collected(
+    places: Iterable[Path], check: Callable[[Run], None] = lambda run: None
+) -> Collection:
     """The runs at `places`, each a run or a folder of runs, in that order; each run once.
 
-    A run that a folder holds and that cannot be read is left out. Raises InputError for a place
-    that is no readable run itself, and if there is no run to read.
+    A run that a folder holds and that cannot be read, or for which `check` raises InputError, is
+    left out. Raises InputError for a place that is no such run itself, and if there is no run.
     """
     runs_by_path: dict[Path, Run] = {}
     unreadable: dict[Path, str] = {}
@@ -35,6 +37,7 @@ def collected(places: Iterable[Path]) -> Collection:
         if _is_run(place):
             run = Run.open(place)
             run.check()
+            check(run)
             runs_by_path.setdefault(run.path, run)
             continue
         for path in _run_folders(place, unreadable):
@@ -42,6 +45,7 @@ def collected(places: Iterable[Path]) -> Collection:
                 run = Run.open(path)
                 if run.path not in runs_by_path:
                     run.check()
+                    check(run)
                     runs_by_path[run.path] = run
             except InputError as error:
                 unreadable[path] = str(error)

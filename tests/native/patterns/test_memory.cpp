@@ -101,6 +101,51 @@ TEST_CASE("every sampled key is recovered by every access and block") {
   }
 }
 
+TEST_CASE("keys are recovered by tables that were built in shared arrays") {
+  if constexpr (Computing<ProbeTransport> && OneSided<ProbeTransport>) {
+    for (const std::string access : {"for-all", "pointer", "block", "cast"})
+      for (const int ranks : {1, 3}) {
+        CAPTURE(access);
+        CHECK(stays_right("sdes", ranks, 0, "access=" + access + ",keys=20,tables=shared"));
+      }
+  }
+}
+
+TEST_CASE("tables of differences are right by every access and block") {
+  if constexpr (Computing<ProbeTransport> && OneSided<ProbeTransport>) {
+    for (const std::string table : {"sdes-dpt", "sdes-ddt"})
+      for (const std::string access : {"for-all", "pointer", "block", "cast", "ordinary"}) {
+        CAPTURE(table);
+        CAPTURE(access);
+        for (const std::string block : {"even", "1", "7", "16", "100000"}) {
+          CAPTURE(block);
+          CHECK(stays_right(table, 3, 0, "access=" + access + ",block=" + block));
+        }
+        CHECK(stays_right(table, 2, 0, "of=round,block=8,access=" + access));
+      }
+  }
+}
+
+TEST_CASE("tables have as many entries as differences, and unknown functions are refused") {
+  if constexpr (Computing<ProbeTransport> && OneSided<ProbeTransport>) {
+    ProbeTransport::launch(0, nullptr, 1, Options{}, [&](ProbeTransport& transport) {
+      const auto entries = [&](const std::string& table, const std::string& axes) {
+        const Case point{.size_bytes = 0, .axes = Options::parse(axes, ',')};
+        const auto pattern = entry_of(table).make(transport, point);
+        CHECK(pattern->verify());
+        return pattern->values().front().value;
+      };
+      CHECK(entries("sdes-dpt", "") == 512);
+      CHECK(entries("sdes-ddt", "") == 128);
+      CHECK(entries("sdes-dpt", "of=round") == 65536);
+      CHECK(entries("sdes-ddt", "of=round") == 4096);
+      for (const std::string axes : {"of=key", "access=magic", "block=0"})
+        CHECK_THROWS_AS(entries("sdes-dpt", axes), InputError);
+      CHECK_THROWS_AS(entries("sdes", "tables=none"), InputError);
+    });
+  }
+}
+
 TEST_CASE("shared arrays without a block or with an unknown access are refused") {
   if constexpr (Computing<ProbeTransport> && OneSided<ProbeTransport>) {
     ProbeTransport::launch(0, nullptr, 1, Options{}, [&](ProbeTransport& transport) {

@@ -2,6 +2,7 @@
 // Who forwards to whom when a multicast is measured on messages.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
 
 #include "rank_counts.hpp"
@@ -58,6 +59,36 @@ TEST_CASE("what cannot be is refused") {
                              "algorithm=serial,group=0", "algorithm=none,group=1"})
       CHECK_THROWS_AS(MulticastMessages<ProbeTransport>(t, case_of(1, axes)), InputError);
   });
+}
+
+/// The values of a multicast by name, as rank 0 tells them.
+std::map<std::string, double> values_of(int ranks, const std::string& axes) {
+  std::map<std::string, double> values;
+  const auto options = Options::parse(std::string(machine), ',');
+  ProbeTransport::launch(0, nullptr, ranks, options, [&](ProbeTransport& t) {
+    MulticastMessages<ProbeTransport> pattern(t, case_of(64, axes));
+    pattern.run(1);
+    const auto mine = pattern.values();
+    if (t.rank() == 0)
+      for (const auto& [name, value] : mine) values[name] = value;
+  });
+  return values;
+}
+
+TEST_CASE("processor time is that of those that take part") {
+  auto separate = values_of(5, "algorithm=separate,group=4");
+  CHECK(separate.size() == 3);
+  for (const auto& [name, value] : separate) CHECK(value >= 0);
+  if (!exact_times) return;
+  CHECK(separate["host_cpu_source_s"] == doctest::Approx(4 * o_s));
+  CHECK(separate["host_cpu_max_s"] == doctest::Approx(4 * o_s));
+  CHECK(separate["host_cpu_s"] == doctest::Approx(4 * (o_s + o_r) / 5));
+  auto serial = values_of(5, "algorithm=serial,group=2");
+  CHECK(serial["host_cpu_source_s"] == doctest::Approx(o_s));
+  CHECK(serial["host_cpu_max_s"] == doctest::Approx(o_s + o_r));
+  CHECK(serial["host_cpu_s"] == doctest::Approx(2 * (o_s + o_r) / 3));
+  auto pieces = values_of(3, "algorithm=serial,group=2,piece=16");
+  CHECK(pieces["host_cpu_max_s"] == doctest::Approx(4 * (o_s + o_r)));
 }
 
 }  // namespace nhalf::test_multicast_messages

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.base.units import parse_rate, parse_share, parse_size, parse_time
+from nhalf.base.units import format_duration, parse_rate, parse_share, parse_size, parse_time
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,15 @@ def test_sizes(text: str, size_bytes: int) -> None:
 def test_bits_are_refused(text: str, remedy: str) -> None:
     with pytest.raises(InputError, match=f"'{text}' is a number of bits; write bytes as {remedy}"):
         parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("time_s", "text"),
+    [
+        (0.0, "0 ns"), (0.25, "250 ms"), (12.4, "12 s"), (59.4, "59 s"), (59.6, "1 min"),
+        (540.0, "9 min"), (3580.0, "1 h"), (8100.0, "2 h 15 min"), (86400.0, "24 h"),
+        (302400.0, "3.5 days"), (float("nan"), "–"), (float("inf"), "–"),
+    ],
+)  # fmt: skip
+def test_durations_are_those_of_somebody_who_waits(time_s: float, text: str) -> None:
+    assert format_duration(time_s) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -32,7 +33,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize(("name", "ranks"), sorted(PUBLISHED))
 def test_the_published_value_is_in_a_narrow_interval(name: str, ranks: int) -> None:
-    prediction = predict_b_eff(catalogue.machine(name), ranks)
+    prediction = predict_b_eff(catalogue.machine(name), ranks, without_own=True)
     found, published = prediction.figures["b_eff"], PUBLISHED[name, ranks]
     assert prediction.published_Bps["b_eff"] == published
     assert found.low < published < found.high
@@ -64,6 +65,48 @@ def test_published_values_are_inside_the_interval_of_all_other_machines() -> Non
     assert found is not None
     assert found.count == 16
     assert found.inside >= 15
+
+
+@pytest.mark.parametrize(("name", "ranks"), sorted(PUBLISHED))
+def test_a_machine_is_scaled_to_its_own_published_values(name: str, ranks: int) -> None:
+    machine = catalogue.machine(name)
+    alone = predict_b_eff(machine, ranks, without_own=True).figures["b_eff"].middle_Bps
+    own = predict_b_eff(machine, ranks)
+    assert own.figures["b_eff"].middle_Bps == pytest.approx(PUBLISHED[name, ranks])
+    assert own.own_ratio["b_eff"] == pytest.approx(PUBLISHED[name, ranks] / alone)
+    origins = {row["figure"]: row["origin"] for row in own.as_json()["rows"]}
+    assert origins == dict.fromkeys(own.figures, "read back")
+    fewer = [predict_b_eff(machine, 4, without_own=alone) for alone in (True, False)]
+    rates = [found.figures["b_eff"] for found in fewer]
+    assert rates[1].middle_Bps / rates[0].middle_Bps == pytest.approx(own.own_ratio["b_eff"])
+    assert rates[1].high / rates[1].low == pytest.approx(rates[0].high / rates[0].low)
+    assert {row["origin"] for row in fewer[1].as_json()["rows"]} == {"predicted"}
+
+
+def test_changed_machines_are_scaled_as_they_were_and_others_are_not() -> None:
+    record = catalogue.machine("x1-msp")
+    own = predict_b_eff(record, 12).own_ratio
+    assert predict_b_eff(change(record, ["network.bandwidth=2x"]), 12).own_ratio == own
+    assert not predict_b_eff(msgspec.structs.replace(record, source="another"), 12).own_ratio
+    assert not predict_b_eff(catalogue.machine("poweredge-ib"), 12).own_ratio
+
+
+FEWER_BY_HAND = [4, 8, 16, 32, 64, 128, 256, 512]
+
+
+@pytest.mark.parametrize(
+    ("name", "largest"),
+    [("altix-bx2", 512), ("x1-ssp", 48), ("opteron-myrinet", 126), ("poweredge-ib", 512)],
+)
+def test_more_ranks_move_more_in_all_and_no_more_each(name: str, largest: int) -> None:
+    """But for the 32 ranks of the Altix, which have one cable between two leaf routers."""
+    counts = [*(ranks for ranks in FEWER_BY_HAND if ranks < largest), largest]
+    found = [predict_b_eff(catalogue.machine(name), ranks).figures["b_eff"] for ranks in counts]
+    rates = [rate.middle_Bps for rate in found]
+    assert rates == sorted(rates)
+    each = [rate / ranks for ranks, rate in zip(counts, rates, strict=True) if ranks != 32]
+    assert all(later <= earlier * 1.01 for earlier, later in pairwise(each))
+    assert all(rate.high / rate.low < 4 for rate in found)
 
 
 def test_an_interval_beyond_a_factor_of_three_has_no_headline() -> None:
@@ -181,3 +224,10 @@ def test_a_change_of_the_network_changes_what_is_shared() -> None:
     after = change(before, ["network.bandwidth=2x"])
     found = [predict_b_eff(each, 64).figures["at-longest"].middle_Bps for each in (before, after)]
     assert found[0] * 1.3 < found[1] <= found[0] * 2
+
+
+def test_ranks_that_users_do_not_get_are_told() -> None:
+    words = "users get no more than 48 ranks of x1-ssp"
+    for ranks, is_told in ((48, False), (49, True)):
+        reasons = drawn_b_eff(catalogue.machine("x1-ssp"), ranks).reasons
+        assert (words in reasons) == is_told

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from nhalf.base.errors import NhalfError
@@ -19,6 +20,8 @@ from nhalf.machines.algorithms import algorithms
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.message import Messages
+from nhalf.machines.parts import parts_of
+from nhalf.mpi.tuning import PARTS_BYTES
 
 ERROR = 0.01
 """Of a prediction, relative; the bar. Found: 0.0003 with LogP measured, 0.004 with fans alone."""
@@ -152,6 +155,47 @@ def test_parts_are_of_the_best_size_and_take_what_is_predicted(
         assert float(fixed.time_s[k, 0, 0]) == pytest.approx(at_8_kib_s, rel=ERROR)
         assert fixed.part_bytes[k, 0, 0] == 8192
         assert best_s <= (1 - saved) * at_8_kib_s, (algorithm, part)
+
+
+MACHINES = {
+    "far": "L=2e-4",
+    "slow start": "o_s=5e-6,o_r=5e-6,g=2e-5,L=2e-5",
+    "fast start": "o_s=1e-7,o_r=1e-7,g=1e-7,L=5e-7,G=1e-9",
+    "narrow": "g=2e-6,L=5e-6,G=1e-8",
+    "wide": "g=1e-6,L=2e-6,G=1e-11",
+    "overheads": "o_s=8e-6,o_r=8e-6,g=1e-7,L=1e-6",
+    "gap": "g=3e-5,L=5e-6,G=3e-10",
+}
+"""LogGP of machines on which the best parts of 1 MiB over 8 ranks are from 4 KiB to all of it."""
+CUTTING = ("chain", "binary-pipelined", "binomial-pipelined", "split-binary")
+TUNED_WITHIN = 1.06
+"""The best of the sizes that `nhalf tune` tries, over the best of all. Found: at most 1.055."""
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_parts_are_never_slower_than_8_kib_and_save_what_the_formula_says(
+    machine: str, call: Call, tmp_path: Path
+) -> None:
+    size, ranks = 1 << 20, 8
+    known = fitted(call, tmp_path, machine, MESSAGES, "2")
+    prediction = predict("bcast", known, [ranks], [size], algorithms())
+    names = [way.algorithm for way in prediction.ways]
+    parts = parts_of(Messages(known))
+    costs = {each.name: each.cost for each in algorithms()["bcast"]}
+    for algorithm in CUTTING:
+        part = prediction.part_bytes[names.index(algorithm), 0, 0]
+        cells = [("bcast", algorithm, size, cut) for cut in (part, *PARTS_BYTES)]
+        best_s, usual_s, *tuned_s = measured_s(
+            ranks, machine, [*cells, ("bcast", "binomial", size)]
+        )
+        assert best_s <= usual_s
+        assert min(usual_s, *tuned_s) <= TUNED_WITHIN * best_s, algorithm
+        cost = costs[algorithm]
+        assert cost is not None
+        cuts = np.array([8192, *(2.0**k for k in range(8, 21))])
+        formula_s = cost.value(ranks, size, parts.functions, cuts)
+        if formula_s.min() <= 0.75 * formula_s[0]:
+            assert best_s <= 0.75 * (1 + ERROR) * usual_s, algorithm
 
 
 @pytest.mark.full

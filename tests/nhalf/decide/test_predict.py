@@ -12,12 +12,14 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.predict import predict, predicted
-from nhalf.decide.ways import Way
+from nhalf.decide.way import Way
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine, names
-from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.change import change
+from nhalf.machines.machine import FittedModel, Machine, Node, PatternModel, Segment
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
+from nhalf.machines.shared import Shared
 
 US = 1e-6
 PART = 8192
@@ -220,11 +222,71 @@ def test_fans_of_a_machine_without_published_ones_are_those_of_loggp() -> None:
 def test_machines_whose_collectives_are_no_messages_are_marked() -> None:
     operations = algorithms()
     for name, is_marked in (("x1-ssp", True), ("altix-bx2", True), ("poweredge-ib", False)):
-        found = predict("reduce", machine(name), [32], [8], operations)
+        found = predict("bcast", machine(name), [32], [8], operations)
         assert any("composed of messages" in note for note in found.notes) == is_marked
         assert bool(machine(name).collectives_by) == is_marked
+        reduced = predict("reduce", machine(name), [32], [8], operations)
+        assert not any("composed of messages" in note for note in reduced.notes)
+        assert any("inferred" in note for note in reduced.notes) == is_marked
         pair = predict("pingpong", machine(name), [2], [8], operations)
         assert not any("composed of messages" in note for note in pair.notes)
+
+
+def test_an_operation_in_a_memory_is_native_and_has_an_interval() -> None:
+    found = predict("barrier", machine("altix-bx2"), [2, 64], [0], algorithms())
+    assert found.ways[0].algorithm == "native"
+    level_s = math.sqrt(0.96e-6 * 1.18e-6)
+    assert found.time_s[0, :, 0] == pytest.approx([level_s, 6 * level_s])
+    row = next(row for row in found.as_json()["rows"] if row["ranks"] == 64)
+    low, high = row["interval_s"]
+    assert 6 * 0.96e-6 < low < 6 * level_s < high < 6 * 1.18e-6
+    assert found.has_native
+    assert found.best() == [["native"], ["native"]]
+
+
+def test_an_operation_of_a_known_algorithm_is_that_one() -> None:
+    found = predict("reduce", machine("altix-bx2"), [8], [8, 1 << 20], algorithms())
+    names = [way.algorithm for way in found.ways]
+    assert names[0] == "native"
+    assert (found.time_s[0] == found.time_s[names.index("binomial")]).all()
+    assert found.time_s[names.index("rabenseifner"), 0, 1] < found.time_s[0, 0, 1]
+
+
+def test_changed_machines_have_no_operations_of_the_record() -> None:
+    changed = change(machine("altix-bx2"), ["network.bandwidth=2x"])
+    found = predict("barrier", changed, [64], [0], algorithms())
+    assert not found.has_native
+    assert any("composed of messages" in note for note in found.notes)
+
+
+def test_ranks_that_users_do_not_get_are_extrapolated() -> None:
+    found = predict("barrier", machine("x1-ssp"), [48, 64], [0], algorithms())
+    assert not found.extrapolated[:, 0].any()
+    assert found.extrapolated[:, 1].all()
+    assert machine("x1-ssp").ranks_for_users == 48
+    assert machine("poweredge-ib").ranks_for_users == machine("poweredge-ib").ranks_max == 864
+    with pytest.raises(InputError, match="room for 64 ranks"):
+        predict("barrier", machine("x1-ssp"), [65], [0], algorithms())
+
+
+def test_bytes_of_an_all_to_all_take_as_long_as_on_the_most_loaded_resource() -> None:
+    """Both directions of a rank halve each other on this machine of two nodes and no memory."""
+    curve = FittedModel(
+        transport="mpi",
+        pattern="pingpong",
+        ranks=2,
+        segments=(Segment(from_bytes=0, to_bytes=1 << 20, t0_s=US, r_inf_Bps=1e9),),
+    )
+    alone = Machine(name="m", models=(curve,), node=Node(ranks=8))
+    halved = msgspec.structs.replace(
+        alone, shared=(Shared(what="rank", why="", both_ways_ratio=1.0),)
+    )
+    operations = {"alltoall": [a for a in algorithms()["alltoall"] if a.name == "pairwise"]}
+    times = [
+        predict("alltoall", of, [4], [0, 1000], operations).time_s[0, 0] for of in (alone, halved)
+    ]
+    assert times[0] == pytest.approx([3 * US, 6 * US])
+    assert times[1] == pytest.approx([3 * US, 9 * US])
 
 
 def test_fans_without_published_times_are_the_parts_of_collectives() -> None:

@@ -26,7 +26,7 @@ from tests.nhalf.applied import Ran, applied
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
 
 PEAK_PER_S = 2 * 4 * 2.0 / CYCLE_S
-TRIAD_BPS = {48 << 10: 200e9, 2 << 20: 100e9, 64 << 20: 10e9}
+TRIAD_BPS = {48 << 10: 200e9, 2 << 20: 100e9, 16 << 20: 40e9, 512 << 20: 10e9}
 
 
 def record(position: int, pattern: str, size_bytes: int, **others: Any) -> Record:
@@ -87,7 +87,8 @@ def test_the_roofline_is_made_of_units_and_bandwidth(node_run: Run) -> None:
     (one,) = nodes(facts)
     assert one.peak_per_s == pytest.approx(PEAK_PER_S, rel=0.01)
     found = {roof.level: roof for roof in roofs(facts)}
-    assert set(found) == {"L1", "L2", "memory"}
+    assert set(found) == {"L1", "L2", "L3", "memory"}
+    assert found["L3"].rate_Bps == pytest.approx(40e9, rel=0.01)
     assert found["memory"].rate_Bps == pytest.approx(10e9, rel=0.01)
     assert found["memory"].ridge_per_byte == pytest.approx(PEAK_PER_S / 10e9, rel=0.02)
     assert found["memory"].reached_per_s(1.0) == pytest.approx(10e9, rel=0.01)
@@ -128,6 +129,7 @@ def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:
     texts = {one.kind: one.text for one in findings(facts)}
     assert "L1 48 KiB in 12 ways" in texts["caches"]
     assert "L2 2 MiB in 16 ways" in texts["caches"]
+    assert "L3 32 MiB to 96 MiB, 28 ns a load" in texts["caches"]
     assert {"peak", "roofline"} <= set(texts)
 
 
@@ -136,7 +138,7 @@ def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:
 
 
 def test_no_repetition_is_advised_for_what_is_not_looked_for(node_run: Run) -> None:
-    found = [one for one in findings(Facts.of([node_run])) if "shared levels" in one.text]
+    found = [one for one in findings(Facts.of([node_run])) if "level 3" in one.text]
     assert [one.remedy for one in found] == [""]
 
 
@@ -170,6 +172,6 @@ def test_bandwidth_is_shown_by_level(node_run: Run) -> None:
     (rows,) = [data for data in spec["datasets"].values()] if "datasets" in spec else [
         spec["data"]["values"]
     ]  # fmt: skip
-    assert {row["kind"] for row in rows} == {"L1", "L2", "memory"}
+    assert {row["kind"] for row in rows} == {"L1", "L2", "L3", "memory"}
     # One number of cores stands in the middle of its axis.
     assert '"domain": [0, 2]' in json.dumps(spec)

@@ -173,6 +173,7 @@ def altix() -> Iterator[Figure]:
     yield from b_eff(name, 256, (47166, 123579, 167071, 1069), 1.267)
     yield pair(name, "dense", 5, RATIO)
     yield (name, "dense-cumulative", 512, None, "", "", RATIO), 0.8
+    yield pair(name, "ping-ping", 0.5, RATIO)
     for slower, ratio in {"poweredge-ib": 6, "opteron-myrinet": 13}.items():
         yield (name, "barrier", 64, None, "", f"over={slower}", RATIO), ratio
 
@@ -197,6 +198,10 @@ def x1() -> Iterator[Figure]:
     for slower, ratio in {"altix-bx2": 10, "poweredge-ib": 8.6, "opteron-myrinet": 20}.items():
         for size, times in ((8, 1), (KIB, 1), (MIB, ratio)):
             yield (name, "reduce", 32, size, "", f"over={slower}", RATIO), times
+            yield (name, "alltoall", 32, size, "", f"over={slower}", RATIO), 1
+    for slower in ("poweredge-ib", "opteron-myrinet"):
+        yield (name, "barrier", 64, None, "", f"over={slower}", RATIO), 1
+    yield pair(name, "ping-ping", 0.5, RATIO)
     name = "x1-msp"
     yield pair(name, "pingpong", 9400, MBPS, SAME, size=MIB)
     yield pair(name, "pingpong", 13000, MBPS, SAME)
@@ -212,14 +217,17 @@ def clusters() -> Iterator[Figure]:
     yield pair(name, "dense", 5, RATIO)
     yield pair(name, "dense", 0.6, RATIO)
     yield pair(name, "dense-cumulative", 1, RATIO)
+    yield pair(name, "ping-ping", 0.5, RATIO)
     name = "poweredge-ib"
     yield pair(name, "pingpong", 2.0, place=SAME)
     yield pair(name, "pingpong", 399, MBPS, SAME)
+    yield pair(name, "ping-ping", 0.5, RATIO)
     yield (name, "dense-cumulative", 512, None, "", "", RATIO), 0.8
     yield pair("sci-torus", "active-message", 3.28, place=OTHER)
     yield pair("sci-torus", "sockets", 5, place=OTHER)
     yield pair("sci-torus", "sockets", 255, MBPS, OTHER)
     yield pair("sci-torus", "dma-queue", 100)
+    yield pair("sci-torus", "active-message-crossover", 1, RATIO, size=8 * KIB)
     yield pair("gige-pair", "pingpong", 6.28, axes="network=infiniband-1x", size=64)
 
 

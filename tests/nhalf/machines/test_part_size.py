@@ -85,6 +85,12 @@ def test_no_whole_number_of_parts_is_notably_better(
         assert found_s <= 1.0101 * cost.value(ranks, size, of.functions, every).min()
 
 
+def test_pieces_without_width_are_no_obstacle() -> None:
+    """Two bends may be as good as one, as where a gap passes both overheads at once."""
+    of = machine(4e-6, (0, 10e-6, 1e-9), (9_000, 12e-6, 1e-9), (9_000.000001, 12e-6, 1e-9))
+    assert best_part(CHAIN, 8, MIB, of) > 256
+
+
 @pytest.mark.parametrize("size", [0, 1, 256, 257])
 def test_a_message_without_parts_keeps_the_usual_size(size: int) -> None:
     assert best_part(CHAIN, 8, size, machine(4e-6, (0, 10e-6, 1e-9))) == 8192
@@ -101,7 +107,20 @@ def test_a_followed_search_goes_downhill_from_any_start(optimum: int, size: int)
         found = best_followed_part(start, size, time_s)
         assert abs(math.log2(min(found, size) / optimum)) < 0.35
         assert time_s(found) <= time_s(8192)
-        assert len(calls) < 30
+        assert len(calls) < 17
+
+
+def test_a_search_from_the_optimum_needs_few_times() -> None:
+    """Of a + b B + c / B: the powers around it, the usual size and two whole numbers of parts."""
+
+    def time_s(part_bytes: int) -> float:
+        calls.append(part_bytes)
+        return 1 + part_bytes / 100_000 + 100_000 / part_bytes
+
+    calls: list[int] = []
+    found = best_followed_part(100_000, MIB, time_s)
+    assert time_s(found) <= NEARLY * time_s(100_000)
+    assert len(set(calls)) <= 8
 
 
 def test_without_a_difference_it_is_the_usual_size() -> None:

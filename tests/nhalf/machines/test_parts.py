@@ -12,7 +12,7 @@ import pytest
 
 from nhalf.machines.catalogue import machine
 from nhalf.machines.formula import formulas
-from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel, Segment
 from nhalf.machines.message import Messages
 from nhalf.machines.parts import FAN_WINDOW, parts_of
 
@@ -54,6 +54,40 @@ def test_fitted_fans_are_taken_at_partners_without_their_answers(name: str) -> N
             expected = others * (APART_S + size * PER_BYTE_S)
             assert float(part(size, others)) == pytest.approx(expected, rel=1e-9)
         assert float(part(size, 0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("gaps", "apart_s"),
+    [
+        ((), (1e-6, 4e-6)),
+        (((0, 1 << 20, 1e-6, 1e9),), (1.1e-6, 5e-6)),
+        (((0, 500, 1e-6, 1e15), (500, 1 << 20, 5e-7, 1e9)), (1e-6, 4.5e-6)),
+        (((0, 500, 1e-6, 1e15), (500, 1 << 20, -3e-6, 1e9)), (1e-6, 4e-6)),
+        (((0, 500, 1e-6, 1e15), (500, 1 << 20, 9e-6, 1e9)), (1.1e-6, 5e-6)),
+        (((0, 1 << 20, 1e-6, math.inf),), (1e-6, 4e-6)),
+    ],
+    ids=["not measured", "as long", "half", "below nothing", "never longer", "constant"],
+)
+def test_a_gap_that_overheads_hide_is_seen_in_longer_messages(
+    gaps: tuple[tuple[int, int, float, float], ...], apart_s: tuple[float, float]
+) -> None:
+    """The gap of an empty message takes no longer than its overhead of 1 us."""
+    line = Segment(from_bytes=0, to_bytes=1 << 20, t0_s=ONE_S, r_inf_Bps=1e9)
+    segments = [
+        Segment(from_bytes=first, to_bytes=last, t0_s=t0_s, r_inf_Bps=rate)
+        for first, last, t0_s, rate in gaps
+    ]
+    curves = [FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=(line,))]
+    if gaps:
+        gap = FittedModel(transport="mpi", pattern="gap", ranks=2, segments=tuple(segments))
+        curves.append(gap)
+    loggp = LogGP(
+        transport="mpi", send_overhead_s=1e-6, recv_overhead_s=1e-6, gap_s=1e-6,
+        gap_per_byte_s=1e-9,
+    )  # fmt: skip
+    known = Machine(name="hidden", models=tuple(curves), loggp=(loggp,))
+    part = parts_of(Messages(known)).functions["M"]
+    assert [float(part(size, 1)) for size in (100, 4000)] == pytest.approx(apart_s)
 
 
 @pytest.mark.parametrize("name", ["sp1-mpl", "sp2-mpl", "sp2-pvme", "spp1000-pvm"])

@@ -42,7 +42,7 @@ def test_sizes_of_parts_are_algorithms_of_their_own_and_a_column_of_the_table(
     tuner = tuner_for(LIBRARY, to="nhalf")
     names = tuner.algorithms("bcast")
     assert [name for name in names if name.startswith("chain")] == [
-        *("chain", "chain:32768", "chain:131072")
+        *("chain", "chain:32768", "chain:131072", "chain:524288")
     ]
     assert not any(name.startswith("binomial:") for name in names), "it does not cut messages"
     rules = [Rule("bcast", 2, 8, 65536, math.inf, "chain:32768")]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
+from nhalf.mpi.preload import Preloaded, own_program
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.sites import build as module
 from nhalf.sites.examine import ABSENT, DOUBT, GOOD, Finding
@@ -82,6 +84,25 @@ def test_one_that_does_not_compile_is_named_with_its_log(library: Library, tmp_p
     assert finding.state == ABSENT
     assert finding.found.endswith("does not compile: x.cpp:1: error: no")
     assert finding.remedy.startswith("the log is in ")
+
+
+def test_further_programs_are_built_once_and_what_cannot_be_has_its_remedy(
+    library: Library, tmp_path: Path
+) -> None:
+    source = tmp_path / "native/include/trace/trace.cpp"
+    source.parent.mkdir(parents=True)
+    source.touch()
+    tracer = own_program(library, (), Preloaded("tracer", "t.so", "trace", "trace/trace.cpp"))
+    error = MissingError("there is no simulator", "install it")
+    further = {"tracer": {library.name: tracer}, "simulator": {"": error}}
+    first, again = (list(module.build([], further))[-2:] for _ in range(2))
+    assert first[0] == Finding("tracer", GOOD, "built for mpich-4.0.2")
+    assert again[0] == Finding("tracer", GOOD, "ready for mpich-4.0.2")
+    assert first[1] == Finding("simulator", ABSENT, "there is no simulator", "install it")
+    no_source = replace(tracer, source="trace/none.cpp")
+    (*_, lacking) = module.build([], {"tracer": {library.name: no_source}})
+    assert lacking.state == ABSENT
+    assert "trace/none.cpp" in lacking.found
 
 
 def test_without_libraries_each_transport_is_absent() -> None:

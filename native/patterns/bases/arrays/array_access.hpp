@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "contract/options.hpp"
@@ -31,6 +32,60 @@ inline constexpr AxisInfo array_axes[] = {
      "for-all: by index; pointer: shared pointers; block: shared pointers that stay in a block; "
      "cast: ordinary pointers to the rank's own elements"},
     {"block", "even", "even", "elements in a block; even: one block for each rank"}};
+
+/// Goes from element to element by index: the place is worked out at every access.
+template <class Array>
+class index_pointer {
+ public:
+  index_pointer(Array& array, std::size_t index) : array_(&array), index_(index) {}
+
+  decltype(auto) operator*() const { return (*array_)[index_]; }
+  decltype(auto) operator[](std::ptrdiff_t step) const { return *(*this + step); }
+  index_pointer& operator++() {
+    ++index_;
+    return *this;
+  }
+  index_pointer& operator+=(std::ptrdiff_t step) {
+    index_ += static_cast<std::size_t>(step);
+    return *this;
+  }
+  friend index_pointer operator+(index_pointer pointer, std::ptrdiff_t step) {
+    return pointer += step;
+  }
+
+ private:
+  Array* array_;
+  std::size_t index_;
+};
+
+/// The pointer of an access to element `first` of an array, which lies at `local` of this rank.
+template <Access access, class Array>
+auto pointer_by(Array& array, std::size_t first, std::size_t local) {
+  if constexpr (access == Access::for_all) {
+    return index_pointer<Array>(array, first);
+  } else if constexpr (access == Access::pointer) {
+    return array.at(first);
+  } else if constexpr (access == Access::block) {
+    return array.at(first).in_block();
+  } else {
+    return array.local().data() + local;
+  }
+}
+
+/// Calls `body` with an access that the compiler knows.
+template <class Body>
+void with_access(Access access, Body body) {
+  switch (access) {
+    case Access::for_all:
+      return body(std::integral_constant<Access, Access::for_all>());
+    case Access::pointer:
+      return body(std::integral_constant<Access, Access::pointer>());
+    case Access::block:
+      return body(std::integral_constant<Access, Access::block>());
+    case Access::cast:
+      return body(std::integral_constant<Access, Access::cast>());
+  }
+}
 
 /// How an array of a point is dealt to ranks. Throws InputError for no number of elements.
 inline pgas::Layout layout_of(const Case& point, std::size_t elements, int ranks) {

@@ -66,18 +66,49 @@ constexpr std::uint8_t chosen_plain(int pair, int which) {
   return permuted_last[left << 4 | right];
 }
 
+/// The inputs of an S-box that have two differences, by the table that the compiler knows.
+struct ConstantPairs {
+  std::uint16_t operator()(std::size_t box, unsigned in, unsigned out) const {
+    return difference_pairs[box][in][out];
+  }
+};
+
+/// The inputs of an S-box that have two differences, by tables of bytes: of pairs by pointers of
+/// any kind, of distributions, which says what leaves all inputs and need not be looked up.
+template <class Pairs, class Counts>
+struct TabledPairs {
+  Pairs pairs;
+  Counts counts;
+
+  TabledPairs(Pairs of_pairs, Counts of_counts) : pairs(of_pairs), counts(of_counts) {}
+
+  std::uint16_t operator()(std::size_t box, unsigned in, unsigned out) const {
+    const auto row = box << 4 | in;
+    const std::uint16_t count = counts[static_cast<std::ptrdiff_t>(row << 2 | out)];
+    if (count == 16) return 0xFFFF;
+    auto entry = pairs + static_cast<std::ptrdiff_t>(row << 4);
+    unsigned inputs = 0;
+    for (unsigned x = 0; x < 16; ++x, ++entry) {
+      const std::uint8_t difference = *entry;
+      inputs |= (difference == out ? 1U : 0U) << x;
+    }
+    return static_cast<std::uint16_t>(inputs);
+  }
+};
+
 /// The second subkeys that agree with the cipher texts seen so far: for each S-box a set of
 /// four-bit halves.
 class SubkeyCandidates {
  public:
-  void learn(std::uint8_t one, std::uint8_t other) {
+  template <class Inputs = ConstantPairs>
+  void learn(std::uint8_t one, std::uint8_t other, const Inputs& inputs = {}) {
     const unsigned ended = permuted_first[one];
     const unsigned difference = ended ^ permuted_first[other];
     const unsigned seen = expanded[ended & 15];
     const unsigned in = expanded[difference & 15];
     const unsigned out = before_p4[difference >> 4];
-    halves_[0] &= turned_around(difference_pairs[0][in >> 4][out >> 2], seen >> 4);
-    halves_[1] &= turned_around(difference_pairs[1][in & 15][out & 3], seen & 15);
+    halves_[0] &= turned_around(inputs(0, in >> 4, out >> 2), seen >> 4);
+    halves_[1] &= turned_around(inputs(1, in & 15, out & 3), seen & 15);
   }
   [[nodiscard]] bool holds(unsigned subkey) const {
     return (halves_[0] >> (subkey >> 4) & 1) != 0 && (halves_[1] >> (subkey & 15) & 1) != 0;
@@ -89,15 +120,15 @@ class SubkeyCandidates {
 };
 
 /// The key under which pairs of chosen plain texts have the cipher texts that `next` gives, one
-/// after the other; none where none has.
-template <class Next>
-std::optional<unsigned> recovered(int pairs, Next next) {
+/// after the other; none where none has. `inputs` looks up the tables of differences.
+template <class Next, class Inputs = ConstantPairs>
+std::optional<unsigned> recovered(int pairs, Next next, const Inputs& inputs = {}) {
   std::array<std::uint8_t, 2 * pairs_most> seen{};
   SubkeyCandidates candidates;
   for (std::size_t pair = 0; pair < static_cast<std::size_t>(pairs); ++pair) {
     seen[2 * pair] = next();
     seen[2 * pair + 1] = next();
-    candidates.learn(seen[2 * pair], seen[2 * pair + 1]);
+    candidates.learn(seen[2 * pair], seen[2 * pair + 1], inputs);
   }
   const auto explains = [&](unsigned key) {
     for (int i = 0; i < 2 * pairs; ++i)

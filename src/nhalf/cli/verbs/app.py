@@ -52,7 +52,7 @@ def command(request: Request) -> None:
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    outcome = measured(_prepare(request), Progress(request.is_silent))
+    outcome = measured(_prepare(request), Progress(request.is_silent, announces=not request.quiet))
     _print_outcome(outcome, request)
 
 
@@ -129,11 +129,13 @@ def _print_outcome(outcome: Outcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
-    from nhalf.present.terminal.applications import show_applications
+    from nhalf.facts.npb_traffic import traffic_rows
+    from nhalf.present.terminal.applications import show_applications, show_traffic
     from nhalf.present.terminal.output import emit_json
 
     facts = Facts.of([outcome.run])
     rows = applications(facts)
+    traffic = traffic_rows(rows)
     if request.report:
         from nhalf.present.report import write_report
 
@@ -141,9 +143,11 @@ def _print_outcome(outcome: Outcome, request: Request) -> None:
     for name, reason in outcome.failed.items():
         sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:
-        emit_json({"run": str(outcome.run.path), "rows": rows, "notes": outcome.notes})
+        members = {"rows": rows, "traffic": traffic, "notes": outcome.notes}
+        emit_json({"run": str(outcome.run.path), **members})
     elif not request.quiet:
         show_applications(rows)
+        show_traffic(traffic)
         for line in [*outcome.notes, f"run     {outcome.run.path}"]:
             sys.stdout.write(f"{line}\n")
     check_verified(rows)

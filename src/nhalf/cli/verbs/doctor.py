@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import MissingError
 from nhalf.base.request import Option
 from nhalf.cli.options import PrefixOptions, TableOptions
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from nhalf.base.compiled import Program
+    from nhalf.base.errors import NhalfError
+    from nhalf.mpi import Library
+    from nhalf.sites.build import Further
     from nhalf.sites.examine import Finding
 
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
@@ -26,7 +31,7 @@ class Request(PrefixOptions, TableOptions):
     """Where to search for libraries, and whether to compile what runs on them need."""
 
     build: Annotated[
-        bool, Option("Compile all missing probes now, not at their first measurement.")
+        bool, Option("Compile missing probes, tracers and simulators now, not at their first use.")
     ] = False
 
 
@@ -50,7 +55,7 @@ def command(request: Request) -> int:
             if shown:
                 _show(shown, finding)
     if request.build:
-        for finding in build(discovery.libraries):
+        for finding in build(discovery.libraries, _further(discovery.libraries)):
             findings.append(finding)
             if shown:
                 _show(shown, finding)
@@ -60,6 +65,25 @@ def command(request: Request) -> int:
     else:
         emit_json({"ready": ready, "findings": findings})
     return 0 if ready else EXIT_MISSING
+
+
+def _further(libraries: Sequence[Library]) -> Further:
+    """What traces, routed collectives and simulations need, beside the probes."""
+    from nhalf.measure.traced.preloaded import TRACE
+    from nhalf.mpi.preload import COLLECTIVES, own_program
+    from nhalf.mpi.simgrid import programs, simgrid
+
+    further: dict[str, dict[str, Program | NhalfError]] = {}
+    for library in libraries:
+        if library.compiler is not None:
+            for name, preloaded in (("tracer", TRACE), ("collectives", COLLECTIVES)):
+                program = own_program(library, libraries, preloaded)
+                further.setdefault(name, {})[library.name] = program
+    try:
+        further["simulator"] = {program.name: program for program in programs(simgrid())}
+    except MissingError as error:
+        further["simulator"] = {"": error}
+    return further
 
 
 def _show(console: Console, finding: Finding) -> None:

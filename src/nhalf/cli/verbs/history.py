@@ -71,10 +71,11 @@ def command(request: Request) -> int:
 def _found(request: Request) -> History:
     from nhalf.cli.run_side import print_skipped
     from nhalf.decide.history.history import history
+    from nhalf.decide.history.levels import usable_runs
     from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.store.collection import USUAL, collected
+    from nhalf.store.collection import USUAL
 
     sizes = parse_sizes(request.size).size_bytes if request.size else ()
-    collection = collected(request.runs or (USUAL,))
+    collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
     return history(collection.runs, request.pattern, request.mpi, tuple(sizes))

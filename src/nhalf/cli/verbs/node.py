@@ -95,6 +95,7 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
                 "per_cycle_ci": unit.per_cycle_ci,
                 "latency_cycles": unit.latency_cycles,
                 "latency_ci": unit.latency_ci,
+                "doubt": unit.doubt,
             }
             for unit in units
         ],
@@ -104,6 +105,8 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
                 "level": row["level"],
                 "cores": row["ranks"],
                 "rate_Bps": row[f"{kernel}_Bps"],
+                "rate_Bps_ci": row.get(f"{kernel}_Bps_ci"),
+                "mark": row["marks"].get(kernel),
             }
             for row in facts.results.get("stream", [])
             for kernel in KERNELS
@@ -111,7 +114,11 @@ def node_json(run: Run, facts: Facts, processor: Processor | None) -> dict[str, 
         ],
         "doubts": [
             doubt
-            for row in (*rows, *facts.results.get("translation", []))
+            for row in (
+                *rows,
+                *facts.results.get("translation", []),
+                *facts.results.get("stream", []),
+            )
             for doubt in row.get("doubts", [])
         ],
     }

@@ -124,10 +124,7 @@ def command(request: Request) -> None:
     if request.subject in EFFECTIVE_BANDWIDTH or request.subject.partition("/")[0] == TRAFFIC:
         _predict_rates(request)
         return
-    if request.simulate and request.part:
-        raise InputError("--simulate takes parts of 8 KiB", "leave out --part")
-    if request.given & OF_TRACES:
-        raise InputError(f"{request.subject} is not a trace", "name the folder of one")
+    _check_cells(request)
     prediction = _calibrated(request, _predicted(request))
     if request.out is not None:
         _write_table(prediction, request.out)
@@ -140,6 +137,15 @@ def command(request: Request) -> None:
         emit_json(prediction.as_json())
     else:
         show_prediction(prediction)
+
+
+def _check_cells(request: Request) -> None:
+    """Raises InputError for options that do not go together where a pattern is predicted."""
+    if request.placement and (request.simulate or request.record):
+        reason = "--simulate and --record are for ranks that fill the nodes"
+        raise InputError(reason, "leave out --placement")
+    if request.given & (OF_TRACES - {"placement"}):
+        raise InputError(f"{request.subject} is not a trace", "name the folder of one")
 
 
 def _calibrated(request: Request, prediction: Prediction) -> Prediction:
@@ -222,6 +228,7 @@ def _predicted(request: Request) -> Prediction:
     from nhalf.decide.predict import predict
     from nhalf.machines.algorithms import algorithms
     from nhalf.machines.change import change
+    from nhalf.machines.spread import placed
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.sizes import parse_sizes
 
@@ -230,7 +237,7 @@ def _predicted(request: Request) -> Prediction:
     machine, library = machine_and_library(request.machine)
     return predict(
         request.subject,
-        change(machine, request.set_),
+        placed(change(machine, request.set_), request.placement),
         parse_ranks(request.ranks, PREDICTED_CORES),
         parse_sizes(request.sizes).size_bytes,
         algorithms(),
@@ -281,7 +288,14 @@ def _simulated(request: Request, machine: Machine) -> Prediction:
     grid, share = _grid(request, operation), _share(request.simulate)
     progress = Progress(request.json)
     choice = simulated_choice(
-        operation, machine, grid, operations[operation], share, progress, request.mpi
+        operation,
+        machine,
+        grid,
+        operations[operation],
+        share,
+        progress,
+        request.mpi,
+        _part_bytes(request),
     )
     prediction = corrected(request.subject, machine.name, choice)
     return dataclasses.replace(prediction, caveat=message_caveat(machine, prediction))

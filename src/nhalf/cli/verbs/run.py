@@ -98,7 +98,7 @@ def _rehearse(request: Request) -> None:
         if getattr(request, name):
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
     site = site_of(request)
-    commands, failed = rehearse(_plan(request, site), site)
+    commands, failed = rehearse(_plan(request, site, _former(request)), site)
     print_launcher_warning(site.launcher)
     for name, reason in failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
@@ -127,7 +127,6 @@ def _outcome(request: Request) -> Outcome | None:
 def _prepare(request: RunRequest) -> Prepared:
     """A resumed run, or a new run of this request's plan with its own directory."""
     from nhalf.cli.allocate import allocate
-    from nhalf.cli.run_side import run_and_library
     from nhalf.measure.loop import session
     from nhalf.measure.plan.like import points_of
     from nhalf.measure.plan.planning import site_of
@@ -145,19 +144,24 @@ def _prepare(request: RunRequest) -> Prepared:
             _more(request),
         )
     site = site_of(request)
-    points = points_of(*run_and_library(request.like)) if request.like else ()
-    return session.begin(_plan(request, site), request.out, site, points)
+    former = _former(request)
+    points = points_of(*former) if former else ()
+    return session.begin(_plan(request, site, former), request.out, site, points)
 
 
-def _plan(request: RunRequest, site: Site) -> Plan:
-    """The plan of the request, or that of an earlier run."""
+def _former(request: RunRequest) -> tuple[Run, str] | None:
+    """The run to measure once more, and one library of it or ''; None without --like."""
     from nhalf.cli.run_side import run_and_library
+
+    return run_and_library(request.like) if request.like else None
+
+
+def _plan(request: RunRequest, site: Site, former: tuple[Run, str] | None) -> Plan:
+    """The plan of the request, or that of an earlier run."""
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
 
-    if request.like:
-        return plan_like(request, *run_and_library(request.like))
-    return plan_of(request, site)
+    return plan_like(request, *former) if former else plan_of(request, site)
 
 
 def _more(request: RunRequest) -> More | None:

@@ -10,8 +10,9 @@ interval are taken over its launches (statistics/intervals.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.statistics.intervals import launch_intervals
-from nhalf.statistics.summary import flagged_medians
+from nhalf.statistics.summary import check_samples, flagged_medians
+from nhalf.store.collection import Collection, collected
 from nhalf.store.keys import CURVE
 from nhalf.store.run import Run
 
@@ -50,6 +52,11 @@ class Levels:
     time_s: float
     flag_s: Floats
     unknown_share: Floats
+
+
+def usable_runs(places: Iterable[Path]) -> Collection:
+    """The runs at `places` for a history; those of a folder with impossible times are left out."""
+    return collected(places, lambda run: check_samples(run.measurements()))
 
 
 def all_medians(runs_by_name: dict[str, Run]) -> pl.DataFrame:

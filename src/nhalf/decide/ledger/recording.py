@@ -17,7 +17,7 @@ from nhalf.decide.ledger.lines import B_EFF, COMPOSED, MODEL, PROGRAM, Cell, Kin
 from nhalf.decide.ledger.matching import B_EFF_COLUMNS, program_cell
 from nhalf.decide.predict import Prediction
 from nhalf.decide.program.predict import ProgramPrediction, Target, hosts_of
-from nhalf.decide.ways import Way
+from nhalf.decide.way import Way
 from nhalf.facts.program.program import Program
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.draws import PredictedRate
@@ -52,7 +52,7 @@ def lines_of_cells(prediction: Prediction, messages: Messages) -> Iterator[Predi
                     over_nodes=over_nodes and ranks > 1,
                     size_bytes=size_bytes,
                 )
-                low, high = prediction.interval_s(k, time_s) or (None, None)
+                low, high = prediction.interval_s((k, i, j)) or (None, None)
                 yield _line(now, kind_of(way), cell, time_s, low, high)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.decide.ways import Way, known_ways
+from nhalf.decide.way import Way
+from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
@@ -160,13 +162,13 @@ class MachineCosts(Costs):
             ways = []
         if algorithm != NATIVE:
             return _named(algorithm, pattern, ways).time_s(count, part_bytes)
-        try:
-            times = [(way.algorithm != "native", way.time_s(count, part_bytes)) for way in ways]
-            valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
-            if valid:
-                return min(valid)[1]
-        except InputError:
-            pass
+        times: list[tuple[bool, float]] = []
+        for way in ways:
+            with contextlib.suppress(InputError):
+                times.append((way.algorithm != NATIVE, way.time_s(count, part_bytes)))
+        valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
+        if valid:
+            return min(valid)[1]
         distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
         if pattern in ("allgather", "alltoall", "gather", "scatter"):

@@ -13,12 +13,13 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.typed_toml import read_toml, typed
 from nhalf.decide.studies.checks import check_names
-from nhalf.decide.studies.form import Conclusion, FigureForm, StudyForm, TableForm
+from nhalf.decide.studies.form import Conclusion, FigureForm, OptionsForm, StudyForm, TableForm
 
 FOLDER = Path(__file__).parent / "records"
 TABLES: dict[str, type[msgspec.Struct]] = {
     "table": TableForm,
     "figure": FigureForm,
+    "options": OptionsForm,
     "conclusion": Conclusion,
 }
 NUMBERS = "number"
@@ -56,6 +57,7 @@ def study(name: str) -> StudyForm:
     if not form.conclusion:
         raise InputError(f"{path} has no conclusion", "add a [[conclusion]] with a claim and value")
     ids = [table.id for table in form.table] + [figure.id for figure in form.figure]
+    ids += [options.id for options in form.options]
     ids += [conclusion.id for conclusion in form.conclusion]
     for name_of_part, count in Counter(ids).items():
         if count > 1:

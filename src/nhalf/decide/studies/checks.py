@@ -39,6 +39,8 @@ def quantities(form: StudyForm) -> Iterator[tuple[str, Quantity]]:
     for table in form.table:
         yield from ((table.id, column.value) for column in table.column)
     yield from ((figure.id, figure.value) for figure in form.figure)
+    for options in form.options:
+        yield from ((options.id, quantity) for quantity in options.options.values())
     for conclusion in form.conclusion:
         yield conclusion.id, conclusion.value
         if conclusion.over is not None:

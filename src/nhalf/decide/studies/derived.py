@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of a run that come from many of its points: b_eff, LogP, accepted traffic."""
+"""Numbers of a run that come from many of its points: b_eff, LogP, accepted traffic, crossovers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
 from nhalf.decide.studies.form import Quantity
 from nhalf.decide.studies.value import Value
+from nhalf.facts.active_messages import LONG, crossovers
 from nhalf.facts.facts import Facts
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.layout import parse_layout
@@ -33,6 +35,7 @@ LOGP = {
     "half-round-trip": "half_round_trip_s",
     "busy-share": "busy_share",
 }
+CROSSOVER = "crossover"
 TRAFFIC = {"rate": "saturated_Bps", "throughput": "saturated_Bps"}
 WITHOUT_NOISE = ("model", "simulated")
 """Transports whose launches may be equal."""
@@ -40,8 +43,16 @@ DERIVED: dict[str, Mapping[str, str]] = {"b_eff": B_EFF, "logp": LOGP, "traffic"
 """Members of a result's rows by figure, by the result, which is the pattern of a number."""
 
 
+def is_derived(quantity: Quantity) -> bool:
+    """Whether a number comes from many points of a run."""
+    is_result = quantity.pattern in DERIVED and not quantity.extra
+    return is_result or quantity.figure == CROSSOVER
+
+
 def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> Value:
     """A number of a derived result, of the most ranks; raises InputError if there is none."""
+    if quantity.figure == CROSSOVER:
+        return _crossover(quantity, facts)
     name = quantity.pattern
     member = DERIVED[name].get(quantity.figure)
     if member is None:
@@ -89,6 +100,25 @@ def _interval(row: Row, member: str) -> tuple[float, float] | None:
     """The interval of a member; None if there is none."""
     ends: Any = row.get(f"{member}_ci")
     return (ends[0], ends[1]) if ends and None not in ends else None
+
+
+def _crossover(quantity: Quantity, facts: Facts) -> Value:
+    """Where bulk copies overtake programmed stores: between the largest size at which stores are
+    faster and the smallest from which on bulk copies are.
+
+    Raises InputError if the sizes of the run do not enclose it.
+    """
+    if quantity.pattern != LONG:
+        raise InputError(f"{quantity.pattern} has no crossover")
+    ends = [(row.stores_bytes, row.bulk_bytes) for row in crossovers(facts)]
+    for stores_bytes, bulk_bytes in ends:
+        if stores_bytes and bulk_bytes:
+            middle = math.sqrt(stores_bytes * bulk_bytes)
+            return Value(middle, (float(stores_bytes), float(bulk_bytes)), 2, "measured")
+    if not ends:
+        raise InputError("neither stores nor bulk copies are faster at any size, beyond noise")
+    way = "stores" if ends[0][1] is None else "bulk copies"
+    raise InputError(f"only {way} are faster, at the sizes where the two differ beyond noise")
 
 
 def is_placed(placement: str | None, quantity: Quantity) -> bool:

@@ -6,6 +6,7 @@ No published value is written in it: they come from the machines of record.
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal
 
 import msgspec
@@ -21,12 +22,13 @@ Figure = (
     Literal["time", "rate", "throughput", "t0", "r-inf", "n-half", "error"]
     | Literal["b_eff", "per-process", "at-longest", "rings-at-longest", "pingpong"]
     | Literal["L", "o_s", "o_r", "o", "g", "G", "half-round-trip", "busy-share"]
+    | Literal["crossover"]
 )
 ROOT = "root_s"
 """An `extra` of some patterns; of others it is the time of rank 0 among those of all ranks."""
 UNITS: dict[str, Unit] = {
     **dict.fromkeys(("time", "t0", "L", "o_s", "o_r", "o", "g", "half-round-trip"), "s"),
-    "n-half": "bytes",
+    **dict.fromkeys(("n-half", "crossover"), "bytes"),
     "error": "ratio",
     "busy-share": "ratio",
     "G": "s/B",
@@ -41,10 +43,11 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     and a published b_eff has ranks of its own. `phase` is of patterns with phases, and of distances
     between ranks. `machine` is a machine of record that is taken instead of that in question.
     A rate counts the bytes of a message, the throughput those of all that move at once; `placement`
-    is where messages go, for traffic that part of it. `axes` are as for `nhalf run --axis`, and
-    `extra` is a result that a point has beside its time. `mapping` is how records place ranks for
-    traffic. `predicted` asks of records for the prediction even of what was published. With `node`
-    it is a number of the node alone (node_figures.py).
+    is where messages go, for traffic that part of it. The `crossover` of long active messages is
+    the size from which on bulk copies are faster than stores. `axes` are as for `nhalf run --axis`,
+    and `extra` is a result that a point has beside its time. `mapping` is how records place ranks
+    for traffic. `predicted` asks of records for the prediction even of what was published. With
+    `node` it is a number of the node alone (node_figures.py).
     """
 
     pattern: str = ""
@@ -155,8 +158,36 @@ class FigureForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     id: str
     title: str
     value: Quantity
-    axis: Literal["bytes", "ranks"]
+    axis: Literal["bytes", "ranks", "node"]
     at: list[str | int]
+
+
+class OptionsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options weighed against each other: time, cost, and the product of both, a row each.
+
+    There is an option for each combination of values of the axes in `over`, separated by commas;
+    its cost is the result `cost` that a point has beside its time.
+    """
+
+    id: str
+    title: str
+    value: Quantity
+    over: dict[str, str]
+    time_title: str
+    cost: str
+    cost_title: str
+    product_title: str
+
+    @property
+    def options(self) -> dict[str, Quantity]:
+        """The number of each option by its name."""
+        values = [text.split(",") for text in self.over.values()]
+        return {
+            ", ".join(choice): msgspec.structs.replace(
+                self.value, axes={**self.value.axes, **dict(zip(self.over, choice, strict=True))}
+            )
+            for choice in itertools.product(*values)
+        }
 
 
 class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -173,4 +204,5 @@ class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     parts: list[str] = []
     table: list[TableForm] = []
     figure: list[FigureForm] = []
+    options: list[OptionsForm] = []
     conclusion: list[Conclusion] = []

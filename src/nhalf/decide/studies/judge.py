@@ -11,6 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.numbers import says_nothing
 from nhalf.decide.studies.form import Conclusion, Quantity
 from nhalf.decide.studies.published import published, published_point
+from nhalf.decide.studies.read_back import READ_BACK, is_read_back
 from nhalf.decide.studies.recorded import Recorded
 from nhalf.decide.studies.source import Source
 from nhalf.decide.studies.value import Value
@@ -70,6 +71,8 @@ def judge(conclusion: Conclusion, source: Source, groups: Groups) -> Judgement:
         value = tested(conclusion, source, groups)
     except InputError as error:
         return replace(judgement, reason=error.message)
+    if is_read_back(conclusion, source.name, value):
+        value = replace(value, origin=READ_BACK)
     verdict, reason = _compared(value, limit, conclusion, source.needs_intervals)
     return replace(judgement, verdict=verdict, reason=reason, value=value)
 

@@ -11,12 +11,13 @@ import polars as pl
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
-from nhalf.decide.studies.derived import DERIVED, derived, is_placed, several_nodes
+from nhalf.decide.studies.derived import derived, is_derived, is_placed, several_nodes
 from nhalf.decide.studies.form import ROOT, Quantity
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import at_phase
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
+from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.statistics.next_run import next_run_intervals
@@ -54,13 +55,16 @@ class Measured:
             return NODE_FIGURES[quantity.node].measured(self._facts)
         transport = self._transport(quantity)
         of = {"transport": transport, "mpi": self._mpi(transport)}
-        if quantity.pattern in DERIVED and not quantity.extra:
+        if is_derived(quantity):
             return derived(quantity, self._facts, of)
         if quantity.figure in ("t0", "r-inf", "n-half", "error"):
             return self._parameter(quantity, of)
-        rows = self._rows(quantity, of)
+        return self._of_points(quantity, self._rows(quantity, of))
+
+    def _of_points(self, quantity: Quantity, rows: pl.DataFrame) -> Value:
+        """The time of points, the rate that it means, or a result that they have beside it."""
         ranks = int(rows["ranks"][0])
-        if quantity.extra:
+        if quantity.extra and quantity.extra != HOST_CPU_SHARE:
             return self._extra(quantity.extra, rows[:1])
         if quantity.phase:
             column = "second" if quantity.pattern == "distance" else "phase"
@@ -73,6 +77,8 @@ class Measured:
         else:
             middle, low, high = rows.select(*ENDS).row(0)
         time = Value(middle, self._interval(rows, low, high), ranks, MEASURED)
+        if quantity.extra:
+            return self._extra(HOST_CPU, rows[:1]).over(time)
         if quantity.figure == "throughput":
             return time.inverse(int(rows["bytes_per_time"][0]))
         return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time

@@ -33,6 +33,15 @@ PATTERNS = {
     ("pairs-bandwidth", "throughput"): "aggregate",
 }
 """Patterns of numbers that have another name in records."""
+RATIOS = ("ratio", "share", "cycles")
+"""Units of the numbers of points that are neither times nor rates."""
+LAYERS = {
+    (PINGPONG, "tcp", ""): "sockets",
+    ("am-short", "am", ""): "active-message",
+    ("am-long", "am", ""): "active-message-crossover",
+    ("am-long", "am", "copy=bulk-each"): "dma-queue",
+}
+"""Patterns of layers below MPI, by pattern, transport and axes, as records name them."""
 AXES = {"step": "primitive"}
 """Axes that have another name in records."""
 ANY_PAIRS = ("aggregate", "pairs-latency")
@@ -51,6 +60,9 @@ def published(records: Recorded, quantity: Quantity) -> Value | None:
 
 
 def _published(records: Recorded, quantity: Quantity) -> Value | None:
+    layer = None if quantity.predicted else _of_layer(records, quantity)
+    if layer is not None:
+        return layer
     machine = records.machine(quantity.transport)
     if quantity.predicted:
         return None
@@ -73,6 +85,17 @@ def _traffic(machine: Machine, quantity: Quantity) -> Value:
 
 RESULTS: dict[str, Callable[[Machine, Quantity], Value]] = {TRAFFIC: _traffic, LOGP: loggp_value}
 """What is published otherwise than as a point or a formula."""
+
+
+def _of_layer(records: Recorded, quantity: Quantity) -> Value | None:
+    """The number of a point below MPI; None if there is none."""
+    name = LAYERS.get((quantity.pattern, quantity.transport, _axes(quantity)))
+    for point in records.points(name) if name else ():
+        number = _number_of(point, quantity)
+        is_asked = quantity.figure == "crossover" or _is_of_size(point, quantity)
+        if number is not None and is_asked:
+            return Value(number, ranks=point.ranks, origin=PUBLISHED)
+    return None
 
 
 def _of_point(machine: Machine, quantity: Quantity) -> Value | None:
@@ -159,7 +182,9 @@ def _axes(quantity: Quantity) -> str:
 
 def _number_of(point: PublishedPoint, quantity: Quantity) -> float | None:
     """The number of a point with the unit that is asked for."""
-    by_unit = {"s": point.time_s, "Bps": point.rate_Bps, "ratio": point.ratio}
+    size = None if point.size_bytes is None else float(point.size_bytes)
+    ratios = dict.fromkeys(RATIOS, point.ratio)
+    by_unit = {"s": point.time_s, "Bps": point.rate_Bps, "bytes": size, **ratios}
     return by_unit.get(quantity.unit)
 
 

@@ -15,11 +15,13 @@ from nhalf.decide.b_eff import predict_b_eff
 from nhalf.decide.permutations import ALL, UNIFORM
 from nhalf.decide.predict import predict
 from nhalf.decide.studies.form import ROOT, Quantity
+from nhalf.decide.studies.multicasts import multicast_value
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
 from nhalf.decide.studies.value import Value
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.ways import UNSIZED
+from nhalf.facts.multicast import PATTERN as MULTICAST
 from nhalf.machines import catalogue
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.curve import PINGPONG, is_between_nodes, time_at_s
@@ -59,6 +61,15 @@ class Recorded:
         (records,) = [group for group in groups if name in group] or [[name]]
         self._machines = [catalogue.machine(record) for record in [name, *records]]
 
+    def points(self, pattern: str) -> list[PublishedPoint]:
+        """The published points of a pattern, of all its records."""
+        return [
+            point
+            for record in self._machines
+            for point in record.points
+            if point.pattern == pattern
+        ]
+
     def machine(self, transport: str) -> Machine:
         """The record of a transport; raises InputError if there is none."""
         for machine in self._machines:
@@ -71,6 +82,8 @@ class Recorded:
         machine = self.machine(quantity.transport)
         if quantity.node:
             return NODE_FIGURES[quantity.node].recorded(machine)
+        if quantity.pattern == MULTICAST:
+            return multicast_value(machine, quantity)
         if quantity.extra:
             return _extra(machine, quantity)
         if quantity.pattern in RESULTS:
@@ -275,12 +288,13 @@ def _predicted(machine: Machine, quantity: Quantity) -> Value:
         raise InputError(f"predictions are {prediction.caveat}")
     names = [way.algorithm for way in prediction.ways]
     if quantity.algorithm in names:
-        time_s = float(prediction.time_s[names.index(quantity.algorithm), 0, 0])
-    elif quantity.algorithm == "native":
-        time_s = float(np.nanmin(prediction.time_s))
-    else:
+        cell = (names.index(quantity.algorithm), 0, 0)
+        if np.isnan(prediction.time_s[cell]):
+            raise InputError(f"no time of {quantity.pattern} on {ranks} ranks is known")
+        return Value(float(prediction.time_s[cell]), prediction.intervals_s.get(cell), ranks)
+    if quantity.algorithm != "native":
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")
-    return Value(time_s, ranks=ranks)
+    return Value(float(np.nanmin(prediction.time_s)), ranks=ranks)
 
 
 def _phases(machine: Machine, quantity: Quantity) -> Value:

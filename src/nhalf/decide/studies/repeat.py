@@ -4,19 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.decide.studies.form import FigureForm, Quantity, StudyForm, TableForm
+from nhalf.decide.studies.form import (
+    FigureForm,
+    OptionsForm,
+    Quantity,
+    StudyForm,
+    TableForm,
+)
 from nhalf.decide.studies.judge import Groups, Judgement, judge
 from nhalf.decide.studies.published import published
 from nhalf.decide.studies.recorded import Recorded
 from nhalf.decide.studies.source import Source
 from nhalf.decide.studies.unit import Unit
 from nhalf.decide.studies.value import Value
+from nhalf.statistics.unbeaten import unbeaten
 
 
 @dataclass(frozen=True)
@@ -41,16 +48,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells in the study's own layout: `head` names the rows' first column, then the others."""
+    """Cells in the study's own layout: `head` names the rows' first column, then the others.
+
+    `unbeaten` says of each row, where these are options, whether none is better in both.
+    """
 
     id: str
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    unbeaten: tuple[bool, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """A member of `tables` in the output of `nhalf study --json`."""
-        rows = [{"of": name, "cells": [cell.as_json() for cell in row]} for name, row in self.rows]
+        rows: list[dict[str, Any]] = [
+            {"of": name, "cells": [cell.as_json() for cell in row]} for name, row in self.rows
+        ]
+        for row, is_unbeaten in zip(rows, self.unbeaten, strict=False):
+            row["unbeaten"] = is_unbeaten
         return {"id": self.id, "title": self.title, "columns": list(self.head[1:]), "rows": rows}
 
 
@@ -79,6 +94,7 @@ def repeat(name: str, form: StudyForm, source: Source) -> Repetition:
     """Repeat a study with the numbers of a machine."""
     tables = [_table(table, source, form.machines) for table in form.table]
     tables += [_figure(figure, source, form.machines) for figure in form.figure]
+    tables += [_options(options, source) for options in form.options]
     judgements = [judge(conclusion, source, form.machines) for conclusion in form.conclusion]
     return Repetition(name, form, source.name, tuple(tables), tuple(judgements))
 
@@ -106,6 +122,25 @@ def _figure(form: FigureForm, source: Source, groups: Groups) -> Table:
             columns[f"{name}, published"] = cells
     rows = zip(map(str, form.at), zip(*columns.values(), strict=True), strict=True)
     return Table(form.id, form.title, (form.axis, *columns), tuple(rows))
+
+
+def _options(form: OptionsForm, source: Source) -> Table:
+    """A row for each option that the machine in question has, marked where none is better."""
+    options = form.options.items()
+    rows = [(name, _weighed(quantity, form.cost, source)) for name, quantity in options]
+    rows = [(title, cells) for title, cells in rows if all(cell.value for cell in cells)]
+    costs = [tuple(cell.value.median for cell in cells if cell.value) for _, cells in rows]
+    marks = unbeaten([(time_s, cost) for time_s, cost, _ in costs])
+    head = (", ".join(form.over), form.time_title, form.cost_title, form.product_title)
+    return Table(form.id, form.title, head, tuple(rows), tuple(marks))
+
+
+def _weighed(quantity: Quantity, cost: str, source: Source) -> tuple[Cell, ...]:
+    """The time of an option, its cost, and the product of both."""
+    costing = msgspec.structs.replace(quantity, extra=cost)
+    time, costs = _ours(quantity, source), _ours(costing, source)
+    product = time.value.times(costs.value) if time.value and costs.value else None
+    return time, costs, replace(time, value=product)
 
 
 def _machines(groups: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-Unit = Literal["s", "Bps", "bytes", "ratio", "s/B"]
-ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes"}
+Unit = Literal["s", "Bps", "bytes", "ratio", "s/B", "share", "cycles", "flop/s"]
+ENDINGS: dict[str, Unit] = {"_s": "s", "_Bps": "Bps", "_bytes": "bytes", "_share": "share"}
 
 
 def unit_of_name(name: str) -> Unit:

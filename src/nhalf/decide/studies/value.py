@@ -19,7 +19,7 @@ class Value:
     """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
 
     `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
-    machine. `origin` is "measured", "predicted" or "published".
+    machine. `origin` is "measured", "predicted", "published" or, of a conclusion, "read back".
     """
 
     median: float
@@ -61,6 +61,14 @@ class Value:
         """The number and its interval times a factor."""
         ci = None if self.ci is None else (self.ci[0] * factor, self.ci[1] * factor)
         return replace(self, median=self.median * factor, ci=ci, per_draw=None)
+
+    def times(self, factor: Value) -> Value:
+        """The product, whose interval reaches from end to end."""
+        ci = None
+        if self.ci or factor.ci:
+            (low, high), (least, most) = self.ends, factor.ends
+            ci = (low * least, high * most)
+        return replace(self, median=self.median * factor.median, ci=ci, per_draw=None)
 
     def inverse(self, amount: float) -> Value:
         """An amount over this number: bytes over seconds."""

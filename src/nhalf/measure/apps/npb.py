@@ -14,9 +14,12 @@ from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
 from nhalf.measure.plan.request import words
+from nhalf.measure.plan.resolve import check_ranks
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
 from nhalf.measure.probe.libraries import libraries_of
+from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.models.npb.problems import APP, problem, rank_rule
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.site import Site
 
@@ -56,7 +59,7 @@ def _program(model: str) -> TransportFile:
 
     Raises InputError for an unknown model, MissingError if nothing native is installed.
     """
-    programs = {file.model.lower(): file for file in program_files().values() if file.app == "npb"}
+    programs = {file.model.lower(): file for file in program_files().values() if file.app == APP}
     if model not in programs:
         native_files.native_folder()
         raise unknown("program", model, programs)
@@ -72,7 +75,7 @@ def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
         if name not in [ALL, *kernel_names]:
             raise unknown("kernel", name, kernel_names)
     block = Block(
-        patterns=[ALL] if kernels == [ALL] else [f"npb-{name}" for name in kernels],
+        patterns=[ALL] if kernels == [ALL] else [f"{APP}-{name}" for name in kernels],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
         axes={"class": ",".join(_classes(request.class_))},
@@ -81,7 +84,22 @@ def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
     if program.threads:
         return block
     block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
-    return placed(block, request.given, site)
+    block = placed(block, request.given, site)
+    if kernels != [ALL]:
+        for name in kernels:
+            check_ranks(kernel_info(name, block.axes["class"].split(",")), block)
+    return block
+
+
+def kernel_info(kernel: str, classes: Sequence[str]) -> PatternInfo:
+    """Return on which ranks a kernel runs, as its sources say before anything is compiled."""
+    most = {name: problem(kernel, name).ranks_max for name in classes}
+    return PatternInfo(
+        name=f"{APP}-{kernel}",
+        ranks_min=1,
+        ranks_rule=rank_rule(kernel),
+        ranks_max={name: ranks for name, ranks in most.items() if ranks},
+    )
 
 
 def _classes(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from nhalf.measure.loop.expecting import Expecting
 from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
 from nhalf.measure.loop.question import line
@@ -31,6 +32,8 @@ from nhalf.statistics.summary import EXACT
 
 POINTS_EACH = 16
 """Points per process that make starting another one worthwhile."""
+PATIENCE = 3.0
+"""How many times as long as expected a point may take beyond the timeout."""
 ROUNDING = 1e-9
 """Samples of a deterministic clock differ by no larger share."""
 WITHIN = 1 / 3
@@ -82,6 +85,7 @@ class Launching:
     retries: Retries
     starting: Starting
     records: Records
+    expecting: Expecting
 
     def launch(self, start: Start, launch: int) -> None:
         """Start the processes and measure every point of this launch; retry when they die."""
@@ -93,9 +97,15 @@ class Launching:
             if not todo:
                 return
             with self.stopping.launch(start, launch), attempt:
-                doing = f"starting launch {launch + 1} of {self.agenda.launches()}"
+                number = f"launch {launch + 1} of {self.agenda.launches()}"
                 many = self._at_once(subject, todo)
-                with self.starting.processes(start, doing, launch, many) as processes:
+                expected_s = self.expecting.launch_s(start, todo)
+                words = self.expecting.launch_in_words(start, todo)
+                waiting = self.records.progress.waiting(f"{number}: {words}", expected_s)
+                with (
+                    self.starting.processes(start, f"starting {number}", launch, many) as processes,
+                    waiting,
+                ):
                     advice = self.starting.introduce(processes.launch, start, launch)
                     running = _RunningLaunch(processes, start, launch, many)
                     for answer in self._answers(running, todo):
@@ -181,7 +191,8 @@ class Launching:
     def _answer(self, running: _RunningLaunch, question: _Question) -> Answer:
         """Return the probe's answer for a point; remember a point that ends the launch."""
         visit = question.visit
-        timeout_s = self.agenda.plan.timeout_s + 50 * visit.slice_s
+        expected_s = self.expecting.point_s(running.start, visit.point)
+        timeout_s = self.agenda.plan.timeout_s + 50 * visit.slice_s + PATIENCE * expected_s
         try:
             record = running.processes.receive(timeout_s, identity=str(question.position))
         except LaunchError as error:
@@ -192,6 +203,7 @@ class Launching:
         if is_exact(record.get("samples_s", [])):
             running.exact.add(visit.point)
         spent_s = time.monotonic() - question.asked_s
+        self.expecting.answered(running.start, visit.point, record, spent_s)
         if visit.is_first:
             effort = (spent_s, visit.slice_s, visit.visits)
             self.stopping.answered(question.group, running.launch, *effort)

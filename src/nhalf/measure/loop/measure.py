@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.measure.loop.expecting import Expecting
 from nhalf.measure.loop.further import Further
 from nhalf.measure.loop.launch import Launching
 from nhalf.measure.loop.order import Order
@@ -16,6 +17,7 @@ from nhalf.measure.loop.starting import Open, Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.loop.time_limit import UNLIMITED, TimeLimit
 from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.expected import Rates
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
@@ -55,12 +57,15 @@ class Measuring:
         self._further = Further(self.agenda, self._stopping)
         parts = (self._stopping, self._retries, starting, self._records)
         self._scout = Scout(self.agenda, *parts)
-        self._launching = Launching(self.agenda, self._order, *parts)
+        self._expecting = Expecting(self.agenda, starting, self._records, Rates(site.cores))
+        self._launching = Launching(self.agenda, self._order, *parts, self._expecting)
 
     def run(self) -> dict[str, str]:
         """Measure everything not yet in the journal; return why anything could not be started."""
         with self._records.journal:
             self._retries.refuse_what_hosts_cannot()
+            self._expecting.remember()
+            self._expecting.announce(self.agenda.plan.budget_s)
             self._stopping.keep_to_budget()
             for start in self._order.starts():
                 self._scout.look(start)

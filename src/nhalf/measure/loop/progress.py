@@ -3,28 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from statistics import median
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nhalf.base.units import format_size, format_time
+from nhalf.measure.plan.expected import LONG_S, elapsed_in_words
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
     from nhalf.measure.plan.plan import Point
 
+INTERVAL_S = 60.0
+"""Without a terminal, a line says this often how much of the expected time is over."""
+
 
 class Progress:
     """A bar with the current point, its running estimate and the time left."""
 
-    def __init__(self, quiet: bool) -> None:
-        """Create the bar; `quiet` shows nothing, even on a terminal."""
+    def __init__(self, quiet: bool, announces: bool = False) -> None:
+        """Create the bar; `quiet` shows nothing, even on a terminal.
+
+        One that `announces` says how long what takes long will take, wherever it is shown.
+        """
         self._bars: Bars | None = None
+        self._announces = announces
         if not quiet:
             self._bars = _bars()
-        self._task = self._bars.add_task("preparing", total=None, limit="") if self._bars else None
+        fields: dict[str, Any] = {"limit": "", "began_s": 0.0, "expected_s": 0.0}
+        self._task = self._bars.add_task("preparing", total=None, **fields) if self._bars else None
 
     def limit(self, words: str) -> None:
         """Show the time limit of the run."""
@@ -45,6 +58,42 @@ class Progress:
         """Show what is currently happening."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, description=text)
+
+    def tell(self, text: str) -> None:
+        """Print a line about the time that something takes; '' prints none."""
+        if not (self._announces and text):
+            return
+        if self._bars is not None:
+            self._bars.console.print(f"nhalf: {text}", markup=False, soft_wrap=True)
+        else:
+            sys.stderr.write(f"nhalf: {text}\n")
+            sys.stderr.flush()
+
+    @contextmanager
+    def waiting(self, text: str, expected_s: float) -> Iterator[None]:
+        """Announce what takes long, then how much of the time is over, until the block ends."""
+        if expected_s < LONG_S or not self._announces:
+            yield
+            return
+        self.tell(text)
+        began_s = time.monotonic()
+        over = threading.Event()
+
+        def report() -> None:
+            while not over.wait(INTERVAL_S):
+                self.tell(elapsed_in_words(time.monotonic() - began_s, expected_s))
+
+        reporter = threading.Thread(target=report, daemon=True)
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, began_s=began_s, expected_s=expected_s)
+        else:
+            reporter.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if self._bars is not None and self._task is not None:
+                self._bars.update(self._task, expected_s=0.0)
 
     def point(self, title: str, point: Point, samples_s: Sequence[float]) -> None:
         """Advance by one measured point, with its samples in seconds."""
@@ -71,8 +120,25 @@ class Progress:
 def _bars() -> Bars | None:
     """Return the bars; None where standard error is not a terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        ProgressColumn,
+        Task,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as RichProgress
+    from rich.text import Text
+
+    class Elapsed(ProgressColumn):
+        """How much of the expected time of a long launch is over."""
+
+        def render(self, task: Task) -> Text:
+            """Return '3 min of about 9 min', or nothing."""
+            expected_s = task.fields["expected_s"]
+            elapsed_s = time.monotonic() - task.fields["began_s"]
+            return Text(elapsed_in_words(elapsed_s, expected_s) if expected_s else "")
 
     terminal = Console(stderr=True, highlight=False)
     if not terminal.is_terminal:
@@ -82,6 +148,7 @@ def _bars() -> Bars | None:
         TaskProgressColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[limit]}", markup=False),
+        Elapsed(),
         TextColumn("{task.description}", markup=False),
         console=terminal,
         transient=True,

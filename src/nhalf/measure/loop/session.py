@@ -20,7 +20,7 @@ from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.time_limit import time_limit
 from nhalf.measure.plan.plan import Plan, read_plan
-from nhalf.measure.plan.resolve import absent, check_blocks, resolve
+from nhalf.measure.plan.resolve import ALL, absent, check_blocks, check_known, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.libraries import candidates, choices_in_words, compile_probes, needs_one
@@ -95,7 +95,24 @@ def prepare_probes(plan: Plan) -> None:
     """Compile what a plan needs, before its budget begins, after checks that need no probe."""
     check_blocks(plan)
     _check_settings(plan)
-    compile_probes(plan, _transports(plan))
+    transports = _transports(plan)
+    if not any(file.app for file in transports):
+        _check_names(plan)
+    compile_probes(plan, transports)
+
+
+def _check_names(plan: Plan) -> None:
+    """Raises InputError for patterns that are named and that no probe knows.
+
+    Each probe has all patterns, of which its transport may lack some, so that one which is there
+    answers for those to be compiled.
+    """
+    try:
+        infos = plain_subject("threads").infos
+    except NhalfError:  # not built: the probes that are needed will answer
+        return
+    if not plan.study:
+        check_known([name for name in plan.patterns if name != ALL], infos)
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:

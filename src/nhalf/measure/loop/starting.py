@@ -82,8 +82,7 @@ class Starting:
 
     def introduce(self, opening: dict[str, Any], start: Start, launch: int) -> list[str]:
         """Record a launch; return the warnings about where its ranks are."""
-        is_simulated = opening.get("clock", {}).get("name") == "virtual"
-        advice = [] if is_simulated else self._placement_advice(opening, start)
+        advice = [] if is_virtual(opening) else self._placement_advice(opening, start)
         if self.records.state.moved(start, opening):
             advice = [*advice, "moved"]
         self.records.launch(start, launch, opening, advice)
@@ -106,3 +105,8 @@ class Starting:
         hosts = self.hosts(start)
         shares_cores = bool(hosts) and self.site.shares_cores
         return placement_advice(opening.get("placement", []), start.placement, hosts, shares_cores)
+
+
+def is_virtual(opening: Mapping[str, Any]) -> bool:
+    """Whether the clock of a launch is that of a simulated machine, by its `opening` record."""
+    return bool(opening.get("clock", {}).get("name") == "virtual")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -105,8 +105,7 @@ def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -
     if strict and block.patterns != [ALL]:
         for name in names:
             _check_pattern(name, patterns, present)
-            _check_ranks(patterns[name], block.ranks)
-            _check_ranks_of_classes(patterns[name], block)
+            check_ranks(patterns[name], block)
     infos = [patterns[name] for name in names if name in patterns]
     axis_texts = block.axes
     # An unknown pattern may have the axis: a missing axis is an error only if all are known.
@@ -122,9 +121,15 @@ def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -
     return msgspec.structs.replace(block, patterns=names, axes=axis_texts)
 
 
+def check_known(names: Sequence[str], patterns: Collection[str]) -> None:
+    """Raises InputError for a name of no pattern, with the closest ones."""
+    for name in names:
+        if name not in patterns:
+            raise unknown("pattern", name, patterns, "nhalf run --list")
+
+
 def _check_pattern(name: str, patterns: dict[str, PatternInfo], present: Sequence[str]) -> None:
-    if name not in patterns:
-        raise unknown("pattern", name, patterns, "nhalf run --list")
+    check_known([name], patterns)
     if name not in present:
         raise InputError(
             f"pattern {name} is absent: the transport lacks {patterns[name].needs}",
@@ -132,19 +137,20 @@ def _check_pattern(name: str, patterns: dict[str, PatternInfo], present: Sequenc
         )
 
 
-def _check_ranks(info: PatternInfo, ranks: Sequence[int]) -> None:
+def check_ranks(info: PatternInfo, block: Block) -> None:
     """Raises InputError for a number of ranks that a pattern does not run on; suggests others."""
-    if min(ranks, default=0) < info.ranks_min:
+    if min(block.ranks, default=0) < info.ranks_min:
         raise InputError(
             f"{info.name} needs {info.ranks_min} ranks or more", f"give --ranks {info.ranks_min}"
         )
-    for number in ranks:
+    for number in block.ranks:
         if not info.runs_on(number):
             suggestions = ", ".join(map(str, nearby(info.ranks_rule, number)))
             raise InputError(
                 f"{info.name} runs on {WORDS[info.ranks_rule]}, and {number} is none",
                 f"give --ranks such as {suggestions}",
             )
+    _check_ranks_of_classes(info, block)
 
 
 def _check_ranks_of_classes(info: PatternInfo, block: Block) -> None:

@@ -43,7 +43,8 @@ class PatternInfo(msgspec.Struct, frozen=True):
     0 if it has none at all (not `sized`). `algorithms` are the choices of its axis `algorithm`,
     besides the library's own. `ranks_rule` restricts the number of ranks (ranks_rule.py). The
     kernel of an application needs `memory_bytes`, by class, on all ranks together, and at most
-    `ranks_max` ranks, by class; classes without a limit are not listed. `option` (NAME=VALUE) is
+    `ranks_max` ranks, by class; classes without a limit are not listed; its timed part has
+    `operations`, by class, where the program describes them. `option` (NAME=VALUE) is
     an option of the transport that it requires.
     """
 
@@ -60,6 +61,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     ranks_rule: str = ANY
     memory_bytes: dict[str, float] = {}
     ranks_max: dict[str, int] = {}
+    operations: dict[str, float] = {}
 
     @property
     def ends_launch(self) -> bool:

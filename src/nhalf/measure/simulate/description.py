@@ -74,6 +74,7 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
     assumed = list(machine.assumptions)
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)
+    assumed += _operations_by_messages(machine)
     node = machine.node or Node(ranks=0)
     fastest = fastest_Bps(within), max(fastest_Bps(model) for _, model in between)
     memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
@@ -113,6 +114,15 @@ def describe(messages: Messages, nodes: int = 0) -> Description:
         shortest_s,
         unique,
     )
+
+
+def _operations_by_messages(machine: Machine) -> list[str]:
+    """Say in a sentence which operations are simulated otherwise than the machine performs them."""
+    patterns = [own.pattern for own in machine.operations if own.level_s is not None]
+    if not patterns:
+        return []
+    where = f"{', '.join(patterns)} of {machine.name} are performed in its memory"
+    return [f"Messages stand for them, while {where}: nhalf predict has those times."]
 
 
 def _network(machine: Machine) -> Network:

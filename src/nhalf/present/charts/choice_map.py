@@ -20,6 +20,7 @@ HEIGHT_MAX = 620
 COLOURS = 7
 """This many colours can be told apart; what wins least often shares the last."""
 OTHERS = "others"
+WHOLE = "one, the whole message"
 CLEAR = 1.05
 """From this factor between the fastest and the second on, a cell is drawn in full colour."""
 
@@ -57,6 +58,7 @@ def choice_map(prediction: Prediction) -> alt.Chart:
                 alt.Tooltip("ranks:N", title="ranks"),
                 alt.Tooltip("size:N", title="size"),
                 alt.Tooltip("algorithm:N", title="fastest"),
+                alt.Tooltip("parts:N", title="in parts of"),
                 alt.Tooltip("time:N", title="time"),
                 alt.Tooltip("second:N", title="second"),
             ],
@@ -69,7 +71,7 @@ def choice_map(prediction: Prediction) -> alt.Chart:
 
 def _rows(prediction: Prediction) -> tuple[list[Row], list[str]]:
     """Rows of the chart, and the names in its legend, the most frequent first."""
-    best = prediction.best()
+    best, best_parts = prediction.best(), prediction.best_parts()
     ranking = [name for name, _ in Counter(name for row in best for name in row).most_common()]
     shown = ranking if len(ranking) <= COLOURS else [*ranking[: COLOURS - 1], OTHERS]
     names = [way.algorithm for way in prediction.ways]
@@ -78,9 +80,11 @@ def _rows(prediction: Prediction) -> tuple[list[Row], list[str]]:
         for j, n in enumerate(prediction.size_bytes):
             times = prediction.time_s[:, i, j]
             second, factor = _second(times, names)
+            part_bytes = best_parts[i][j]
             rows.append(
                 {
                     **{"ranks": str(p), "size": format_size(n), "algorithm": best[i][j]},
+                    "parts": format_size(part_bytes) if part_bytes else WHOLE,
                     "shown": best[i][j] if best[i][j] in shown else OTHERS,
                     "time": format_time(float(np.nanmin(times))),
                     "clear": common.digits(factor, 4),

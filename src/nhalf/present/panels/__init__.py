@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import altair as alt
 
@@ -19,6 +19,14 @@ class Table:
 
     columns: list[str]
     rows: list[list[str]]
+
+    @classmethod
+    def shortened(cls, columns: list[str], rows: list[list[str]], most: int) -> Self:
+        """A table of the first `most` rows, with a line that counts those left out."""
+        left_out = len(rows) - most
+        if left_out <= 0:
+            return cls(columns, rows)
+        return cls(columns, [*rows[:most], [f"and {left_out} more", *[""] * (len(columns) - 1)]])
 
 
 Data = TypeVar("Data")

@@ -7,14 +7,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nhalf.base.numbers import MISSING, fixed, format_number, percent, span
-from nhalf.base.units import format_time
+from nhalf.base.numbers import MISSING, fixed, format_number, percent, span, whole
+from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import kernel_name
 
 COLUMNS = (
     *("kernel", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up", "per rank"),
     *("waiting", "deviation"),
+)
+TRAFFIC_COLUMNS = (
+    *("a run sends", "ranks", "messages per rank", "mean", "all bytes", "collective operations"),
 )
 MARK = "*"
 
@@ -27,6 +30,30 @@ def show_applications(rows: Sequence[Mapping[str, Any]]) -> None:
             f"{MARK} speed-up against {base} ranks or threads, taken as {base} times as fast as "
             "one, which was not measured\n"
         )
+
+
+def show_traffic(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What a run of each kernel sends in closed form, a line for each number of ranks."""
+    if rows:
+        show_table(TRAFFIC_COLUMNS, [_traffic_cells(row) for row in rows])
+
+
+def _traffic_cells(row: Mapping[str, Any]) -> list[str]:
+    fewest, most = row["messages_min"], row["messages_max"]
+    collectives = [
+        f"{whole(call['count'] / row['ranks'])} {call['call']} of {format_size(call['size_bytes'])}"
+        for call in row["calls"]
+        if call["call"] != "send"
+    ]
+    messages = row["messages"]
+    return [
+        kernel_name(row),
+        str(row["ranks"]),
+        whole(most) if fewest == most else f"{whole(fewest)} to {whole(most)}",
+        format_size(row["bytes"] / messages) if messages else MISSING,
+        format_size(row["bytes"]),
+        ", ".join(collectives) or MISSING,
+    ]
 
 
 def _is_relative(row: Mapping[str, Any]) -> bool:

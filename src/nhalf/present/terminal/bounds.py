@@ -49,6 +49,7 @@ def bounds_json(
         "machine": processor.name,
         "loops": [{**loop_json(bound), **ladder_json(bound, ladders)} for bound in bounds],
         "refused": [{"line": refusal.line, "reason": str(refusal)} for refusal in refusals],
+        "doubts": list(processor.doubts),
     }
 
 
@@ -98,6 +99,13 @@ def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound])
     for bound in bounds:
         if bound.in_order:
             console.print(order_note(bound, bound.in_order), markup=False, soft_wrap=True)
+    show_doubts(console, processor)
+
+
+def show_doubts(console: Console, processor: Processor) -> None:
+    """Print which measured rates are doubtful, and what bounds take them for."""
+    for doubt in processor.doubts:
+        console.print(f"doubtful: {doubt}", markup=False, soft_wrap=True, style="yellow")
 
 
 def order_note(bound: Bound, in_order: Bound) -> str:

@@ -10,7 +10,7 @@ from nhalf.base.numbers import fixed, percent
 from nhalf.loops.livermore.table import Row, used
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
-from nhalf.present.terminal.bounds import UNITS
+from nhalf.present.terminal.bounds import UNITS, show_doubts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +39,7 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
     console.print(_ladders(table))
     console.print()
     console.print(_tuned(table))
+    show_doubts(console, processor)
 
 
 def _ladders(table: Sequence[Row]) -> Table:

@@ -14,6 +14,7 @@ from nhalf.base.errors import library_named, unknown
 from nhalf.base.numbers import format_number, superscript, whole
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
+from nhalf.machines.shared import Amount, ends
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology import in_words as topology_in_words
 from nhalf.models.terms import in_words as sum_in_words
@@ -66,6 +67,7 @@ def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
         machine,
         models=tuple(m for m in machine.models if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
         patterns=tuple(m for m in machine.patterns if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
+        operations=tuple(own for own in machine.operations if _is(own.pattern, pattern)),
         points=tuple(point for point in machine.points if _is(point.pattern, pattern)),
         loggp=tuple(
             parameters for parameters in machine.loggp if not pattern and _is(parameters.mpi, mpi)
@@ -86,7 +88,7 @@ def show_machine(console: Console, machine: Machine) -> None:
         _line(console, f"  {name}: {text}")
     for heading, lines in (
         ("Not published", machine.unknown),
-        ("Collective operations", (machine.collectives_by,) if machine.collectives_by else ()),
+        ("Collective operations", operation_lines(machine)),
         ("Assumed, not published", machine.assumptions),
     ):
         if lines:
@@ -106,6 +108,26 @@ def show_machine(console: Console, machine: Machine) -> None:
     for part in parts:
         console.print()
         console.print(part, width=min(WIDTH, console.width))
+
+
+def operation_lines(machine: Machine) -> list[str]:
+    """What operations of many ranks are made of, and each one that is recorded."""
+    lines = [machine.collectives_by] if machine.collectives_by else []
+    for operation in machine.operations:
+        words = [f"the algorithm {operation.algorithm}"] if operation.algorithm else []
+        if operation.level_s is not None:
+            words.append(f"{_amount(operation.level_s, format_time)} a level")
+        if operation.operand_Bps is not None:
+            words.append(f"operands at {_amount(operation.operand_Bps, format_rate)}")
+        numbers = f"{operation.pattern}: {', '.join(words)} ({operation.origin})"
+        lines.append(f"{numbers}. {operation.why.strip()}")
+    return lines
+
+
+def _amount(amount: Amount, words: Callable[[float], str]) -> str:
+    """A number, or its range."""
+    low, high = ends(amount)
+    return words(low) if low == high else f"{words(low)} to {words(high)}"
 
 
 def _is_published(model: FittedModel) -> bool:
@@ -137,6 +159,8 @@ def _built(machine: Machine, nodes: int) -> str:
     if machine.node:
         ranks = machine.node.ranks
         words[0] += f" of {ranks} rank{'' if ranks == 1 else 's'}"
+        if machine.node.nodes_for_users is not None:
+            words[0] += f", {machine.node.nodes_for_users} for users"
         if machine.node.memory_Bps is not None:
             words.append(f"memory {format_rate(machine.node.memory_Bps)}")
     if machine.network:

@@ -9,12 +9,15 @@ from typing import Any
 
 from nhalf.base.numbers import fixed
 from nhalf.base.rows import Row
-from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.machines.processor import Processor
 from nhalf.node.bandwidth import KERNELS
+from nhalf.present.terminal.bounds import show_doubts
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
+from nhalf.results.caches import size_words
+from nhalf.results.stream import Stream
 from nhalf.results.sweeps import Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.run import Run
@@ -63,13 +66,14 @@ def _show_units(described: Processor) -> None:
     rows = [
         [
             operation.name.replace("_", " "),
-            "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
-            fixed(operation.per_cycle, 2),
+            operation.width,
+            f"{fixed(operation.per_cycle, 2)}{' *' if operation.doubt else ''}",
             fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
         ]
         for operation in described.operations
     ]
     show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
+    show_doubts(stdout_console(), described)
     forward = described.store_forward_cycles
     forwarding = (
         f", a stored value is loaded again after {fixed(forward, 1)} cycles" if forward else ""
@@ -82,16 +86,23 @@ def _show_units(described: Processor) -> None:
 
 
 def _show_stream(rows: Sequence[Row]) -> None:
-    """Print the rate of all cores together in each level."""
+    """Print the rate of all cores together in each level, and why a marked one is doubtful."""
+    level, *kernels = Stream().columns
     cells = [
         [
-            row["level"],
+            level.cell(row),
             str(row["ranks"]),
-            *(format_rate(row.get(f"{kernel}_Bps", float("nan"))) for kernel in KERNELS),
+            *(
+                f"{column.cell(row)}{' *' if kernel in row['marks'] else ''}"
+                for kernel, column in zip(KERNELS, kernels, strict=True)
+            ),
         ]
         for row in rows
     ]
     show_table(("level", "cores", *KERNELS), cells)
+    for row in rows:
+        for doubt in row["doubts"]:
+            stdout_console().print(doubt, markup=False, style="yellow")
 
 
 def _cells(row: Row, announced: Mapping[str, Any]) -> list[str]:
@@ -102,7 +113,7 @@ def _cells(row: Row, announced: Mapping[str, Any]) -> list[str]:
     ]
     return [
         f"L{row['level']}",
-        format_size(row["size_bytes"]) if row["size_bytes"] else "–",
+        size_words(row["size_bytes"], row["size_ci"]),
         f"{row['line_bytes']} B" if row["line_bytes"] else "–",
         str(row["ways"] or "–"),
         format_time(row["hit_s"]),

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import percent
+from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import row_text, show_table
@@ -78,14 +79,17 @@ def _table(prediction: Prediction) -> Table:
             part = f", parts of {format_size(part_bytes)}" if part_bytes else ""
             cells.append(
                 f"{best[i][j]}{part}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
-                f"{_runner_up(prediction, i, j)}"
+                f"{_next_ways(prediction, i, j)}"
             )
         table.add_row(str(p), *cells)
     return table
 
 
-def _runner_up(prediction: Prediction, i: int, j: int) -> str:
-    """Name the second of a cell, and how much longer it takes; '' for one alone."""
+def _next_ways(prediction: Prediction, i: int, j: int) -> str:
+    """Name the second of a cell, and how much longer it takes, and the time of the library's own.
+
+    '' for one alone.
+    """
     times_s = sorted(
         (float(time_s), way.algorithm)
         for time_s, way in zip(prediction.time_s[:, i, j], prediction.ways, strict=True)
@@ -94,4 +98,6 @@ def _runner_up(prediction: Prediction, i: int, j: int) -> str:
     if len(prediction.size_bytes) > SIZES_WITH_RUNNER_UP or len(times_s) < 2 or times_s[0][0] <= 0:
         return ""
     (first_s, _), (second_s, name) = times_s[:2]
-    return f"\n{name} {percent(second_s / first_s - 1, signed=True)}"
+    own = [time_s for time_s, algorithm in times_s[2:] if algorithm == NATIVE]
+    words = f"\n{NATIVE} {format_time(own[0])}" if own else ""
+    return f"\n{name} {percent(second_s / first_s - 1, signed=True)}{words}"

@@ -11,6 +11,7 @@ from nhalf.decide.studies.form import StudyForm
 from nhalf.decide.studies.judge import Judgement
 from nhalf.decide.studies.repeat import Repetition
 from nhalf.present.study_words import (
+    UNBEATEN,
     Line,
     claim_text,
     count_text,
@@ -47,6 +48,10 @@ def show_repetition(repetition: Repetition) -> None:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
         for head, rows in _parts(table.head, table_rows(table), console.width):
             show_table(head, rows)
+        if table.unbeaten:
+            console.print(
+                f"{UNBEATEN} no other option is better in both", markup=False, style="dim"
+            )
     console.print("\nConclusions")
     _show_conclusions(repetition.conclusions, console)
     console.print(count_text(repetition), soft_wrap=True)

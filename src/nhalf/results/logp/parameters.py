@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nhalf.base.listing import listed
 from nhalf.results.logp import gap
 from nhalf.results.logp.times import (
     GAP,
@@ -44,7 +45,7 @@ from nhalf.results.logp.times import (
     signed,
 )
 from nhalf.results.logp.values import LogP, Size
-from nhalf.results.logp.warnings import listed, with_warnings
+from nhalf.results.logp.warnings import with_warnings
 from nhalf.statistics.intervals import (
     Floats,
     Interval,

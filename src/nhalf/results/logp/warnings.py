@@ -186,8 +186,3 @@ def _with_ends(interval: Interval) -> str:
     """'371 ns, 360 ns to 380 ns'."""
     ends = f"{format_time(interval.low)} to {format_time(interval.high)}"
     return f"{format_time(interval.median)}, interval {ends}"
-
-
-def listed(words: list[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

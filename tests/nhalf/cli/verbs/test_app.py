@@ -31,6 +31,7 @@ def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_pa
     done = call("app", "npb", "--kernel", "ep", *QUICK, "--threads", "2", "--out", out, *WHOLE)
     assert done.code == 0, done.err
     assert "Applications: time in communication" in (out / "report.html").read_text()
+    assert json.loads(done.out)["traffic"] == []
     (row,) = json.loads(done.out)["rows"]
     assert (row["kernel"], row["class"], row["program"]) == ("ep", "S", "openmp")
     assert (row["ranks"], row["threads"], row["verified"]) == (1, 2, True)

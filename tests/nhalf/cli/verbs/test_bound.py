@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nhalf.loops.rungs import READABLE
 from nhalf.machines.processor_file import processor, write
@@ -40,6 +41,17 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "source.c"
     path.write_text(SOURCE, "utf-8")
     return path
+
+
+def test_doubtful_rates_are_named_beside_the_bounds(
+    call: Call, source: Path, tmp_path: Path
+) -> None:
+    assert json.loads(call("bound", str(source), "--json").out)["doubts"] == []
+    power = processor("power2")
+    add = replace(power.operations[0], doubt="launches disagree", per_cycle_ci=(1.0, 4.0))
+    write(replace(power, operations=(add, *power.operations[1:])), tmp_path / "odd.toml")
+    ended = call("bound", str(source), "--machine", str(tmp_path / "odd.toml"))
+    assert "doubtful: add, scalar: launches disagree; bounds reckon with up to 4.00" in ended.out
 
 
 def test_each_loop_has_its_bound_and_each_refused_one_its_reason(call: Call, source: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,30 @@ def test_a_night_that_failed_does_not_hide_the_others(
         assert len(nhalf.history(tmp_path / "runs").started_s) == NIGHTS
     narrowed = nhalf.history(nights / "runs", mpi="mpich", bytes=8)
     assert [curve.levels.sizes for curve in narrowed.curves] == [(8,)]
+
+
+@pytest.mark.parametrize("sample_s", [-1e-6, float("nan"), float("inf")])
+def test_a_night_with_an_impossible_time_is_named_and_left_out(
+    sample_s: float, call: Call, nights: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(nights / "runs", tmp_path / "runs")
+    path = tmp_path / "runs/night2/measurements.parquet"
+    frame = pl.read_parquet(path)
+    first = pl.int_range(pl.len()) == 0
+    samples = pl.when(first).then(pl.lit([sample_s, 1e-6])).otherwise("samples_s")
+    frame.with_columns(samples_s=samples).write_parquet(
+        path, metadata={"nhalf.schema": str(VERSION)}
+    )
+    ended = call("history", tmp_path / "runs", "--json")
+    assert ended.code == 1, "slower, as before"
+    runs = [run["run"] for run in json.loads(ended.out)["runs"]]
+    assert runs == [f"night{night}" for night in range(NIGHTS) if night != 2]
+    assert "launch 0 of run 'night2' has a sample that is negative or not finite" in ended.err
+    assert ended.err.count("\n") == 1
+    with pytest.warns(UserWarning, match="night2"):
+        assert len(nhalf.history(tmp_path / "runs").started_s) == NIGHTS - 1
+    alone = call("history", path.parent, tmp_path / "runs/night3")
+    assert alone.code == 2, "named alone it has to be readable"
 
 
 def test_the_page_has_the_change_and_every_value(call: Call, nights: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_the_list_as_json(nhalf: Call, tmp_path: Path) -> None:
         low, high = dell[f"{name}_range"]
         assert dell[name] == pytest.approx((low * high) ** 0.5, rel=1e-3)
     assert record["topology"]["kind"] == "fat-tree"
-    assert (record["models"], record["points"]) == (6, 19)
+    assert (record["models"], record["points"]) == (6, 20)
     mine = rows["node1"]
     assert (mine["record"], mine["year"], mine["nodes"]) == (False, None, None)
     assert mine["file"] == str(tmp_path / "mine.toml")

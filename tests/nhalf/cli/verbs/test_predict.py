@@ -198,6 +198,22 @@ def test_a_share_of_the_cells_is_simulated(call: Call) -> None:
     assert any(corrected[key] != pytest.approx(before[key], rel=1e-3) for key in before)
 
 
+def test_simulated_cells_have_their_parts(call: Call) -> None:
+    if ctypes.util.find_library("simgrid") is None:
+        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
+    words = ("predict", "bcast/chain", "--machine", "sp2-mpl", "--ranks", "4", "--bytes", "256,64K")
+
+    def chain(*further: str) -> tuple[Any, Any]:
+        small, large = said(call(*words, "--simulate", "100%", "--json", *further))["rows"]
+        assert small["part_bytes"] is None
+        return large["part_bytes"], large["time_s"]
+
+    searched, given, usual = chain(), chain("--part", "2K"), chain("--part", "8K")
+    assert (searched[0], given[0], usual[0]) == (4096, 2048, 8192)
+    assert len({searched[1], given[1], usual[1]}) == 3
+    assert searched[1] < usual[1], "the best by the models is better in the simulation, too"
+
+
 def test_permutations_are_predicted_as_intervals(call: Call) -> None:
     found = said(call("predict", "traffic/cube", "--machine", "myrinet-gm", *CUBE, "--json"))
     (prediction,) = found["predictions"]
@@ -252,10 +268,35 @@ def test_parts_are_named_and_may_be_given(call: Call) -> None:
         (("--part", "0"), "a part of 0 bytes"),
         (("--part", "x"), "is not a size"),
         (("--part", "4K", "--record"), "--record is for parts of 8192 bytes"),
-        (("--part", "4K", "--simulate", "20%"), "--simulate takes parts of 8 KiB"),
+        (("--part", "0", "--simulate", "20%"), "a part of 0 bytes"),
     ],
 )
 def test_parts_that_cannot_be_are_one_line(words: tuple[str, ...], named: str, call: Call) -> None:
     ended = call("predict", "bcast", *CELLS, *words)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert named in ended.err
+
+
+def test_patterns_are_predicted_where_they_are_asked_for(call: Call) -> None:
+    """Barriers of 4 ranks on the Sun Fire: 1.80 us on a node, 1156.05 us on several (Qian 2004)."""
+    words = ("predict", "barrier", "--machine", "sunfire-link", "--ranks", "4")
+    assert "native 1.16 ms" in call(*words).out, "the library's own beside the fastest"
+    for placement, time_us in (("same-node", 1.80), ("other-node", 1156.05)):
+        rows = said(call(*words, "--placement", placement, "--json"))["rows"]
+        (own_s,) = [row["time_s"] for row in rows if row["algorithm"] == "native"]
+        assert own_s == pytest.approx(time_us * 1e-6)
+    for more in ((), ("--simulate", "20%"), ("--record",)):
+        place = "elsewhere" if not more else "same-node"
+        ended = call(*words, "--placement", place, *more)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_operations_in_a_memory_say_what_they_were_inferred_from(call: Call) -> None:
+    words = ("predict", "reduce", "--machine", "x1-ssp", "--ranks", "32", "--bytes", "1M")
+    found = said(call(*words, "--json"))
+    assert found["sources"]["native"].startswith("in the shared memory, inferred: ")
+    (note,) = found["notes"]
+    assert "8.6 and 20 times as fast" in note
+    own = next(row for row in found["rows"] if row["algorithm"] == "native")
+    low, high = own["interval_s"]
+    assert low < own["time_s"] < high < 1.2 * low

@@ -6,9 +6,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nhalf.cli import run_side
+from nhalf.cli.verbs import run
+from nhalf.jobs.request import RunRequest
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
 
 pytestmark = needs_probes
@@ -129,6 +133,19 @@ class TestLike:
         assert [[p[k] for k in key] for p in points] == [[p[k] for k in key] for p in whole]
         assert {p["launches"] for p in points} == {3}
         assert {p["transport"] for p in points} == {"model"}
+
+    def test_its_run_is_opened_once(
+        self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
+        opened: list[Any] = []
+        read = run_side.run_and_library
+        monkeypatch.setattr(
+            run_side, "run_and_library", lambda place: opened.append(place) or read(place)
+        )
+        prepared = run._prepare(RunRequest(like=str(tmp_path / "a"), out=tmp_path / "b"))
+        assert prepared.plan.transports == ["model"]
+        assert opened == [str(tmp_path / "a")]
 
     def test_one_library_is_measured_again_and_compared_with_itself(self, call: Call) -> None:
         both = ("--transport", "model,threads", "--bytes", "8,64", "--launches", "3")

@@ -185,6 +185,20 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     assert json.loads(again.out)["conclusions"] == answer["conclusions"]
 
 
+@needs_probes
+def test_global_arrays_on_the_model_machine_have_messages_alone(call: Call) -> None:
+    model = ["--transport", "model", "--model", MACHINE, "--launches", "2", "--budget", "20s"]
+    done = call("study", "global-arrays", *model, "--out", "run", "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    layers = {table["id"]: table for table in answer["tables"]}["layers"]
+    cells = dict(zip(layers["columns"], layers["rows"][0]["cells"], strict=True))
+    assert cells["MPI"]["value"] == pytest.approx(T0_S)
+    assert cells["active message"]["value"] is None
+    assert {conclusion["verdict"] for conclusion in answer["conclusions"]} == {"cannot be tested"}
+    assert all(conclusion["reason"] for conclusion in answer["conclusions"])
+
+
 @pytest.mark.parametrize("name", catalogue.names())
 def test_one_library_is_measured_unless_others_are_named(name: str) -> None:
     study = str(catalogue.path_of(name))

@@ -219,8 +219,9 @@ class TestOfARecord:
 
     def test_a_barrier_within_a_node_is_made_of_its_messages(self) -> None:
         source = Recorded("sunfire-link")
+        made = {"pattern": "barrier", "ranks": 2, "algorithm": "dissemination"}
         here, away = (
-            source.value(quantity(pattern="barrier", ranks=2, placement=place)).median
+            source.value(quantity(**made, placement=place)).median
             for place in ("on-node", "off-node")
         )
         assert here < away
@@ -251,6 +252,6 @@ def test_numbers_of_no_form(members: dict[str, Any], words: str) -> None:
 
 
 def test_the_unit_of_a_further_result_is_in_its_name() -> None:
-    units = {"root_s": "s", "accepted_Bps": "Bps", "part_bytes": "bytes", "on_node_share": "ratio"}
+    units = {"root_s": "s", "accepted_Bps": "Bps", "part_bytes": "bytes", "on_node_share": "share"}
     for name, unit in units.items():
         assert quantity(pattern="bcast", extra=name).unit == unit

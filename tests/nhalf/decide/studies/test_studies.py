@@ -13,35 +13,31 @@ import msgspec
 import polars as pl
 import pytest
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.studies import catalogue
 from nhalf.decide.studies.form import Conclusion, Quantity
 from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge, value_of
 from nhalf.decide.studies.measured import Measured
 from nhalf.decide.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
 from nhalf.decide.studies.published import published
+from nhalf.decide.studies.read_back import READ_BACK
 from nhalf.decide.studies.recorded import Recorded
 from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan import catalogue as plans
+from nhalf.mpi.simgrid import simgrid
 from nhalf.present.study_words import interval_text
 from tests.nhalf.synthetic import build_measurements
 
-SHARED_MEMORY = "predictions are composed of messages"
 INSIDE = "the interval has the limit inside"
 FORMULAS = "formulas, and no measured times"
+NO_ARRAYS = "sci-torus has no pattern"
 UNTESTED_AT_HOME = {
     ("models-within-8", "sp2-mpl"): FORMULAS,
     ("models-within-8", "sp1-mpl"): FORMULAS,
     ("models-within-8", "spp1000-pvm"): FORMULAS,
-    ("barrier-altix-poweredge", "altix-bx2"): SHARED_MEMORY,
-    ("barrier-altix-opteron", "altix-bx2"): SHARED_MEMORY,
-    **{
-        (f"{operation}-{machine}", "x1-ssp"): SHARED_MEMORY
-        for operation in ("reduce-8", "reduce-1k", "reduce-1m", "alltoall")
-        for machine in ("altix", "poweredge", "opteron")
-    },
+    ("short-separate", "sci-torus"): "posting a message",
     ("ping-ping-half", "x1-ssp"): INSIDE,
     ("ping-ping-msp", "x1-msp"): INSIDE,
     ("dense-alltoall-falls", "altix-bx2"): INSIDE,
@@ -54,6 +50,11 @@ UNTESTED_AT_HOME = {
     ("dense-cumulative", "poweredge-ib"): INSIDE,
     ("dense-cumulative-none", "opteron-myrinet"): INSIDE,
     ("dense-cumulative-x1", "x1-ssp"): INSIDE,
+    **{
+        (conclusion.id, "sci-torus"): NO_ARRAYS
+        for conclusion in catalogue.study("global-arrays").conclusion
+        if conclusion.value.pattern.startswith(("array-", "sdes"))
+    },
 }
 """Conclusions that the study draws on a machine whose record cannot tell them, and why."""
 
@@ -64,6 +65,15 @@ def repeated(name: str, machine: str) -> Repetition:
     return repeat(name, form, Recorded(machine, form.machines))
 
 
+def needs_simulator(name: str) -> None:
+    """Skip multicasts, which are simulated, where that cannot be done."""
+    if name == "multicast":
+        try:
+            simgrid()
+        except MissingError as error:
+            pytest.skip(str(error))
+
+
 def at_home() -> list[tuple[str, str]]:
     forms = {name: catalogue.study(name) for name in catalogue.names()}
     return [(name, m) for name, form in forms.items() for group in form.machines for m in group]
@@ -71,6 +81,7 @@ def at_home() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "machine"), at_home())
 def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str) -> None:
+    needs_simulator(name)
     judgements = repeated(name, machine).conclusions
     own = [j for j in judgements if machine in j.conclusion.drawn_on]
     assert own
@@ -91,6 +102,45 @@ def test_all_conclusions_that_cannot_be_tested_at_home_exist() -> None:
         for machine in conclusion.drawn_on
     }
     assert set(UNTESTED_AT_HOME) <= drawn
+
+
+READ = {
+    "altix-bx2": {"barrier-altix-poweredge", "barrier-altix-opteron", "ping-ping-half"},
+    "x1-ssp": {
+        *("ping-ping-half", "dense-cumulative-x1"),
+        *("reduce-8-altix", "alltoall-altix"),
+        *(f"reduce-1m-{name}" for name in ("altix", "poweredge", "opteron")),
+    },
+    "x1-msp": {"ping-ping-msp"},
+    "opteron-myrinet": {"ping-ping-half", "dense-cumulative-none"},
+    "poweredge-ib": {"ping-ping-half"},
+    "sp2-mpl": set(),
+}
+"""By machine: the conclusions drawn on it that numbers of its record, or of the other one's, are
+inferred from."""
+
+
+@pytest.mark.parametrize("machine", sorted(READ))
+def test_what_a_number_was_inferred_from_is_read_back(machine: str) -> None:
+    study = "sp2-1995" if machine == "sp2-mpl" else "b-eff-2005"
+    found = {
+        judgement.conclusion.id
+        for judgement in repeated(study, machine).conclusions
+        if judgement.value and judgement.value.origin == READ_BACK
+        if machine in judgement.conclusion.drawn_on
+    }
+    assert found == READ[machine]
+
+
+def test_reductions_of_the_x1_have_the_interval_of_its_levels() -> None:
+    """Of 8 B five levels, of 0.6 to 1.25 us; the Altix takes five messages of 1.25 us and 8 B."""
+    judgements = {j.conclusion.id: j for j in repeated("b-eff-2005", "x1-ssp").conclusions}
+    value = judgements["reduce-8-altix"].value
+    assert value is not None
+    assert value.ci is not None
+    altix_s = 5 * (1.25e-6 + 8 / 1264e6)
+    assert value.median == pytest.approx(altix_s / (5 * math.sqrt(0.6 * 1.25) * 1e-6), rel=0.01)
+    assert altix_s / 6.25e-6 < value.ci[0] < value.median < value.ci[1] < altix_s / 3e-6
 
 
 PVM_STARTS = {"pattern": "pingpong", "figure": "t0", "bytes": 16}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
+from nhalf.models.npb.traffic import Traffic
 from nhalf.sites.placement import FREE
-from npb_traffic import Traffic
 from tests.patience import patience_s
 
 
@@ -32,11 +32,3 @@ def read(path: Path) -> Traffic:
         name, peer, size_bytes, times = line.split()
         found[name, int(peer), int(size_bytes)] = int(times)
     return found
-
-
-def collectives(found: Traffic) -> dict[tuple[str, int], int]:
-    return {(name, size): times for (name, _, size), times in found.items() if name != "send"}
-
-
-def sends(found: Traffic) -> Traffic:
-    return Counter({key: times for key, times in found.items() if key[0] == "send"})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -183,6 +184,45 @@ def test_threads_and_ranks_are_asked_for_apart() -> None:
 def test_what_is_not_there_is_refused(wanted: dict[str, str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         app_of("npb").plan(asked(**wanted), HERE)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"kernel": "cg", "ranks": "3"}, "power of two of ranks, and 3 is none; .* 1, 2, 4"),
+        ({"kernel": "ep,bt", "ranks": "1,2"}, "npb-bt runs on a square .* 2 is none; .* 1, 4"),
+        ({"kernel": "lu", "ranks": "5", "program": "openmp,mpi"}, "x times y .* 5 is none"),
+        ({"kernel": "is", "placement": "1x6"}, "npb-is .* and 6 is none"),
+        ({"kernel": "sp", "ranks": "49"}, "class S of npb-sp runs on 36 ranks at most"),
+    ],
+)
+def test_ranks_that_a_kernel_cannot_use_are_refused_before_anything_is_compiled(
+    wanted: dict[str, Any], words: str
+) -> None:
+    """A plan is made before any program is."""
+    given = frozenset({"placement"}) if "placement" in wanted else frozenset()
+    with pytest.raises(InputError, match=words):
+        app_of("npb").plan(replace(asked(**wanted), given=given), HERE)
+
+
+def test_threads_share_data_in_any_number() -> None:
+    plan = app_of("npb").plan(asked(kernel="bt,cg", program="openmp,java", threads="3"), HERE)
+    assert [block.ranks for block in plan.blocks] == [[3], [3]]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_sources_name_the_ranks_that_programs_describe(program: str) -> None:
+    """Of threads any number is described."""
+    subject = subject_of(program)
+    for kernel in kernels_of(program_files()[program]):
+        described = subject.infos[f"npb-{kernel}"]
+        stated = npb.kernel_info(kernel, npb.CLASSES)
+        if program == "npb-mpi":
+            assert (stated.ranks_rule, stated.ranks_max) == (
+                *(described.ranks_rule, described.ranks_max),
+            )
+        else:
+            assert described.ranks_rule == "any"
 
 
 def description(**info: Any) -> Subject:

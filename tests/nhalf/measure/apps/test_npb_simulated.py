@@ -14,7 +14,8 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
 from nhalf.measure.simulate.subject import SmpiMachine, application_subject, computing, site_of
-from npb_traffic import Traffic, sends_of_cg
+from nhalf.models.npb.problems import problem
+from nhalf.models.npb.traffic import Traffic, traffic_of
 from tests.patience import patience_s
 
 RANKS = 4
@@ -65,7 +66,7 @@ def test_every_rank_sends_what_it_does_on_a_machine_that_is_here(tmp_path: Path)
             _, call, *words = line.split()
             if call == "send":
                 found["send", int(words[0]), 8 * int(words[2])] += 1
-        assert found == sends_of_cg(rank, RANKS), f"rank {rank}"
+        assert found == traffic_of(problem("cg", "S"), rank, RANKS), f"rank {rank}"
 
 
 @pytest.mark.full

@@ -1,86 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels of the NAS Parallel Benchmarks send, counted beneath them in class S.
-
-Whole runs, with the iteration that is not timed: by rank partners, sizes and how often.
-"""
+"""What kernels of the NAS Parallel Benchmarks send is their closed form, counted beneath them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from nhalf.measure.probe.subject import Subject
-from npb_traffic import Traffic, box, layers, sends_of_cg
-from tests.nhalf.measure.apps.counting import collectives, counted, sends
+from nhalf.models.npb.problems import problem
+from nhalf.models.npb.traffic import traffic_of
+from tests.nhalf.measure.apps.counting import counted
 
-RANKS = [4, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (8, 16))]
+POWERS, SQUARES = (1, 2, 4, 8, 16), (1, 4, 9, 16)
+CASES = {
+    **{"ep": (1, 3), "cg": POWERS, "mg": POWERS, "ft": POWERS, "is": POWERS},
+    **{"lu": (1, 2, 4, 6, 8, 16), "bt": SQUARES, "sp": SQUARES},
+}
 
 
-def test_ep_adds_four_times(subject: Subject, counter: Path) -> None:
-    for found in counted(subject, counter, "ep", 3):
-        assert collectives(found) == {("allreduce", 8): 3, ("allreduce", 80): 1}
-        assert not sends(found)
+def case(kernel: str, ranks: int, name: str = "S") -> object:
+    """Few ranks of class S are tried for every change."""
+    is_quick = name == "S" and ranks <= 4
+    marks = [] if is_quick else [pytest.mark.full, pytest.mark.slow]
+    return pytest.param(kernel, name, ranks, marks=marks)
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-def test_cg_sends_in_butterflies_and_transposes(
-    subject: Subject, counter: Path, ranks: int
+@pytest.mark.parametrize(
+    ("kernel", "name", "ranks"),
+    [
+        *(case(kernel, ranks) for kernel, numbers in CASES.items() for ranks in numbers),
+        *(case(kernel, 4, "W") for kernel in CASES),
+        case("ft", 64, "W"),
+        case("mg", 32),
+    ],
+)
+def test_every_rank_sends_what_its_closed_form_has(
+    subject: Subject, counter: Path, kernel: str, name: str, ranks: int
 ) -> None:
-    steps = ranks.bit_length() // 2
-    for rank, found in enumerate(counted(subject, counter, "cg", ranks)):
-        assert found == sends_of_cg(rank, ranks)
-        assert found.total() == (79 * steps + 26) * (15 + 1)
-
-
-@pytest.mark.parametrize("ranks", RANKS)
-def test_mg_swaps_layers_on_every_grid(subject: Subject, counter: Path, ranks: int) -> None:
-    for rank, found in enumerate(counted(subject, counter, "mg", ranks)):
-        expected: Traffic = Counter()
-        for peer, size_bytes, times in layers(rank, ranks):
-            expected["send", peer, size_bytes] += times
-        given = sends(found) - expected
-        assert not expected - found
-        assert collectives(found) == {("allreduce", 8): 48, ("allreduce", 16): 40}
-        if ranks <= 8:
-            assert not given
-            assert sends(found).total() == 6 * (4 + 5 * (3 * 5 - 1))
-        else:
-            # Of the coarsest grid half of the ranks have a plane, which they give to two others.
-            assert given.total() == (10 if box(rank, ranks)[1][2] % 2 else 0)
-
-
-@pytest.mark.parametrize("ranks", RANKS)
-def test_ft_transposes_once_a_transform(subject: Subject, counter: Path, ranks: int) -> None:
-    block_bytes = 16 * 64**3 // ranks**2
-    for found in counted(subject, counter, "ft", ranks):
-        assert collectives(found) == {("alltoall", block_bytes): 6 + 2, ("reduce", 16): 6}
-        assert not sends(found)
-
-
-@pytest.mark.full
-def test_ft_transposes_twice_where_there_are_more_ranks_than_planes(
-    subject: Subject, counter: Path
-) -> None:
-    """Class W has 32 planes: of 64 ranks two share one."""
-    rank_bytes = 16 * 128 * 128 * 32 // 64
-    for found in counted(subject, counter, "ft", 64, "W"):
-        assert collectives(found) == {
-            ("alltoall", rank_bytes // 2): 6 + 2,
-            ("alltoall", rank_bytes // 32): 6 + 2,
-            ("reduce", 16): 6,
-        }
-
-
-@pytest.mark.parametrize("ranks", RANKS)
-def test_is_sends_all_keys_in_every_iteration(subject: Subject, counter: Path, ranks: int) -> None:
-    keys_bytes = 4 * 2**16 // ranks
-    for rank, found in enumerate(counted(subject, counter, "is", ranks)):
-        assert collectives(found) == {
-            ("allreduce", 4 * (512 + 5)): 11,
-            ("alltoall", 4): 11,
-            ("alltoallv", keys_bytes): 11,
-        }
-        last = rank == ranks - 1
-        assert sends(found) == ({} if last else {("send", rank + 1, 4): 1})
+    for rank, found in enumerate(counted(subject, counter, kernel, ranks, name)):
+        assert found == traffic_of(problem(kernel, name), rank, ranks), f"rank {rank}"

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.jobs.request import RunRequest
 from nhalf.measure.loop import launch, scout, session, stopping
 from nhalf.measure.loop.measure import Measuring
@@ -169,3 +170,16 @@ def test_it_begins_when_probes_are_compiled(
     prepared = session.begin(plan_of(request, HERE), tmp_path / "run")
     assert len(ends_s) == 1
     assert prepared.began_s >= ends_s[0]
+
+
+@pytest.mark.skipif(not is_built("probe-threads"), reason="the probes are not built")
+def test_a_misspelt_pattern_is_refused_before_anything_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_probes(*_: object) -> None:
+        pytest.fail("a probe is compiled")
+
+    monkeypatch.setattr(session, "compile_probes", compile_probes)
+    request = RunRequest(transport="shm", pattern="put,pingpang", sizes="8")
+    with pytest.raises(InputError, match="unknown pattern 'pingpang'"):
+        session.begin(plan_of(request, HERE), tmp_path / "run")

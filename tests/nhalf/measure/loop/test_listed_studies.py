@@ -28,8 +28,8 @@ HERE = Site((Host("here", 2),))
 WITH_ABI = [library for library in libraries() if library.abi]
 ROWS = {
     "memory": {
-        "threads": {"memory-triad", "array-triad", "sdes"},
-        "shm": {"array-copy", "array-triad", "sdes"},
+        "threads": {"memory-triad", "array-triad", "sdes-dpt", "sdes-ddt", "sdes"},
+        "shm": {"array-copy", "array-triad", "sdes-dpt", "sdes-ddt", "sdes"},
         "mpi": {"memory-copy", "memory-triad"},
     },
     "remote-memory": {

@@ -47,7 +47,7 @@ def on_transports(name: str) -> list[Block]:
     study = catalogue.study(name, 2)
     default = study.transports or ["mpi"]
     return [
-        msgspec.structs.replace(block, transports=block.transports or default)
+        msgspec.structs.replace(block, transports=sorted(block.transports or default))
         for block in study.blocks
     ]
 
@@ -69,8 +69,8 @@ class TestOurs:
         named = {name: catalogue.study(name, 2).transports for name in NAMES}
         assert {"mpi", "shm", "tcp"} <= set(named.pop("layers"))
         assert named.pop("remote-memory") == ["shm", "threads", "rma"]
-        for name in ("memory", "full"):  # full includes memory
-            assert named.pop(name) == ["mpi", "threads", "shm"]
+        assert named.pop("memory") == ["mpi", "threads", "shm"]
+        assert named.pop("full") == ["mpi", "threads", "shm", "rma"]  # it includes both
         assert not any(named.values())
 
     def test_one_library_suffices_where_memory_is_measured(self) -> None:
@@ -78,9 +78,17 @@ class TestOurs:
         assert single == {"memory", "remote-memory"}
 
     def test_messages_stay_with_mpi_where_memory_has_other_transports(self) -> None:
+        remote = {
+            *catalogue.study("remote-memory", 2).blocks[1].patterns,
+            "flag-pingpong",
+            "primitive",
+        }
         for block in catalogue.study("full", 2).blocks:
-            if "array-triad" in block.patterns or "sdes" in block.patterns:
+            if {"array-triad", "sdes", "sdes-dpt"} & set(block.patterns):
                 assert block.transports == ["threads", "shm"]
+            elif remote & set(block.patterns):
+                assert block.transports is not None
+                assert "mpi" not in block.transports
             elif "memory-triad" not in block.patterns:
                 assert block.transports == ["mpi"], block.patterns
 
@@ -90,9 +98,7 @@ class TestOurs:
             "full",
             "quick",
             "fine-grid",
-            "grain",
             "layers",
-            "remote-memory",
             *SIMULATED,
         }:
             for block in on_transports(name):

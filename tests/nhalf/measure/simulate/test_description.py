@@ -298,3 +298,10 @@ def test_odd_curves_stay_possible(odd: tuple[Segment, ...]) -> None:
 def test_more_nodes_than_can_be_held_are_refused() -> None:
     with pytest.raises(InputError, match=f"{NODES_MAX} can be simulated"):
         describe(Messages(machine(Hypercube(21))))
+
+
+def test_operations_in_a_memory_are_said_to_be_simulated_as_messages() -> None:
+    words = "barrier, alltoall of altix-bx2 are performed in its memory"
+    assert any(words in line for line in describe(Messages(catalogue.machine("altix-bx2"))).assumed)
+    dell = describe(Messages(catalogue.machine("poweredge-ib"))).assumed
+    assert not any("performed in its memory" in line for line in dell)

@@ -6,6 +6,7 @@ What that tool counts is compared with closed forms where kernels are tested.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,12 +15,15 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
+from nhalf.facts.program.npb import beside_closed_form
+from nhalf.facts.program.program import Program
 from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.measure.traced.tables import TraceFolder
+from nhalf.models.npb.problems import problem
+from nhalf.models.npb.traffic import Traffic, sends, traffic_of
 from nhalf.mpi.probe import compiler_variables
-from npb_traffic import Traffic
 from tests.nhalf.measure.apps.counting import read
-from tests.nhalf.measure.traced.programs import FOUND, traced
+from tests.nhalf.measure.traced.programs import FOUND, nhalf, traced
 from tests.patience import patience_s
 
 SOURCE = Path(__file__).parents[3] / "native/apps/counter.cpp"
@@ -69,3 +73,30 @@ def test_all_kernels(tmp_path: Path) -> None:
     for rank in range(RANKS):
         expected = read(counts.with_name(f"{counts.name}.{rank}"))
         assert traffic(trace, rank) == expected
+
+
+QUICK = ("cg", "mg")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.full]) for name in KERNELS],
+)
+def test_a_traced_run_is_exactly_its_closed_form(kernel: str, tmp_path: Path) -> None:
+    library = next((one for one in FOUND if one.vendor == "mpich" and one.abi), None)
+    if library is None:
+        pytest.skip("no MPICH of the standard ABI here: nhalf mpi install mpich")
+    asked = ("--kernel", kernel, "--class", "S", "--ranks", str(RANKS), "--launches", "1")
+    app = [sys.executable, "-m", "nhalf", "app", "npb", *asked, "--mpi", library.name]
+    folder = tmp_path / "trace"
+    words = ("--out", str(folder), "--quiet", "--", *app, "--out", str(tmp_path / "run"))
+    outcome = nhalf(library, *words)
+    assert outcome.exit_code == 0, outcome.stderr
+    comparison = beside_closed_form(Program.open(folder))
+    assert comparison is not None
+    assert comparison.is_equal
+    assert comparison.runs >= 1
+    expected = [traffic_of(problem(kernel, "S"), rank, RANKS) for rank in range(RANKS)]
+    messages = sum(sends(traffic).total() for traffic in expected)
+    assert comparison.messages == comparison.runs * messages

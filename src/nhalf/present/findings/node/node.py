@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import fixed, format_number
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import NodeFacts, nodes
 from nhalf.facts.roofline import Roof, roofs
 from nhalf.node.bandwidth import MEMORY
-from nhalf.node.levels import SHARED
+from nhalf.node.levels import UNSOUGHT
 from nhalf.node.reading import CHASE, UNIT
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import sentence
+from nhalf.results.caches import size_words
 
 
 class Node(Finder[Facts]):
@@ -29,23 +30,23 @@ class Node(Finder[Facts]):
 
 
 def _caches(node: NodeFacts) -> Iterator[Finding]:
-    sized = [level for level in node.levels.levels if level.size_bytes]
+    sized = [level for level in node.levels.levels if level.size_bytes or level.size_ci]
     words = ", ".join(
-        f"L{level.level} {format_size(level.size_bytes or 0)} in {level.ways} ways, "
-        f"{format_time(level.hit_s)} a load"
+        f"L{level.level} {size_words(level.size_bytes, level.size_ci)}"
+        f"{f' in {level.ways} ways' if level.ways else ''}, {format_time(level.hit_s)} a load"
         for level in sized
     )
     memory = node.levels.memory_s
     far = f"; a load from the largest arrays takes {format_time(memory)}" if memory else ""
     if words:
-        text = f"Private caches: {words}{far}."
+        text = f"Caches: {words}{far}."
         yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=f"{len(sized)}")
     for doubt in node.levels.unresolved:
         yield Finding(
             f"Not resolved: {doubt}.",
             35,
             "caches-unresolved",
-            remedy="" if doubt == SHARED else "Measure again on an idle node.",
+            remedy="" if doubt in UNSOUGHT else "Measure again on an idle node.",
             pattern=CHASE,
             label="Caches",
         )

@@ -26,9 +26,9 @@ class PartSizes(Panel[Facts]):
         best = best_parts(facts).sort("mpi", "pattern", "algorithm", "ranks", "bytes")
         if best.is_empty():
             return None
-        rows = [_cells(row, facts) for row in best.head(ROWS_MAX).iter_rows(named=True)]
+        rows = [_cells(row, facts) for row in best.iter_rows(named=True)]
         columns = ["library", "operation", "algorithm", "size", "best part", "time", "saves"]
-        return Table(columns, rows)
+        return Table.shortened(columns, rows, ROWS_MAX)
 
 
 def _cells(row: Row, facts: Facts) -> list[str]:

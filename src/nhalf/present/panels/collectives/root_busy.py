@@ -35,9 +35,9 @@ class RootBusy(Panel[Facts]):
             pl.col("bytes").is_in(some_sizes(several["bytes"].to_list(), SIZES_SHOWN)),
             pl.col("ranks") == pl.col("ranks").max().over("pattern", "mpi"),
         ).sort("mpi", "pattern", "bytes", "complete_s", maintain_order=True)
-        rows = [_cells(row, facts) for row in shown.head(ROWS_MAX).iter_rows(named=True)]
+        rows = [_cells(row, facts) for row in shown.iter_rows(named=True)]
         columns = ["library", "operation", "size", "algorithm", "completion", "root busy", "share"]
-        return Table(columns, rows)
+        return Table.shortened(columns, rows, ROWS_MAX)
 
 
 def _cells(row: Row, facts: Facts) -> list[str]:

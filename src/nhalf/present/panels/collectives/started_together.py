@@ -28,8 +28,8 @@ class StartedTogether(Panel[Facts]):
         points = started_both_ways(facts)
         if points.is_empty():
             return None
-        rows = [_cells(row, facts) for row in points.head(ROWS_MAX).to_dicts()]
-        return Table(
+        rows = [_cells(row, facts) for row in points.to_dicts()]
+        return Table.shortened(
             [
                 "library",
                 "operation",
@@ -41,6 +41,7 @@ class StartedTogether(Panel[Facts]):
                 "clocks agree within",
             ],
             rows,
+            ROWS_MAX,
         )
 
 

@@ -12,6 +12,7 @@ from nhalf.node.bandwidth import KERNELS
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Panel
+from nhalf.results import Column
 
 
 class LevelBandwidth(Panel[Facts]):
@@ -40,6 +41,7 @@ class LevelBandwidth(Panel[Facts]):
                 alt.Tooltip("kind:N", title="arrays in"),
                 alt.Tooltip("cores:Q", title="cores"),
                 alt.Tooltip("words:N", title="rate of all"),
+                alt.Tooltip("mark:N", title="doubt"),
             ],
         )
 
@@ -52,7 +54,8 @@ def _rows(stream: Row) -> list[Row]:
             "kernel": kernel,
             "cores": stream["ranks"],
             "rate": common.digits(rate_Bps),
-            "words": format_rate(rate_Bps),
+            "words": Column(f"{kernel}_Bps", kernel, format_rate).cell(stream),
+            "mark": stream["marks"].get(kernel, "none"),
         }
         for kernel, rate_Bps in rates.items()
         if rate_Bps

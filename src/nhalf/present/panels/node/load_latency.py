@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import altair as alt
 
 from nhalf.base.rows import Row
@@ -12,6 +14,7 @@ from nhalf.facts.node import NodeFacts, nodes
 from nhalf.node.reading import CHASE
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
+from nhalf.results.caches import size_words
 
 
 class LoadLatency(Panel[Facts]):
@@ -19,8 +22,8 @@ class LoadLatency(Panel[Facts]):
     how_to_read = (
         "The time of a load whose address comes from the load before, in random order over so much "
         "memory: each step is a cache that became too small, in small pages also a table of "
-        "addresses, and dashed lines are the sizes of "
-        "caches as their conflicts show them."
+        "addresses, and dashed lines are the sizes of caches as their conflicts show them, or the "
+        "middle of the sizes at which arrays begin to miss."
     )
     order = 73
     patterns = (CHASE,)
@@ -77,7 +80,10 @@ def _rows(node: NodeFacts) -> list[Row]:
 
 def _marks(node: NodeFacts) -> list[Row]:
     return [
-        {"name": f"L{level.level} {format_size(level.size_bytes)}", "bytes": level.size_bytes}
+        {
+            "name": f"L{level.level} {size_words(level.size_bytes, level.size_ci)}",
+            "bytes": level.size_bytes or round(math.sqrt(math.prod(level.size_ci or ()))),
+        }
         for level in node.levels.levels
-        if level.size_bytes is not None
+        if level.size_bytes or level.size_ci
     ]

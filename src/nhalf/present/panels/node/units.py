@@ -24,13 +24,14 @@ class Units(Panel[Facts]):
         rows = [
             [
                 operation.name.replace("_", " "),
-                "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
+                operation.width,
                 fixed(operation.per_cycle, 2),
                 fixed(operation.latency_cycles, 1) if operation.latency_cycles else "–",
+                operation.doubt or "",
             ]
             for node in nodes(facts)
             for operation in node.operations
         ]
         if not rows:
             return None
-        return Table(["operation", "width", "a cycle", "latency, cycles"], rows)
+        return Table(["operation", "width", "a cycle", "latency, cycles", "doubt"], rows)

@@ -35,10 +35,7 @@ class IntervalWidth(Panel[Facts]):
                 str(row["launches"]),
                 ", ".join(row["advice"] or []) or "–",
             ]
-            for row in points.head(ROWS_MAX).iter_rows(named=True)
+            for row in points.iter_rows(named=True)
         ]
-        if points.height > ROWS_MAX:
-            rows.append([f"and {points.height - ROWS_MAX} more", "", "", "", "", "", ""])
-        return Table(
-            ["library", "pattern", "size", "time", "half-width", "launches", "warnings"], rows
-        )
+        columns = ["library", "pattern", "size", "time", "half-width", "launches", "warnings"]
+        return Table.shortened(columns, rows, ROWS_MAX)

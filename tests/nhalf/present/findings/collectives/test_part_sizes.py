@@ -39,6 +39,24 @@ def test_the_best_size_is_named_with_what_the_usual_one_takes(make_measurements:
     assert (size, part, saved) == ("1 MiB", "32 KiB", "50 %")
 
 
+def test_a_long_table_says_how_much_it_leaves_out(make_measurements: Make) -> None:
+    sizes = tuple(range(16384, 16384 + 70))
+    facts = Facts(
+        pl.concat(
+            make_measurements(
+                patterns=("bcast",), sizes=sizes, ranks=4, algorithm="chain", axes=axes, launches=1
+            )
+            for axes in ("", "part=1024")
+        )
+    )
+    table = Panel().render(facts)
+    assert isinstance(table, Table)
+    assert len(table.rows) == 61
+    assert table.rows[-1] == ["and 10 more", *[""] * 6]
+    assert Table.shortened(["a"], [["1"], ["2"]], 2).rows == [["1"], ["2"]]
+    assert Table.shortened(["a"], [], 2).rows == []
+
+
 @pytest.mark.parametrize(
     "slower_by_axes",
     [

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The difference distribution table of simplified DES, built in a shared array from that of pairs.
+#pragma once
+
+#include "contract/pattern.hpp"
+#include "patterns/bases/arrays/sdes_build.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo sdes_distribution_axes[] = {
+    sdes::table_access_axis,
+    {"block", "even", "even", "rows in a block of both tables; even: one block for each rank"},
+    sdes::tabled_axis};
+
+inline constexpr PatternInfo sdes_distribution_info{
+    .name = "sdes-ddt",
+    .what =
+        "the difference distribution table of simplified DES is built in a shared array from the "
+        "pair table in another, each rank the rows that lie at it: for each difference of "
+        "inputs how often it becomes each difference of outputs",
+    .needs = "one-sided, computing",
+    .ranks_min = 1,
+    .timing = Timing::slowest_rank,
+    .axes = sdes_distribution_axes,
+    .sized = false};
+
+template <ArraysOf T>
+class SdesDistribution : public sdes::TablePattern<T, sdes::DistributionTable<T>> {
+ public:
+  SdesDistribution(T& transport, const Case& point)
+      : sdes::TablePattern<T, sdes::DistributionTable<T>>(transport, point,
+                                                          sdes::tabled_of(point).rows()) {}
+};
+
+NHALF_PATTERN(sdes_distribution_info, SdesDistribution);
+
+}  // namespace nhalf
