@@ -289,6 +289,8 @@ def _predicted(machine: Machine, quantity: Quantity) -> Value:
     names = [way.algorithm for way in prediction.ways]
     if quantity.algorithm in names:
         cell = (names.index(quantity.algorithm), 0, 0)
+        if np.isnan(prediction.time_s[cell]):
+            raise InputError(f"no time of {quantity.pattern} on {ranks} ranks is known")
         return Value(float(prediction.time_s[cell]), prediction.intervals_s.get(cell), ranks)
     if quantity.algorithm != "native":
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")

@@ -219,8 +219,9 @@ class TestOfARecord:
 
     def test_a_barrier_within_a_node_is_made_of_its_messages(self) -> None:
         source = Recorded("sunfire-link")
+        made = {"pattern": "barrier", "ranks": 2, "algorithm": "dissemination"}
         here, away = (
-            source.value(quantity(pattern="barrier", ranks=2, placement=place)).median
+            source.value(quantity(**made, placement=place)).median
             for place in ("on-node", "off-node")
         )
         assert here < away

@@ -27,7 +27,7 @@ from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan import catalogue as plans
 from nhalf.mpi.simgrid import simgrid
-from nhalf.present.terminal.study import interval_text
+from nhalf.present.study_words import interval_text
 from tests.nhalf.synthetic import build_measurements
 
 INSIDE = "the interval has the limit inside"
