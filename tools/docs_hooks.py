@@ -177,6 +177,21 @@ def rooms() -> str:
     return "\n".join(line for line in page.splitlines() if line.startswith("|"))
 
 
+def study_verdicts() -> str:
+    """Every published study on its machines of record."""
+    from nhalf.decide.studies.overview import overviews
+    from nhalf.present.report.studies_page import verdict_table
+
+    blocks = []
+    for of in overviews():
+        table = verdict_table(of)
+        rule = "|".join(["---", *(":-:" for _ in table.columns[1:])])
+        lines = [" | ".join(row) for row in (table.columns, *table.rows)]
+        rows = [f"| {line} |" for line in lines]
+        blocks.append("\n".join([f"### {of.study}\n", rows[0], f"|{rule}|", *rows[1:]]))
+    return "\n\n".join(blocks)
+
+
 def gallery(name: str) -> Callable[[], str]:
     """A table of the gallery."""
 
@@ -194,6 +209,7 @@ GALLERY = (
 )
 FILLED: dict[str, Callable[[], str]] = {
     **{f"gallery-{name}": gallery(f"gallery-{name}") for name in GALLERY},
+    "study-verdicts": study_verdicts,
     "command-reference": command_reference,
     "machines": machines,
     "machine-reference": machines_in_full,

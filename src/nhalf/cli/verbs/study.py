@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
@@ -13,11 +14,17 @@ from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 
 if TYPE_CHECKING:
     from nhalf.decide.studies.form import StudyForm
+    from nhalf.decide.studies.repeat import Repetition
     from nhalf.decide.studies.source import Source
     from nhalf.measure.loop.ending import Outcome
 
-FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet"})
+FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
+PAGE = "study.html"
+"""The page of a study, in the folder of its run, beside its REPORT."""
+REPORT = "report.html"
+ALL_PAGE = "published-studies.html"
+"""The page of all studies, in the folder where one is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +51,14 @@ def command(request: Request) -> None:
     """Repeat a published study: its tables beside the published ones, and which conclusions hold.
 
     Each conclusion holds, does not hold, or cannot be tested, with the interval that says so.
+    --report writes a page: study.html in the run's folder; with --on, or of all studies on their
+    machines of record, here.
 
     nhalf study
     nhalf study sp2-1995 --on sp2-mpl
-    nhalf study b-eff-2005 --budget 5m
+    nhalf study b-eff-2005 --budget 5m --report
     nhalf study b-eff-2005 --run runs/today
+    nhalf study --report
     """
     from nhalf.decide.studies import catalogue
     from nhalf.decide.studies.repeat import repeat
@@ -57,19 +67,40 @@ def command(request: Request) -> None:
 
     name = request.published_study
     if not name:
-        _list(request)
+        _all(request)
         return
     form = catalogue.study(name)
     source, place = _source(request, form)
     repetition = repeat(name, form, source)
+    page = _page(repetition, place["run"]) if request.report else None
     if request.json:
-        emit_json({**repetition.as_json(), **place})
+        emit_json({**repetition.as_json(), **place, "page": page})
     elif not request.quiet:
         show_repetition(repetition)
+        _show_place(page)
 
 
-def _list(request: Request) -> None:
-    """Print the studies that can be repeated."""
+def _page(repetition: Repetition, run: str | None) -> str:
+    """Write the page of a study; its place."""
+    from nhalf.base.files import write_text
+    from nhalf.present.report.study_page import study_page
+
+    name = Path(repetition.study).stem
+    path = Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html")
+    has_report = path.with_name(REPORT).is_file()
+    links = {"The report of the run": REPORT} if has_report and run else {}
+    return str(write_text(path, study_page(repetition, links)).absolute())
+
+
+def _show_place(page: str | None) -> None:
+    from nhalf.present.terminal.output import stdout_console
+
+    if page:
+        stdout_console().print(f"page: {page}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _all(request: Request) -> None:
+    """Print the studies that can be repeated, or write a page of them all."""
     from nhalf.decide.studies import catalogue
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.study import show_studies
@@ -77,20 +108,31 @@ def _list(request: Request) -> None:
     if misplaced := sorted(request.given - FORMS_OF_A_RUN):
         raise InputError(f"--{misplaced[0]} of which study?", "name one, as nhalf study lists them")
     forms = {name: catalogue.study(name) for name in catalogue.names()}
+    page, rows = None, [_row(name, form) for name, form in forms.items()]
+    if request.report:
+        from nhalf.base.files import write_text
+        from nhalf.decide.studies.overview import overviews
+        from nhalf.present.report.studies_page import studies_page
+
+        everything = list(overviews())
+        rows = [row | of.as_json() for row, of in zip(rows, everything, strict=True)]
+        page = str(write_text(Path(ALL_PAGE), studies_page(everything)).absolute())
     if request.json:
-        rows = [
-            {
-                "name": name,
-                "title": form.title,
-                "source": form.source,
-                "machines": [record for group in form.machines for record in group],
-                "conclusions": len(form.conclusion),
-            }
-            for name, form in forms.items()
-        ]
-        emit_json({"studies": rows})
-    else:
+        emit_json({"studies": rows, "page": page})
+    elif not request.quiet:
         show_studies(forms)
+        _show_place(page)
+
+
+def _row(name: str, form: StudyForm) -> dict[str, Any]:
+    """A study in the list as JSON."""
+    return {
+        "name": name,
+        "title": form.title,
+        "source": form.source,
+        "machines": [record for group in form.machines for record in group],
+        "conclusions": len(form.conclusion),
+    }
 
 
 def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | None]]:
@@ -149,6 +191,6 @@ def _measured(request: Request) -> Outcome:
         sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     facts = Facts.of([outcome.run])
     if request.report:
-        write_report(facts, outcome.run.path / "report.html")
+        write_report(facts, outcome.run.path / REPORT)
     check_sound(outcome, facts)
     return outcome

@@ -64,12 +64,20 @@ def judge(conclusion: Conclusion, source: Source, groups: Groups) -> Judgement:
         return replace(judgement, reason=conclusion.not_of[source.name])
     if limit is None:
         return replace(judgement, reason="no number of it is published")
+    if source.name in _compared_machines(conclusion):
+        return replace(judgement, reason=f"{source.name} would be compared with itself")
     try:
         value = tested(conclusion, source, groups)
     except InputError as error:
         return replace(judgement, reason=error.message)
     verdict, reason = _compared(value, limit, conclusion, source.needs_intervals)
     return replace(judgement, verdict=verdict, reason=reason, value=value)
+
+
+def _compared_machines(conclusion: Conclusion) -> set[str]:
+    """The machines of record that the number of a conclusion is about."""
+    parts = (conclusion.value, conclusion.over)
+    return {part.machine for part in parts if part is not None and part.machine}
 
 
 def tested(conclusion: Conclusion, source: Source, groups: Groups) -> Value:

@@ -54,6 +54,8 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
     context = {
         "version": __version__,
         "verdict": "",
+        "links": {},
+        "findings_title": "Findings",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
         "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),
         "script": Markup("\n".join(_read(f"script/{part}.js") for part in SCRIPT)),

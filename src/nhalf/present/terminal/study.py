@@ -3,29 +3,33 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import MISSING, format_number, says_nothing, span
-from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.numbers import MISSING
 from nhalf.decide.studies.form import StudyForm
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
-from nhalf.decide.studies.repeat import Cell, Repetition, Table
-from nhalf.decide.studies.unit import Unit
-from nhalf.decide.studies.value import Value
-from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.tables import BETWEEN, show_table
+from nhalf.decide.studies.judge import Judgement
+from nhalf.decide.studies.repeat import Repetition
+from nhalf.present.study_words import (
+    Line,
+    claim_text,
+    count_text,
+    interval_text,
+    limit_text,
+    published_text,
+    table_rows,
+    value_text,
+)
+from nhalf.present.terminal.output import FORM, stdout_console
+from nhalf.present.terminal.tables import BETWEEN, house_table, print_table, show_table
 
-FORMS: dict[Unit, Callable[[float], str]] = {
-    "s": format_time,
-    "Bps": format_rate,
-    "bytes": format_size,
-    "ratio": format_number,
-    "s/B": lambda number: f"{format_time(number)}/B",
-}
-Line = tuple[str, ...]
-SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HEAD = ("verdict", "number", "95 % interval", "limit", "published", "conclusion")
+WORDS_LEAST = 48
+"""Where a table leaves fewer characters for the words of conclusions, these have own lines."""
+INDENT = 2
 
 
 def show_studies(forms: Mapping[str, StudyForm]) -> None:
@@ -41,14 +45,44 @@ def show_repetition(repetition: Repetition) -> None:
     console.print(repetition.form.source, markup=False, style="dim", soft_wrap=True)
     for table in repetition.tables:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
-        for head, rows in _parts(table.head, _rows(table), console.width):
+        for head, rows in _parts(table.head, table_rows(table), console.width):
             show_table(head, rows)
     console.print("\nConclusions")
-    head = ("verdict", "number", "95 % interval", "limit", "published", "conclusion")
-    show_table(head, [_row(judgement) for judgement in repetition.conclusions])
-    console.print(_count(repetition))
+    _show_conclusions(repetition.conclusions, console)
+    console.print(count_text(repetition), soft_wrap=True)
     words = "in brackets: the machines of which the study says it"
     console.print(words, markup=False, style="dim", soft_wrap=True)
+
+
+def _show_conclusions(judgements: Sequence[Judgement], console: Console) -> None:
+    """Print a table, or where it leaves little room for words, a few lines for each conclusion."""
+    from rich.markup import escape
+
+    rows = [_row(judgement) for judgement in judgements]
+    widths = [max(map(len, cells)) for cells in zip(HEAD, *rows, strict=True)]
+    room = console.width - sum(width + BETWEEN for width in widths[:-1]) - BETWEEN
+    if room < WORDS_LEAST and FORM.get() == "table":
+        for row in rows:
+            _show_lines(row, console)
+        return
+    table = house_table(*HEAD)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    print_table(table, console)
+
+
+def _show_lines(row: Line, console: Console) -> None:
+    """Print a conclusion as its verdict, words and numbers, no line wider than the terminal."""
+    import textwrap
+
+    verdict, number, interval, limit, published, words = row
+    console.print(verdict, style="bold")
+    numbers = {"limit": limit, "95 % interval": interval, "published": published}
+    parts = [f"{name} {text}" for name, text in numbers.items() if text != MISSING]
+    measured = [] if number == MISSING else [number]
+    for text in (words, ", ".join([*measured, *parts])):
+        for line in textwrap.wrap(text, max(20, console.width - INDENT)):
+            console.print(" " * INDENT + line, markup=False, highlight=False)
 
 
 def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line, list[Line]]]:
@@ -64,61 +98,14 @@ def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line,
     yield head[:1] + head[first:], [row[:1] + row[first:] for row in rows]
 
 
-def _rows(table: Table) -> list[Line]:
-    return [(name, *map(_cell, cells)) for name, cells in table.rows]
-
-
-def _cell(cell: Cell) -> str:
-    return _on_ranks(cell.value, cell.unit, cell.ranks)
-
-
-def _on_ranks(value: Value | None, unit: Unit, ranks: int) -> str:
-    """A number, with its ranks where others were asked for."""
-    if value is None:
-        return MISSING
-    words = "" if value.ranks == ranks else f" on {value.ranks}"
-    return _number(value.median, unit) + words
-
-
-def _number(value: float | None, unit: Unit) -> str:
-    return MISSING if value is None or not math.isfinite(value) else FORMS[unit](value)
-
-
-def _row(judgement: Judgement) -> tuple[str, ...]:
+def _row(judgement: Judgement) -> Line:
     """The verdict on a conclusion, its numbers, its words, and why it cannot be tested."""
-    conclusion, value, unit = judgement.conclusion, judgement.value, judgement.conclusion.unit
     reason = f" ({judgement.reason})" if judgement.reason else ""
-    limit = _number(judgement.limit, unit)
     return (
         judgement.verdict,
-        _on_ranks(value, unit, conclusion.value.ranks),
+        value_text(judgement),
         interval_text(judgement),
-        f"{SIGNS[conclusion.relation]} {limit}",
-        _number(judgement.published, unit),
-        f"{conclusion.claim.removesuffix('.')} [{', '.join(conclusion.drawn_on)}]{reason}",
+        limit_text(judgement),
+        published_text(judgement),
+        f"{claim_text(judgement)}{reason}",
     )
-
-
-def interval_text(judgement: Judgement) -> str:
-    """The interval; of one that is very wide the end that decides."""
-    ci = judgement.value.ci if judgement.value else None
-    if ci is None:
-        return MISSING
-    form, (low, high) = FORMS[judgement.conclusion.unit], ci
-    if judgement.verdict == UNTESTED or judgement.limit is None or not says_nothing(low, high):
-        return span(low, high, form)
-    return f"below {form(high)}" if high <= judgement.limit else f"above {form(low)}"
-
-
-def _count(repetition: Repetition) -> str:
-    """How many conclusions have which verdict, and where their numbers come from."""
-    counts = Counter(judgement.verdict for judgement in repetition.conclusions)
-    origins = Counter(
-        judgement.value.origin for judgement in repetition.conclusions if judgement.value
-    )
-    numbers = ", ".join(f"{count} {origin}" for origin, count in sorted(origins.items()))
-    words = (
-        f"{counts[HOLDS]} hold, {counts[FAILS]} do not hold, {counts[UNTESTED]} cannot be tested "
-        f"on {repetition.machine}"
-    )
-    return f"{words}; their numbers: {numbers}" if numbers else words

@@ -78,6 +78,52 @@ def test_people_see_tables_and_verdicts(call: Call) -> None:
         assert word not in done.out
 
 
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_conclusions_fit_the_terminal(
+    call: Call, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = call("study", "sun-fire-2004", "--on", "poweredge-6650")
+    conclusions = done.out.split("\nConclusions\n")[1].split(" on poweredge-6650; ")[0]
+    assert max(map(len, conclusions.splitlines()[:-1])) <= width
+    assert "…" not in conclusions
+    flat = " ".join(conclusions.split())
+    if width < 120:
+        assert "cannot be tested Between nodes a short message takes less than twice as" in flat
+        assert "limit ≤ 2, published 1.79" in flat
+    else:
+        assert "verdict number 95 % interval limit published conclusion" in flat
+
+
+def test_a_machine_is_not_compared_with_itself(call: Call) -> None:
+    done = call("study", "sun-fire-2004", "--on", "myrinet-gm", "--json")
+    answer = {row["id"]: row for row in json.loads(done.out)["conclusions"]}
+    row = answer["off-node-before-myrinet"]
+    assert row["verdict"] == "cannot be tested"
+    assert row["reason"] == "myrinet-gm would be compared with itself"
+
+
+def test_pages(call: Call, tmp_path: Path) -> None:
+    done = call("study", "sp2-1995", "--on", "sp2-mpl", "--report", "--json")
+    assert done.code == 0, done.err
+    page = Path(json.loads(done.out)["page"])
+    assert page == (tmp_path / "sp2-1995-sp2-mpl.html").resolve()
+    assert "Verdicts" in page.read_text("utf-8")
+    assert "page: " in call("study", "sp2-1995", "--on", "sp2-mpl", "--report").out
+    assert json.loads(call("study", "sp2-1995", "--on", "sp2-mpl", "--json").out)["page"] is None
+
+
+@pytest.mark.slow
+def test_the_page_of_all_studies(call: Call, tmp_path: Path) -> None:
+    done = call("study", "--report", "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert Path(answer["page"]) == (tmp_path / "published-studies.html").resolve()
+    verdicts = {row["name"]: row["verdicts"] for row in answer["studies"]}
+    assert verdicts["sp2-1995"]["sp2-mpl"]["pvm-starts-later"] == "holds"
+    assert "Published studies on their machines" in Path(answer["page"]).read_text("utf-8")
+
+
 def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     done = call("study", "sp2-1995", "--on", "sp2-mpl")
@@ -97,12 +143,22 @@ def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.M
         (["sp2-1995", "--on", "sp2-mpl", "--run", "r"], "two machines"),
         (["sp2-1995", "--run", "nowhere"], "nowhere"),
         (["--on", "sp2-mpl"], "of which study?"),
+        (["empty.toml"], "required field `title`"),
+        (["wrong.toml"], "wrong.toml: right: unknown pattern 'pingpnog'"),
+        (["near.toml"], "Invalid enum value 'near'"),
     ],
 )
-def test_what_is_refused(call: Call, words: list[str], message: str) -> None:
+def test_what_is_refused(call: Call, tmp_path: Path, words: list[str], message: str) -> None:
+    (tmp_path / "empty.toml").write_text("", "utf-8")
+    (tmp_path / "wrong.toml").write_text(MINE.replace('pingpong", machine', 'pingpnog", machine'))
+    near = MINE.replace(
+        '{pattern = "pingpong"}\nover', '{pattern = "pingpong", placement = "near"}\nover'
+    )
+    (tmp_path / "near.toml").write_text(near, "utf-8")
     done = call("study", *words)
     assert done.code == 2
     assert message in done.err
+    assert len(done.err.splitlines()) <= 2  # the error, and what to do
 
 
 @needs_probes
@@ -119,7 +175,12 @@ def test_a_run_is_made_and_kept(call: Call, tmp_path: Path) -> None:
     assert (right["origin"], len(right["ci"])) == ("measured", 2)
     assert T0_S > LATENCY
     assert (tmp_path / "run" / "report.html").exists()
-    again = call("study", "mine.toml", "--run", "run", "--json")
+    page = Path(answer["page"])
+    assert page == (tmp_path / "run" / "study.html").resolve()
+    assert '<a href="report.html">' in page.read_text("utf-8")
+    page.unlink()
+    again = call("study", "mine.toml", "--run", "run", "--json", "--report")
+    assert page.exists()
     assert again.code == 0, again.err
     assert json.loads(again.out)["conclusions"] == answer["conclusions"]
 
@@ -144,3 +205,44 @@ def test_one_library_is_measured_unless_others_are_named(name: str) -> None:
     for given in (frozenset[str](), frozenset({"mpi"})):
         request = RunRequest(study=study, mpi="all", given=given)
         assert plan_of(request, site_of(request)).one_library is ("mpi" not in given)
+
+
+NEAR = """
+title = "Does a verdict near its limit repeat?"
+source = "by hand"
+machines = [["sp1-mpl"]]
+measure = {title = "Messages", block = [{patterns = ["pingpong", "exchange"], bytes = "1M"}]}
+"""
+
+
+@needs_probes
+def test_a_verdict_near_its_limit_does_not_turn_round(call: Call, tmp_path: Path) -> None:
+    """On a noisy machine: either verdict may become open, none becomes its opposite."""
+    limits = (0.5, 0.9, 0.97, 1, 1.03, 1.1, 2)
+    conclusions = [
+        f"""
+[[conclusion]]
+id = "{relation}-{limit}"
+claim = "It is."
+value = {{pattern = "exchange", bytes = "1M"}}
+over = {{pattern = "pingpong", bytes = "1M"}}
+relation = "{relation}"
+limit = {limit}
+"""
+        for limit in limits
+        for relation in ("at least", "at most")
+    ]
+    (tmp_path / "near.toml").write_text(NEAR + "".join(conclusions), "utf-8")
+    verdicts: dict[str, list[str]] = {}
+    for seed in range(1, 7):
+        noise = f"{MACHINE},launch_noise=0.03,noise=0.02,seed={seed}"
+        model = ["--transport", "model", "--model", noise, "--launches", "5"]
+        done = call("study", "near.toml", *model, "--out", f"run{seed}", "--json")
+        assert done.code == 0, done.err
+        for row in json.loads(done.out)["conclusions"]:
+            verdicts.setdefault(row["id"], []).append(row["verdict"])
+    for name, given in verdicts.items():
+        assert not {"holds", "does not hold"} <= set(given), name
+    for relation in ("at least", "at most"):
+        assert set(verdicts[f"{relation}-1"]) == {"cannot be tested"}
+    assert set(verdicts["at least-0.5"]) == set(verdicts["at most-2"]) == {"holds"}

@@ -25,7 +25,7 @@ from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.decide.studies.value import Value
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan import catalogue as plans
-from nhalf.present.terminal.study import interval_text
+from nhalf.present.study_words import interval_text
 from tests.nhalf.synthetic import build_measurements
 
 SHARED_MEMORY = "predictions are composed of messages"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All published studies on one page: the verdicts on their machines of record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from nhalf.decide.studies.form import Conclusion
+from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
+from nhalf.decide.studies.overview import Overview
+from nhalf.present.panels import Table
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
+from nhalf.present.study_words import MARKS, counts_text, mark_text, marks_how
+from nhalf.present.wording import count
+
+FOOTER = (
+    "Nothing here was measured: numbers are those that were published of a machine and, for the "
+    "rest, predicted from its messages. nhalf study NAME measures the same here."
+)
+
+
+def studies_page(overviews: Sequence[Overview]) -> str:
+    """The whole page as HTML."""
+    at_home = [judgement for of in overviews for judgement in of.at_home]
+    counts = Counter(judgement.verdict for judgement in at_home)
+    cards = [_card(of) for of in overviews]
+    machines = {machine for of in overviews for machine in of.judgements}
+    conclusions = sum(len(of.form.conclusion) for of in overviews)
+    return rendered(
+        title="Published studies on their machines",
+        subtitle=f"{count(len(overviews), 'study', 'studies')} · {conclusions} conclusions",
+        sureness=[
+            (str(len(machines)), "machines of record"),
+            (str(counts[HOLDS]), "hold where the study says so"),
+            (str(counts[FAILS]), "do not hold there"),
+            (str(counts[UNTESTED]), "cannot be tested there"),
+        ],
+        findings_title="Studies",
+        footer=FOOTER,
+        lead=cards[:LEAD_FINDINGS],
+        others=cards[LEAD_FINDINGS:],
+        libraries=[],
+        sections=[
+            Section(of.study, of.study, marks_how(of.form.title), None, verdict_table(of))
+            for of in overviews
+        ],
+    )
+
+
+def verdict_table(of: Overview) -> Table:
+    """A row for each conclusion, a column of marks for each machine of the study."""
+    rows = [[_words(conclusion), *_marks(judgements, of)] for conclusion, judgements in of.rows()]
+    return Table(["conclusion", *of.judgements], rows)
+
+
+def _words(conclusion: Conclusion) -> str:
+    return conclusion.claim.removesuffix(".")
+
+
+def _marks(judgements: Iterable[Judgement], of: Overview) -> list[str]:
+    return [
+        mark_text(judgement, machine)
+        for judgement, machine in zip(judgements, of.judgements, strict=True)
+    ]
+
+
+def _card(of: Overview) -> dict[str, str]:
+    """How many conclusions of a study come out as it says, on the machines of which it says so."""
+    held = sum(judgement.verdict == HOLDS for judgement in of.at_home)
+    return {
+        "figure": f"{held} of {len(of.at_home)} {MARKS[HOLDS]}",
+        "text": f"{of.form.title} Where the study says so, {counts_text(of.at_home)}.",
+        "remedy": of.form.source,
+        "kind": "fact",
+        "label": of.study,
+    }

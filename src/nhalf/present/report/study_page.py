@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A repeated study as one page: its verdicts, then its tables and figures beside the published."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import altair as alt
+
+from nhalf.base.numbers import MISSING
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size, parse_size
+from nhalf.decide.studies.form import FigureForm
+from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, Verdict
+from nhalf.decide.studies.repeat import Repetition
+from nhalf.decide.studies.repeat import Table as StudyTable
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines
+from nhalf.present.panels import Table
+from nhalf.present.report.caption import captioned
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
+from nhalf.present.study_words import (
+    counts_text,
+    interval_text,
+    limit_text,
+    number_text,
+    published_text,
+    table_rows,
+    value_text,
+)
+
+ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
+MEANINGS = {
+    "measured": "were measured here",
+    "predicted": "were predicted from messages",
+    "published": "were published",
+}
+UNTESTED_HOW = "What each needs that is missing here; its verdict is open, not negative."
+TABLE_HOW = "The first row is this machine; below it stands what was published."
+FIGURE_HOW = "One line is this machine; the others are what was published."
+FOOTER = (
+    "A conclusion holds if the whole 95 % interval of its number is on the right side of the "
+    "limit, does not hold if all of it is on the wrong side, and cannot be tested otherwise."
+)
+
+
+def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -> str:
+    """The whole page as HTML; `links` are addresses by their words."""
+    cards = _cards(repetition.conclusions)
+    counts = Counter(judgement.verdict for judgement in repetition.conclusions)
+    origins = Counter(j.value.origin for j in repetition.conclusions if j.value)
+    return rendered(
+        title=repetition.form.title,
+        verdict=f"{counts_text(repetition.conclusions)} on {repetition.machine}.",
+        subtitle=f"{repetition.study} · {repetition.form.source}",
+        links=dict(links or {}),
+        sureness=[
+            *((str(counts[verdict]), verdict) for verdict in (*ORDER[::-1], UNTESTED)),
+            *((str(origins[name]), f"numbers {MEANINGS[name]}") for name in sorted(origins)),
+        ],
+        findings_title="Verdicts",
+        footer=FOOTER,
+        lead=cards[:LEAD_FINDINGS],
+        others=cards[LEAD_FINDINGS:],
+        libraries=[],
+        sections=list(_sections(repetition)),
+    )
+
+
+def _cards(judgements: Sequence[Judgement]) -> list[dict[str, str]]:
+    """A card for each conclusion with a verdict: those first that do not hold."""
+    ordered = [j for verdict in ORDER for j in judgements if j.verdict == verdict]
+    return [_card(judgement, place < LEAD_FINDINGS) for place, judgement in enumerate(ordered)]
+
+
+def _card(judgement: Judgement, is_large: bool) -> dict[str, str]:
+    """A verdict; only large cards have room for it above the words."""
+    verdict, claim = judgement.verdict.capitalize(), judgement.conclusion.claim
+    interval, published = interval_text(judgement), published_text(judgement)
+    origin = judgement.value.origin if judgement.value else ""
+    parts = [
+        f"limit {limit_text(judgement)}",
+        f"number {origin}",
+        "" if interval == MISSING else f"95 % interval {interval}",
+        "" if published == MISSING or origin == "published" else f"published {published}",
+    ]
+    drawn_on = ", ".join(judgement.conclusion.drawn_on)
+    details = ", ".join(part for part in parts if part).capitalize()
+    return {
+        "figure": value_text(judgement),
+        "text": claim if is_large else f"{verdict}: {claim}",
+        "remedy": f"{details}. Said of {drawn_on}." if drawn_on else f"{details}.",
+        "kind": "fact" if judgement.verdict == HOLDS else "doubt",
+        "label": verdict,
+    }
+
+
+def _sections(repetition: Repetition) -> Iterator[Section]:
+    untested = [j for j in repetition.conclusions if j.verdict == UNTESTED]
+    if untested:
+        yield Section("untested", "Cannot be tested", UNTESTED_HOW, None, _untested(untested))
+    figures = {form.id: form for form in repetition.form.figure}
+    for table in repetition.tables:
+        spec = _spec(table, figures[table.id]) if table.id in figures else None
+        if spec is not None:
+            yield Section(table.id, _title(table.title), f"{table.title}. {FIGURE_HOW}", spec, None)
+        else:
+            rows = [list(row) for row in table_rows(table)]
+            how = f"{table.title}. {TABLE_HOW}"
+            yield Section(table.id, _title(table.title), how, None, Table(list(table.head), rows))
+
+
+def _untested(judgements: Sequence[Judgement]) -> Table:
+    rows = [
+        [
+            judgement.conclusion.claim.removesuffix("."),
+            judgement.reason,
+            value_text(judgement),
+            interval_text(judgement),
+            limit_text(judgement),
+            published_text(judgement),
+        ]
+        for judgement in judgements
+    ]
+    head = ["conclusion", "why not", "number", "95 % interval", "limit", "published"]
+    return Table(head, rows)
+
+
+def _title(text: str) -> str:
+    """The first words of a title, up to a colon, a comma or a semicolon."""
+    return re.split(r"[:,;]", text)[0]
+
+
+def _spec(table: StudyTable, form: FigureForm) -> Row | None:
+    """The chart of a figure; None if there is no number in it."""
+    rows = list(_points(table))
+    if not rows:
+        return None
+    names = list(table.head[1:])
+    of_size = form.axis == "bytes"
+    unit = form.value.unit
+    title = "rate" if unit == "Bps" else "time"
+    labels = common.RATE_LABEL if unit == "Bps" else common.TIME_LABEL
+    places = [row["at"] for row in rows]
+    chart = lines(
+        rows,
+        axes=(
+            common.size_axis() if of_size else count_axis("at", "ranks", places, doubling=True),
+            common.log_axis("median", title, rows, labels),
+        ),
+        kinds=[name for name in names if name in {row["kind"] for row in rows}],
+        facets=("figure", [table.title]),
+        tooltip=[
+            alt.Tooltip("kind:N", title="machine"),
+            alt.Tooltip("place:N", title="size" if of_size else "ranks"),
+            alt.Tooltip("number:N", title=title),
+        ],
+    )
+    spec = {**chart.to_dict(), "description": f"{table.title}. {FIGURE_HOW}"}
+    return captioned(spec, table.title)
+
+
+def _points(table: StudyTable) -> Iterator[Row]:
+    """A row for each number of a figure."""
+    for place, cells in table.rows:
+        at = int(place) if place.isdigit() else parse_size(place)
+        for name, cell in zip(table.head[1:], cells, strict=True):
+            if cell.value is None or not cell.value.median > 0:
+                continue
+            yield {
+                **{"kind": name, "figure": table.title, "at": at, "bytes": at},
+                "place": format_size(at) if table.head[0] == "bytes" else place,
+                "size": format_size(at),
+                "median": common.digits(cell.value.median),
+                "number": number_text(cell.value.median, cell.unit),
+            }

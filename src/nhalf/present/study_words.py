@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A repeated study in words: numbers with their ranks, limits, intervals, counts of verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from nhalf.base.numbers import MISSING, format_number, says_nothing, span
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
+from nhalf.decide.studies.repeat import Cell, Repetition, Table
+from nhalf.decide.studies.unit import Unit
+from nhalf.decide.studies.value import Value
+
+FORMS: dict[Unit, Callable[[float], str]] = {
+    "s": format_time,
+    "Bps": format_rate,
+    "bytes": format_size,
+    "ratio": format_number,
+    "s/B": lambda number: f"{format_time(number)}/B",
+}
+Line = tuple[str, ...]
+MARKS = {HOLDS: "✓", FAILS: "✗", UNTESTED: "?"}
+SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
+
+
+def table_rows(table: Table) -> list[Line]:
+    """The rows of a table as text, the first cell of each its name."""
+    return [(name, *map(_cell, cells)) for name, cells in table.rows]
+
+
+def _cell(cell: Cell) -> str:
+    return _on_ranks(cell.value, cell.unit, cell.ranks)
+
+
+def _on_ranks(value: Value | None, unit: Unit, ranks: int) -> str:
+    """A number, with its ranks where others were asked for."""
+    if value is None:
+        return MISSING
+    words = "" if value.ranks == ranks else f" on {value.ranks}"
+    return number_text(value.median, unit) + words
+
+
+def number_text(value: float | None, unit: Unit) -> str:
+    """A number with its unit; a dash if there is none."""
+    return MISSING if value is None or not math.isfinite(value) else FORMS[unit](value)
+
+
+def value_text(judgement: Judgement) -> str:
+    """The number that was tested."""
+    conclusion = judgement.conclusion
+    return _on_ranks(judgement.value, conclusion.unit, conclusion.value.ranks)
+
+
+def published_text(judgement: Judgement) -> str:
+    """The published number."""
+    return number_text(judgement.published, judgement.conclusion.unit)
+
+
+def limit_text(judgement: Judgement) -> str:
+    """The limit of a conclusion, with its relation."""
+    conclusion = judgement.conclusion
+    return f"{SIGNS[conclusion.relation]} {number_text(judgement.limit, conclusion.unit)}"
+
+
+def interval_text(judgement: Judgement) -> str:
+    """The interval; of one that is very wide the end that decides."""
+    ci = judgement.value.ci if judgement.value else None
+    if ci is None:
+        return MISSING
+    form, (low, high) = FORMS[judgement.conclusion.unit], ci
+    if judgement.verdict == UNTESTED or judgement.limit is None or not says_nothing(low, high):
+        return span(low, high, form)
+    return f"below {form(high)}" if high <= judgement.limit else f"above {form(low)}"
+
+
+def claim_text(judgement: Judgement) -> str:
+    """The words of a conclusion, without their stop, and the machines of which they were said."""
+    conclusion = judgement.conclusion
+    return f"{conclusion.claim.removesuffix('.')} [{', '.join(conclusion.drawn_on)}]"
+
+
+def counts_text(judgements: Iterable[Judgement]) -> str:
+    """How many conclusions have which verdict: '3 hold, 1 does not hold, 2 cannot be tested'."""
+    counts = Counter(judgement.verdict for judgement in judgements)
+    return (
+        f"{counts[HOLDS]} hold{'s' if counts[HOLDS] == 1 else ''}, "
+        f"{counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not hold, "
+        f"{counts[UNTESTED]} cannot be tested"
+    )
+
+
+def count_text(repetition: Repetition) -> str:
+    """How many conclusions have which verdict, and where their numbers come from."""
+    origins = Counter(
+        judgement.value.origin for judgement in repetition.conclusions if judgement.value
+    )
+    numbers = ", ".join(f"{count} {origin}" for origin, count in sorted(origins.items()))
+    words = f"{counts_text(repetition.conclusions)} on {repetition.machine}"
+    return f"{words}; their numbers: {numbers}" if numbers else words
+
+
+def mark_text(judgement: Judgement, machine: str) -> str:
+    """A mark for a verdict, in brackets on machines of which the study does not say it."""
+    mark = MARKS[judgement.verdict]
+    return mark if machine in judgement.conclusion.drawn_on else f"({mark})"
+
+
+def marks_how(title: str) -> str:
+    """How to read a table of marks."""
+    return (
+        f"{title} {MARKS[HOLDS]} holds, {MARKS[FAILS]} does not hold, {MARKS[UNTESTED]} cannot be "
+        "tested; in brackets on machines of which the study does not say it."
+    )
