@@ -21,6 +21,7 @@ from benchmarks import (
     coverage,
     curve_time,
     link_rates,
+    loop_bounds,
     many_ranks,
     models,
     overhead,
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     ),
     "links": (link_rates.measure, "How accurate are measured rates of links with a known rate?"),
     "ranks": (many_ranks.measure, "How many ranks can the model machine simulate, and how fast?"),
+    "loops": (loop_bounds.measure, "How near are predictions of loops, beside OSACA and llvm-mca?"),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
 }
 """Each with what its page answers."""
