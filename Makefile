@@ -57,6 +57,12 @@ build/reframe/stamp: locks/reframe.txt tools/bootstrap
 	@$(@D)/bin/python -m pip install $(PIP_FLAGS) --no-deps -r locks/reframe.txt
 	@touch $@
 
+build/osaca/stamp: locks/osaca.txt tools/bootstrap
+	@echo "nhalf: setting up OSACA, which bounds are compared with, in $(@D)"
+	@mkdir -p $(@D) && tools/bootstrap $(@D)
+	@$(@D)/bin/python -m pip install $(PIP_FLAGS) --no-deps -r locks/osaca.txt
+	@touch $@
+
 # Whether there is a compiler of Java: where one comes or goes, the wheel is another one.
 JAVA_STAMP := build/java-$(if $(shell command -v javac),here,absent)
 $(JAVA_STAMP):
@@ -100,9 +106,10 @@ wheel: build/dist/stamp ## build a wheel for `pipx install` into build/dist
 wheels: $(BUILD)/stamp ## portable wheels (glibc 2.28) into build/wheelhouse
 	@BUILD=$(CURDIR)/$(BUILD) JOBS=$(JOBS) tools/wheels $(or $(PROCESSORS_OF_WHEELS),x86_64)
 
-bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in docs/benchmarks
+bench: setup build/osaca/stamp ## measure nhalf beside IMB and OSACA; results in docs/benchmarks
 	@$(VENV)/bin/nhalf mpi install intel
-	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
+	@NHALF_OSACA=$(CURDIR)/build/osaca/bin/osaca \
+		$(VENV)/bin/python tools/bench.py --out docs/benchmarks
 
 # ---- what keeps it right; `make test` stops at the first step that fails. Lint and documentation
 # need one core and stand beside the C++ tests, which have no use for two all the time ----

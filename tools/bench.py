@@ -21,6 +21,7 @@ from benchmarks import (
     coverage,
     curve_time,
     link_rates,
+    loop_bounds,
     machines,
     many_ranks,
     models,
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     ),
     "links": (link_rates.measure, "How accurate are measured rates of links with a known rate?"),
     "ranks": (many_ranks.measure, "How many ranks can the model machine simulate, and how fast?"),
+    "loops": (loop_bounds.measure, "How near are predictions of loops, beside OSACA and llvm-mca?"),
     "machines": (
         machines.measure,
         "How well are machines of record predicted, without the figures compared?",

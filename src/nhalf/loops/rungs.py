@@ -86,18 +86,34 @@ def rungs(
     Where several were emitted, such as a vector loop and its remainder loop, the one with most
     iterations per pass counts.
     """
+    return [
+        _rungs(loop.emitted, loop.iterations, processor) if loop else None
+        for loop in chosen_loops(text, loops, is_optimised)
+    ]
+
+
+@dataclass(frozen=True)
+class ChosenLoop:
+    """The emitted loop that stands for a loop of the source, and iterations of that per pass."""
+
+    emitted: EmittedLoop
+    iterations: int
+
+
+def chosen_loops(text: str, loops: Sequence[Counts], is_optimised: bool) -> list[ChosenLoop | None]:
+    """The emitted loop with most iterations per pass for each loop of a source; None if none."""
     emitted = emitted_loops(text)
     starts = [*sorted(source_loop.line for source_loop in loops), 10**9]
-    rungs_by_loop: list[Rungs | None] = []
+    chosen: list[ChosenLoop | None] = []
     for source_loop in loops:
         end = next(line for line in starts if line > source_loop.line) - 1
         candidates = [
-            (_iterations(loop, source_loop) if is_optimised else 1, -position, loop)
-            for position, loop in enumerate(loops_of_lines(emitted, source_loop.line, end))
+            ChosenLoop(loop, _iterations(loop, source_loop) if is_optimised else 1)
+            for loop in loops_of_lines(emitted, source_loop.line, end)
         ]
-        best = max(candidates, default=None, key=lambda candidate: candidate[:2])
-        rungs_by_loop.append(_rungs(best[2], best[0], processor) if best else None)
-    return rungs_by_loop
+        # The first of several.
+        chosen.append(max(candidates, default=None, key=lambda candidate: candidate.iterations))
+    return chosen
 
 
 def _operation_counts(loop: EmittedLoop) -> Counter[Operation]:

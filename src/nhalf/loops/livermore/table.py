@@ -13,6 +13,7 @@ from nhalf.loops.climbing import climb
 from nhalf.loops.livermore.corpus import KernelBound, kernel_bounds
 from nhalf.loops.livermore.ladders import Ladder, ladders
 from nhalf.loops.livermore.timing import Timing, check_sums, timings
+from nhalf.loops.livermore.titles import EXPLANATIONS
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
 
@@ -127,6 +128,7 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
             "reason": row.bound.reason,
             "advice": row.advice,
             "remedies": remedies(row.bound, [row.climb(timing) for timing in row.plain]),
+            "explanation": EXPLANATIONS.get(row.bound.number, ""),
             "transformations": list(TUNED.get(row.bound.number, ())),
             "measured": [_timing_json(row, timing) for timing in row.timings],
         }

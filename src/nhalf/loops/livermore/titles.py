@@ -13,3 +13,14 @@ TITLES = (
     *("implicit conditions", "2-D explicit hydro", "there and back", "discrete ordinates"),
     *("matrix product", "Planck's distribution", "2-D implicit hydro", "first minimum"),
 )
+EXPLANATIONS = {
+    10: "its 20 streams go through rows of 25 numbers, so that every access of an iteration is to "
+    "another line; vectors have to be put together and taken apart, which MA does not count",
+    13: "indices come from numbers: conversions to integers and masks, loads of which each address "
+    "waits for a load, and counters in memory that may be the same element as just before",
+    14: "indices come from numbers, as in 13: conversions and gathers; the last loop adds to "
+    "elements that may be the same one, so that it is not vectorised",
+    15: "each iteration takes branches by what it compares: MACS takes them for foreseen, and "
+    "those that are not cost tens of cycles; a root and quotients are computed in some paths only",
+}
+"""Why kernels take longer than operations and chains say, beyond the causes of gaps."""

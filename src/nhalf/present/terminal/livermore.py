@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import fixed, percent
 from nhalf.loops.livermore.table import Row, used
+from nhalf.loops.livermore.titles import EXPLANATIONS
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
 from nhalf.present.terminal.bounds import UNITS, show_doubts
@@ -37,6 +38,9 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
         return
     console.print()
     console.print(_ladders(table))
+    for row in table:
+        if explanation := EXPLANATIONS.get(row.bound.number):
+            console.print(f"{row.bound.number}: {explanation}", markup=False, soft_wrap=True)
     console.print()
     console.print(_tuned(table))
     show_doubts(console, processor)
