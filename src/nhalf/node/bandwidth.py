@@ -23,7 +23,7 @@ TRANSPORT = "threads"
 KERNELS = ("copy", "scale", "add", "triad")
 ARRAYS = 3
 SLICE_S = 0.05
-LAUNCHES = 3
+LAUNCHES = 5
 """Launches with each number of cores, so that rates have intervals."""
 ENOUGH_S = 30.0
 """After this time no further launch begins, as on a busy machine."""

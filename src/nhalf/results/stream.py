@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import polars as pl
 
@@ -28,7 +28,12 @@ from nhalf.node.levels import SHARED_PLACE
 from nhalf.node.plateaus import Plateau, curve
 from nhalf.node.reading import CHASE, readings
 from nhalf.results import Column, Result
+from nhalf.statistics.intervals import launch_interval
+from nhalf.statistics.summary import launch_medians
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+POINT = ("run", "pattern", "ranks", "bytes", "axes")
 NEAR = 0.01
 """Shares that differ by less are written once."""
 
@@ -46,6 +51,9 @@ class Stream(Result):
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """Bytes per second with intervals, counted as STREAM does; all cores together.
 
+        An interval is that over the launches of the point itself: rates of other levels say
+        nothing about it.
+
         `marks` says by kernel why a rate is doubtful, `waited` for which share of the time others
         had the cores.
         """
@@ -53,12 +61,10 @@ class Stream(Result):
             run: terraces(undisturbed(curve(run_readings)))
             for run, run_readings in readings(measurements).items()
         }
-        points = summary.filter(
-            pl.col("transport") == TRANSPORT,
-            pl.col("pattern").is_in([f"memory-{kernel}" for kernel in KERNELS]),
-            pl.col("median_s") > 0,
-            pl.col("axes").is_in(["", STREAMING_AXES]),
-        )
+        medians = launch_medians(_of_threads(measurements))
+        by_point = medians.group_by(*POINT).agg("median_s")
+        points = _of_threads(summary).filter(pl.col("median_s") > 0).drop("median_s")
+        points = points.join(by_point, on=POINT)
         rows: dict[tuple[object, ...], Row] = {}
         for point in points.sort("ranks", "bytes", "axes").iter_rows(named=True):
             level = _level(point, flat_by_run.get(point["run"], []))
@@ -83,6 +89,15 @@ class Stream(Result):
         return list(rows.values())
 
 
+def _of_threads(frame: Frame) -> Frame:
+    """The points of STREAM that `nhalf node` measures."""
+    return frame.filter(
+        pl.col("transport") == TRANSPORT,
+        pl.col("pattern").is_in([f"memory-{kernel}" for kernel in KERNELS]),
+        pl.col("axes").is_in(["", STREAMING_AXES]),
+    )
+
+
 def _level(point: Row, flat: Sequence[Plateau]) -> str:
     if point["axes"]:
         return STREAMING
@@ -93,10 +108,10 @@ def _add(row: Row, point: Row) -> None:
     """Add the rate of a kernel to a row, and a mark if others had the cores meanwhile."""
     kernel = point["pattern"].removeprefix("memory-")
     moved_bytes = point["bytes_per_time"]
-    row[f"{kernel}_Bps"] = moved_bytes / point["median_s"]
-    low_s, high_s = point["ci_low_s"], point["ci_high_s"]
-    if low_s and high_s and 0 < low_s <= high_s < float("inf"):
-        row[f"{kernel}_Bps_ci"] = [moved_bytes / high_s, moved_bytes / low_s]
+    time = launch_interval(point["median_s"])
+    row[f"{kernel}_Bps"] = moved_bytes / time.median
+    if len(point["median_s"]) > 1 and time.low > 0:
+        row[f"{kernel}_Bps_ci"] = [moved_bytes / time.high, moved_bytes / time.low]
     waited = {value["name"]: value["value"] for value in point["values"]}.get(WAITED) or 0.0
     if waited > CALM_SHARE:
         row["marks"][kernel] = f"other programs had the cores for {percent(waited)} of the time"

@@ -99,7 +99,8 @@ def tested(conclusion: Conclusion, source: Source, groups: Groups) -> Value:
 def _enough(value: Value, conclusion: Conclusion) -> Value:
     """The number itself; raises InputError if too few ranks took part."""
     if value.ranks < conclusion.ranks_least:
-        raise InputError(f"{value.ranks} ranks are too few: it shows from {conclusion.ranks_least}")
+        words = "1 rank is" if value.ranks == 1 else f"{value.ranks} ranks are"
+        raise InputError(f"{words} too few: it shows from {conclusion.ranks_least}")
     return value
 
 

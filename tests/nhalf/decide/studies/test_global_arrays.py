@@ -145,5 +145,18 @@ def test_the_opposite_does_not_hold() -> None:
         assert verdicts[name].verdict == FAILS
 
 
-def test_blocks_are_compared_at_the_ranks_that_were_measured() -> None:
-    assert judged(ordinary=10.0, cast=10.0)["longer-blocks-cast"].verdict == UNTESTED
+def test_what_needs_several_ranks_cannot_be_tested_on_one() -> None:
+    judgement = judged(ordinary=10.0, cast=10.0)["longer-blocks-cast"]
+    assert judgement.verdict == UNTESTED
+    assert "block=1" in judgement.reason
+    form = catalogue.study(NAME)
+    of_one = {c.id for c in form.conclusion if c.ranks_least == 1}
+    assert {c.id for c in form.conclusion if c.value.ranks == 1} == of_one
+    several = next(c for c in form.conclusion if c.id == "pointer-slower-pairs")
+    several = msgspec.structs.replace(several, ranks_least=2)
+    frame = build_measurements(
+        transport="threads", patterns=("sdes-dpt",), sizes=(0,), ranks=1,
+        axes="access=pointer,of=round", **EXACT,
+    )  # fmt: skip
+    reason = judge(several, Measured("run", Facts(frame)), form.machines).reason
+    assert reason == "1 rank is too few: it shows from 2"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -223,6 +224,19 @@ def test_sources_name_the_ranks_that_programs_describe(program: str) -> None:
             )
         else:
             assert described.ranks_rule == "any"
+
+
+@pytest.mark.parametrize("program", ["npb-openmp", JAVA])
+def test_operations_are_described_and_are_those_of_the_rate(program: str) -> None:
+    subject = subject_of(program)
+    for answer in answers(subject, 1, ["S"]):
+        info = subject.infos[answer["pattern"]]
+        operations = info.operations
+        assert set(operations) == set(info.memory_bytes)
+        median_s = statistics.median(answer["samples_s"])
+        assert operations["S"] == pytest.approx(1e6 * answer["values"]["mops"] * median_s)
+    expected = {"npb-cg": 1_496_460_000.0, "npb-ep": 2.0**29, "npb-is": 10 * 2.0**23}
+    assert {name: subject.infos[name].operations["A"] for name in expected} == expected
 
 
 def description(**info: Any) -> Subject:

@@ -103,6 +103,17 @@ def test_memory_is_measured_by_one_library_and_messages_by_all(study: str) -> No
     assert asked_by(study, ",".join(sorted(names))).libraries == names
 
 
+def test_puts_of_less_than_a_line_and_of_a_whole_one_stay_where_sizes_are_left_out() -> None:
+    blocks = catalogue.study("remote-memory", 2).blocks
+    sizes = [block.sizes_on(2).size_bytes for block in blocks if "put-stream" in block.patterns]
+    assert any(first < 64 == last for first, *_, last in sizes), "the ends of a list always stay"
+
+
+def test_short_messages_are_measured_under_load() -> None:
+    loaded = [b for b in catalogue.study("p2p", 8).blocks if "pairs-latency" in b.patterns]
+    assert {16, 32} <= {size for block in loaded for size in block.sizes_on(8).size_bytes}
+
+
 def test_without_any_library_threads_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nhalf.mpi.discover.libraries", lambda *_: [])
     plan = plan_of(RunRequest(study="memory"), HERE)
