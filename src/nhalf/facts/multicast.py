@@ -41,7 +41,8 @@ def multicasts(facts: Facts) -> pl.DataFrame:
     Times in seconds; each column is the median over the random sets of destinations drawn. A
     method is named with its number of parts if that is not the default, and with the size of
     pieces if messages were cut. `host_cpu_share` is the mean processor time of a node over the
-    completion. `series` is the machine and whatever distinguishes the runs.
+    completion, at most 1: where they were measured, they are of different multicasts. `series` is
+    the machine and whatever distinguishes the runs.
     """
     points = facts.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     parts, piece = axis("parts"), axis("piece")
@@ -67,7 +68,9 @@ def multicasts(facts: Facts) -> pl.DataFrame:
         cases.drop_nulls(["method", "forwarding", "group"])
         .group_by(*CASE, "method")
         .agg(pl.col("median_s", *VALUES).median())
-        .with_columns((pl.col(HOST_CPU) / pl.col("median_s")).alias(HOST_CPU_SHARE))
+        .with_columns(
+            (pl.col(HOST_CPU) / pl.col("median_s")).clip(upper_bound=1).alias(HOST_CPU_SHARE)
+        )
         .sort(*CASE, "method")
     )
     plain = medians.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))

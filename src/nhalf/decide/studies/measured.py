@@ -76,7 +76,7 @@ class Measured:
             middle, low, high = rows.select(*ENDS).row(0)
         time = Value(middle, self._interval(rows, low, high), ranks, MEASURED)
         if quantity.extra:
-            return self._extra(HOST_CPU, rows[:1]).over(time)
+            return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)
         if quantity.figure == "throughput":
             return time.inverse(int(rows["bytes_per_time"][0]))
         return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
@@ -123,7 +123,8 @@ class Measured:
         rows = _with_axes(rows.filter(pl.col("ranks") <= quantity.ranks), quantity)
         if rows.is_empty():
             where = f"{quantity.placement} " if quantity.placement else ""
-            axes = "".join(f", {name}={text}," for name, text in quantity.axes.items())
+            axes = "".join(f", {name}={text}" for name, text in quantity.axes.items())
+            axes += "," if axes else ""
             raise InputError(
                 f"{pattern} of {format_size(quantity.size_bytes)}{axes} {where}on up to "
                 f"{quantity.ranks} ranks was not measured"

@@ -289,10 +289,10 @@ def _predicted(machine: Machine, quantity: Quantity) -> Value:
     names = [way.algorithm for way in prediction.ways]
     if quantity.algorithm in names:
         cell = (names.index(quantity.algorithm), 0, 0)
-        if np.isnan(prediction.time_s[cell]):
-            raise InputError(f"no time of {quantity.pattern} on {ranks} ranks is known")
-        return Value(float(prediction.time_s[cell]), prediction.intervals_s.get(cell), ranks)
-    if quantity.algorithm != "native":
+        time_s = float(prediction.time_s[cell])
+        if np.isfinite(time_s):
+            return Value(time_s, prediction.intervals_s.get(cell), ranks)
+    if quantity.algorithm != "native" or not np.isfinite(prediction.time_s).any():
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")
     return Value(float(np.nanmin(prediction.time_s)), ranks=ranks)
 

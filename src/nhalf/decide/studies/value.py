@@ -88,6 +88,11 @@ class Value:
             ci = (low * least, high * most)
         return replace(self, median=self.median * factor.median, ci=ci, per_draw=None)
 
+    def at_most(self, limit: float) -> Value:
+        """The number and its interval, cut off at a limit that it cannot pass."""
+        ci = None if self.ci is None else (min(limit, self.ci[0]), min(limit, self.ci[1]))
+        return replace(self, median=min(limit, self.median), ci=ci)
+
     def inverse(self, amount: float) -> Value:
         """An amount over this number: bytes over seconds."""
         low, high = self.ends

@@ -144,13 +144,23 @@ def test_options_that_a_machine_lacks_are_left_out() -> None:
     assert weighed(Busy()).rows == ()
 
 
-def test_utilisation_of_a_run_has_the_interval_of_both() -> None:
+def measured(host_cpu_s: float) -> Measured:
+    """Multicasts that take 4 us."""
     axes = "algorithm=binary,forwarding=host,group=1"
     rows = build_measurements(
         patterns=("multicast",), sizes=(64,), launch_noise=0.0, noise=0.0, axes=axes,
-        samples_s=[4e-6] * 3, values=[{"name": "host_cpu_s", "value": 3e-6}],
+        samples_s=[4e-6] * 3, values=[{"name": "host_cpu_s", "value": host_cpu_s}],
     )  # fmt: skip
-    source = Measured("run", Facts(rows))
+    return Measured("run", Facts(rows))
+
+
+def test_a_processor_is_not_busy_for_longer_than_all_the_time() -> None:
+    share = measured(5e-6).value(multicast("binary", bytes=64, extra="host_cpu_share"))
+    assert (share.median, share.ci) == (1, (1, 1))
+
+
+def test_utilisation_of_a_run_has_the_interval_of_both() -> None:
+    source = measured(3e-6)
     share = source.value(multicast("binary", bytes=64, extra="host_cpu_share"))
     assert share.median == pytest.approx(0.75)
     assert share.ci == pytest.approx((0.75, 0.75))

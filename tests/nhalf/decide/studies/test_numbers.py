@@ -241,7 +241,7 @@ def test_a_number_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
     ("members", "words"),
     [
         ({}, "either a pattern or a node"),
-        ({"node": "nothing"}, "no number of a node is 'nothing'"),
+        ({"node": "nothing"}, "unknown number of a node 'nothing'"),
         ({"pattern": "pingpong", "placement": "same-planet"}, "same-planet"),
         ({"pattern": "pingpong", "figure": "tim"}, "tim"),
     ],
