@@ -2,6 +2,8 @@
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
 // The table of calls (trace/calls) makes every wrapper, as it makes those of the tracer.
+#include <tuple>
+
 #include "fabric/guard.hpp"
 #include "fabric/network.hpp"
 #include "fabric/roles.hpp"
@@ -30,12 +32,24 @@ class Stay {
   const Interface& network_;
 };
 
+/// Returns the other end that a call names itself, where its row in the table does not.
+template <auto call, class Arguments>
+Partner partner_of(const roles::Role& role, const Arguments& given) {
+  using trace::Call;
+  if constexpr (call == Call::Recv)
+    return roles::partner(std::get<3>(given), std::get<4>(given), std::get<5>(given));
+  else if constexpr (call == Call::Probe || call == Call::Mprobe)
+    return roles::partner(std::get<0>(given), std::get<1>(given), std::get<2>(given));
+  else
+    return role.partner;
+}
+
 /// Runs a call of the table.
 template <auto call, class Run>
-int stayed(const Interface& network, const roles::Role& role, Run run) {
+int stayed(const Interface& network, const roles::Role& role, const Partner& partner, Run run) {
   constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
   if (role.refused != nullptr) network.stop("unsupported", role.refused);
-  const Stay stay(network, name, trace::can_wait(call), role.partner);
+  const Stay stay(network, name, trace::can_wait(call), partner);
   const auto begin = network.now();
   const int error = run();
   if (error != MPI_SUCCESS) return error;
@@ -61,19 +75,20 @@ void join(const Interface& network) {
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_VIRTUAL(name, self_, parameters, arguments, ...)                              \
-  static int virtual_##name parameters {                                                    \
-    using namespace nhalf::fabric;                                                          \
-    using namespace nhalf::fabric::roles;                                                   \
-    constexpr Call self = Call::self_;                                                      \
-    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);       \
-    const Interface* const net = network();                                                 \
-    if (net == nullptr) return then arguments;                                              \
-    const Caller on;                                                                        \
-    const Role role = (__VA_ARGS__);                                                        \
-    static_cast<void>(on);                                                                  \
-    return stayed<self>(*net, role, [&] { return then arguments; });                        \
-  }                                                                                         \
+#define NHALF_VIRTUAL(name, self_, parameters, arguments, ...)                        \
+  static int virtual_##name parameters {                                              \
+    using namespace nhalf::fabric;                                                    \
+    using namespace nhalf::fabric::roles;                                             \
+    constexpr Call self = Call::self_;                                                \
+    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name); \
+    const Interface* const net = network();                                           \
+    if (net == nullptr) return then arguments;                                        \
+    const Caller on;                                                                  \
+    const Role role = (__VA_ARGS__);                                                  \
+    static_cast<void>(on);                                                            \
+    const Partner partner = partner_of<self>(role, std::forward_as_tuple arguments);  \
+    return stayed<self>(*net, role, partner, [&] { return then arguments; });         \
+  }                                                                                   \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
 #define NHALF_COUNT int

@@ -82,8 +82,8 @@ class Endpoint {
     const auto room = bytes_in(receive.parts) - receive.used_bytes;
     const auto copied = std::min<std::size_t>(room, message.size_bytes);
     scatter(receive.parts, receive.used_bytes, message.body(), copied);
-    auto* const begin = receive.parts.empty() ? nullptr
-                                              : static_cast<std::byte*>(receive.parts[0].iov_base);
+    auto* const begin =
+        receive.parts.empty() ? nullptr : static_cast<std::byte*>(receive.parts[0].iov_base);
     Completion done(std::max(message.arrival, now), receive.context);
     done.cost = message.cost;
     done.buffer = begin == nullptr ? nullptr : begin + receive.used_bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// Whether everything that a program sends passes the network. A library that takes a way of its own,
-// such as shared memory, gives wrong times without an error.
+// Whether everything that a program sends passes the network. A library that takes a way of its
+// own, such as shared memory, gives wrong times without an error.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,7 @@ class Guard {
     if (passed >= bytes_) return;
     char reason[128];
     std::snprintf(reason, sizeof reason, "of %llu bytes that a rank sent, %llu passed the network",
-                  static_cast<unsigned long long>(bytes_),
-                  static_cast<unsigned long long>(passed));
+                  static_cast<unsigned long long>(bytes_), static_cast<unsigned long long>(passed));
     network.stop("bypass", reason);
   }
 

@@ -14,7 +14,7 @@ struct MpiCall {
   const char* name;
   /// Whether it may wait; a look for messages in vain then lasts until one comes.
   bool waits;
-  /// As in `Doing`.
+  /// The partner, with the special values of `Doing`.
   int peer;
   int tag;
   bool is_world;

@@ -22,8 +22,7 @@ struct Selection {
   std::optional<Address> source;
 
   [[nodiscard]] bool takes(const Message& message) const {
-    return ((message.envelope.tag ^ tag) & ~ignored) == 0 &&
-           (!source || *source == message.source);
+    return ((message.envelope.tag ^ tag) & ~ignored) == 0 && (!source || *source == message.source);
   }
 };
 

@@ -26,7 +26,8 @@ constexpr Interface interface{
     .leave = [] { Rank::here().leave(); },
     .enter = [](const MpiCall& call) { Rank::here().enter(call); },
     .exit = [] { Rank::here().exit(); },
-    .wait_for = [](int peer, int tag, bool is_world) { Rank::here().wait_for(peer, tag, is_world); },
+    .wait_for = [](int peer, int tag,
+                   bool is_world) { Rank::here().wait_for(peer, tag, is_world); },
     .now = [] { return Rank::here().now(); },
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
@@ -44,8 +45,8 @@ NHALF_EXPORTED const nhalf::fabric::Interface nhalf_fabric = nhalf::fabric::inte
 
 NHALF_EXPORTED fi_provider* fi_prov_ini() {
   using namespace nhalf::fabric;
-  static fi_provider provider{FI_VERSION(1, 0),     interface_version,     {},
-                              provider::provider_name, provider::get_info, provider::open_fabric,
-                              [] {}};
+  static fi_provider provider{
+      FI_VERSION(1, 0),   interface_version,     {},   provider::provider_name,
+      provider::get_info, provider::open_fabric, [] {}};
   return &provider;
 }

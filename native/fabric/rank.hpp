@@ -28,6 +28,7 @@
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
 #include "fabric/wires.hpp"
@@ -87,9 +88,7 @@ class Rank {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
   /// Whether this thread's time is virtual.
-  [[nodiscard]] bool is_virtual() const {
-    return is_ranks_thread_ && has_joined_ && !has_left_;
-  }
+  [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
@@ -216,7 +215,7 @@ class Rank {
   /// Ends the run, here and everywhere.
   [[noreturn]] void stop(std::string_view kind, std::string_view reason) {
     if (!open()) std::abort();
-    fabric::stop(region_->outcome, kind, reason);
+    fabric::stop(*region_, kind, reason);
   }
 
  private:
@@ -241,8 +240,8 @@ class Rank {
     void* memory = MAP_FAILED;
     if (fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) > sizeof(Region)) {
       region_bytes_ = static_cast<std::size_t>(status.st_size);
-      memory = mmap(nullptr, region_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    file, 0);
+      memory =
+          mmap(nullptr, region_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     }
     close(file);
     if (memory == MAP_FAILED) return false;
@@ -288,8 +287,8 @@ class Rank {
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause(Picoseconds next_completion) {
-    const bool is_elsewhere =
-        std::any_of(queues_.begin(), queues_.end(), [&](auto& queue) { return queue->due() <= now(); });
+    const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
+                                          [&](auto& queue) { return queue->due() <= now(); });
     if ((depth_ > 0 && !waits_) || is_elsewhere) {
       member().now += wires_->empty_look;
       return;

@@ -22,12 +22,12 @@ int refuse(const char* name, const char* reason, Arguments... arguments) {
 
 }  // namespace nhalf::fabric
 
-#define NHALF_REFUSED(name, call, reason, parameters, ...)                                    \
-  static int refused_##name parameters {                                                      \
-    using nhalf::fabric::Refused;                                                             \
-    return nhalf::fabric::refuse<Refused::call, decltype(PMPI_##name)>("MPI_" #name, reason,  \
-                                                                       __VA_ARGS__);          \
-  }                                                                                           \
+#define NHALF_REFUSED(name, call, reason, parameters, ...)                                   \
+  static int refused_##name parameters {                                                     \
+    using nhalf::fabric::Refused;                                                            \
+    return nhalf::fabric::refuse<Refused::call, decltype(PMPI_##name)>("MPI_" #name, reason, \
+                                                                       __VA_ARGS__);         \
+  }                                                                                          \
   NHALF_ENTRY(MPI_##name, &refused_##name)
 
 NHALF_REFUSED(Comm_spawn, spawn, "MPI_Comm_spawn is not supported",

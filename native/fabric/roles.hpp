@@ -170,6 +170,8 @@ using RequestFreed = Plain;
 using Cancelled = Plain;
 using CheckedOnly = Plain;
 using MatchedReceive = Plain;
+using Received = Plain;
+using MatchedProbe = Plain;
 using Freed = Plain;
 using WindowFreed = Plain;
 using Named = Plain;
@@ -177,23 +179,6 @@ using Begun = Plain;
 inline int taken(const Caller&, MPI_Message) {
   return 0;
 }
-
-struct Received {
-  int from;
-  MPI_Comm comm;
-  MPI_Status* status;
-
-  explicit(false) operator Role() const {
-    return {.partner = {partner(from, 0, comm).rank, Doing::none, is_world(comm)}};
-  }
-};
-struct MatchedProbe {
-  MPI_Comm comm;
-  MPI_Message* message;
-  int* flag = nullptr;
-
-  explicit(false) operator Role() const { return {}; }
-};
 
 /// Returns what the first of these requests that receives something waits for.
 inline Role awaited(int count, const MPI_Request* requests) {

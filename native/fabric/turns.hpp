@@ -5,34 +5,24 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "fabric/picoseconds.hpp"
+#include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
+#include "fabric/stop.hpp"
 
 namespace nhalf::fabric {
-
-/// Returns the real time, which the program does not see.
-inline std::uint64_t real_ns() {
-  timespec now{};
-  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-/// Waits in real time, whatever the program's time does.
-inline void rest(long nanoseconds) {
-  const timespec pause{0, nanoseconds};
-  syscall(SYS_nanosleep, &pause, nullptr);
-}
 
 class Turns {
  public:
   Turns(Region& region, int self, int ranks)
-      : region_(region), self_(static_cast<std::size_t>(self)), ranks_(static_cast<std::size_t>(ranks)) {}
+      : region_(region),
+        self_(static_cast<std::size_t>(self)),
+        ranks_(static_cast<std::size_t>(ranks)) {}
 
   /// Takes part from now on; returns when all ranks do and it is this rank's turn.
   void begin() {
@@ -52,7 +42,7 @@ class Turns {
   void end() {
     region_.members[self_].presence = Presence::left;
     region_.next[self_] = never;
-    if (const auto next = chosen(); next < ranks_) wake(next);
+    if (const auto next = chosen(); next < ranks_) hand_over(next);
   }
 
   /// Lets earlier ranks run. It returns at that time, or earlier if no rank has an event, because
@@ -95,21 +85,20 @@ class Turns {
   void pass() {
     const auto next = chosen();
     if (next == self_) return;
-    wake(next);
+    hand_over(next);
     wait();
   }
-  void wake(std::size_t rank) {
+  void hand_over(std::size_t rank) {
     region_.owner = static_cast<std::uint32_t>(rank);
     ++region_.handovers;
-    auto& turn = region_.slots[rank].turn;
-    __atomic_store_n(&turn, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    wake(region_.slots[rank]);
   }
   void wait() {
     auto& turn = region_.slots[self_].turn;
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) == 0)
       syscall(SYS_futex, &turn, FUTEX_WAIT, 0, nullptr, nullptr, 0);
     __atomic_store_n(&turn, 0, __ATOMIC_RELAXED);
+    end_if_stopped(region_);
   }
 
   Region& region_;

@@ -95,7 +95,7 @@ class Wires {
   }
   [[nodiscard]] int ranks() const { return static_cast<int>(nodes_.size()); }
 
-  /// Of a processor's time this many thousandths count as time of the program; 0: none.
+  /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;
   /// What reading a clock takes, and a look for messages in vain: loops on either end.
   Picoseconds clock_read = 10'000;
@@ -151,7 +151,8 @@ class Wires {
   }
   [[nodiscard]] bool is_whole() const {
     return !nodes_.empty() && !wires_.empty() &&
-           std::all_of(wires_.begin(), wires_.end(), [](auto& wire) { return !wire.parts.empty(); });
+           std::all_of(wires_.begin(), wires_.end(),
+                       [](auto& wire) { return !wire.parts.empty(); });
   }
 
   std::vector<int> nodes_;

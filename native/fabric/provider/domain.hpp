@@ -48,7 +48,8 @@ inline fi_ops_domain* domain_calls() {
   table.poll_open = lacking<int, fid_domain*, fi_poll_attr*, fid_poll**>;
   table.stx_ctx = lacking<int, fid_domain*, fi_tx_attr*, fid_stx**, void*>;
   table.srx_ctx = lacking<int, fid_domain*, fi_rx_attr*, fid_ep**, void*>;
-  table.query_atomic = lacking<int, fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, std::uint64_t>;
+  table.query_atomic =
+      lacking<int, fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, std::uint64_t>;
   return &table;
 }
 

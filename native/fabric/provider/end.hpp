@@ -91,8 +91,8 @@ inline int get_name(fid* file, void* name, std::size_t* size) {
 }
 
 inline fi_ops* end_operations() {
-  static fi_ops table{sizeof(fi_ops), close_end, bind, nothing_to_control, no_operations, nullptr,
-                      nullptr};
+  static fi_ops table{sizeof(fi_ops), close_end, bind,   nothing_to_control,
+                      no_operations,  nullptr,   nullptr};
   return &table;
 }
 inline fi_ops_ep* option_calls() {

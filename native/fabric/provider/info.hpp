@@ -24,7 +24,8 @@ inline constexpr std::uint64_t for_other_provider = std::uint64_t{1} << 59;
 inline constexpr std::size_t inject_bytes = 16384;
 inline constexpr std::size_t message_bytes_max = std::size_t{1} << 40;
 
-inline constexpr std::uint64_t common_abilities = FI_TAGGED | FI_MSG | FI_LOCAL_COMM | FI_REMOTE_COMM;
+inline constexpr std::uint64_t common_abilities =
+    FI_TAGGED | FI_MSG | FI_LOCAL_COMM | FI_REMOTE_COMM;
 inline constexpr std::uint64_t receive_abilities =
     common_abilities | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
 inline constexpr std::uint64_t abilities = receive_abilities | FI_SEND;

@@ -34,8 +34,8 @@ struct Sending {
 inline ssize_t send(End& end, Parts parts, const Sending& what) {
   const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(what.to);
   if (!to) return -FI_EINVAL;
-  const bool is_reported = !what.is_forgotten && (!end.is_selective_in_sends ||
-                                                  (what.flags & FI_COMPLETION) != 0);
+  const bool is_reported =
+      !what.is_forgotten && (!end.is_selective_in_sends || (what.flags & FI_COMPLETION) != 0);
   Rank::here().send(*end.endpoint, *to, what.envelope, parts,
                     is_reported ? std::optional(what.context) : std::nullopt);
   return 0;
@@ -74,7 +74,8 @@ inline ssize_t look(End& end, const Receiving& what) {
     answer.size_bytes = message->size_bytes;
     answer.envelope = message->envelope;
     answer.source = message->source;
-    if ((what.flags & FI_DISCARD) != 0) rank.discard(endpoint, *message);
+    if ((what.flags & FI_DISCARD) != 0)
+      rank.discard(endpoint, *message);
     else if ((what.flags & FI_CLAIM) != 0) {
       message->is_claimed = true;
       claimed_in(what.context) = message;
@@ -175,8 +176,7 @@ inline fi_ops_msg* plain_calls() {
         auto& end = end_of(file);
         return send(end, OnePart(data, size).parts(), {to, {}, context, end.send_flags});
       },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to,
-         void* context) {
+      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to, void* context) {
         auto& end = end_of(file);
         return send(end, {parts, count}, {to, {}, context, end.send_flags});
       },

@@ -35,8 +35,10 @@ int close_object(fid* file) {
 
 template <class Object>
 fi_ops* operations() {
-  static fi_ops table{sizeof(fi_ops), close_object<Object>, nothing_to_bind, nothing_to_control,
-                      no_operations,  nullptr,              nullptr};
+  static fi_ops table{sizeof(fi_ops),  close_object<Object>,
+                      nothing_to_bind, nothing_to_control,
+                      no_operations,   nullptr,
+                      nullptr};
   return &table;
 }
 

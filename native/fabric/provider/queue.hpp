@@ -19,7 +19,7 @@ struct Queue {
   fid_cq file;
   fi_cq_format format;
   Completions* completions;
-  /// Of the endpoint whose receives it reports, to name senders.
+  /// The addresses by which it names senders: those of its endpoint.
   const Addresses* addresses;
 };
 
@@ -52,7 +52,8 @@ inline ssize_t read_from(fid_cq* file, void* entries, std::size_t count, fi_addr
   std::size_t taken = 0;
   auto* to = static_cast<char*>(entries);
   while (taken < count && queue.completions->due() <= rank.now()) {
-    if (queue.completions->has_failed_first()) return taken > 0 ? static_cast<ssize_t>(taken) : -FI_EAVAIL;
+    if (queue.completions->has_failed_first())
+      return taken > 0 ? static_cast<ssize_t>(taken) : -FI_EAVAIL;
     // What costs time ends the look: the rank sees it before anything later happens.
     const bool costs = queue.completions->first().cost > 0;
     if (costs && taken > 0) break;
@@ -62,7 +63,8 @@ inline ssize_t read_from(fid_cq* file, void* entries, std::size_t count, fi_addr
     std::memcpy(to, &entry, entry_bytes(queue.format));
     to += entry_bytes(queue.format);
     if (senders != nullptr)
-      senders[taken] = queue.addresses == nullptr ? FI_ADDR_NOTAVAIL : queue.addresses->find(done.source);
+      senders[taken] =
+          queue.addresses == nullptr ? FI_ADDR_NOTAVAIL : queue.addresses->find(done.source);
     ++taken;
     if (costs) break;
   }
@@ -115,8 +117,9 @@ inline const char* error_text(fid_cq*, int error, const void*, char*, std::size_
 }
 
 inline int open_queue(fid_domain*, fi_cq_attr* wanted, fid_cq** result, void* context) {
-  static fi_ops_cq calls{sizeof(fi_ops_cq), read,       read_from, read_error, read_and_wait,
-                         read_from_and_wait, lacking<int, fid_cq*>, error_text};
+  static fi_ops_cq calls{
+      sizeof(fi_ops_cq),     read,      read_from, read_error, read_and_wait, read_from_and_wait,
+      lacking<int, fid_cq*>, error_text};
   auto* queue = new Queue{};
   describe(queue->file.fid, FI_CLASS_CQ, context, operations<Queue>());
   queue->file.ops = &calls;
@@ -133,21 +136,20 @@ struct Counter {
 };
 
 inline int open_counter(fid_domain*, fi_cntr_attr*, fid_cntr** result, void* context) {
-  static fi_ops_cntr calls{
-      sizeof(fi_ops_cntr),
-      [](fid_cntr* file) { return reinterpret_cast<Counter*>(file)->value; },
-      [](fid_cntr*) { return std::uint64_t{0}; },
-      [](fid_cntr* file, std::uint64_t more) {
-        reinterpret_cast<Counter*>(file)->value += more;
-        return 0;
-      },
-      [](fid_cntr* file, std::uint64_t value) {
-        reinterpret_cast<Counter*>(file)->value = value;
-        return 0;
-      },
-      [](fid_cntr*, std::uint64_t, int) { return 0; },
-      lacking<int, fid_cntr*, std::uint64_t>,
-      lacking<int, fid_cntr*, std::uint64_t>};
+  static fi_ops_cntr calls{sizeof(fi_ops_cntr),
+                           [](fid_cntr* file) { return reinterpret_cast<Counter*>(file)->value; },
+                           [](fid_cntr*) { return std::uint64_t{0}; },
+                           [](fid_cntr* file, std::uint64_t more) {
+                             reinterpret_cast<Counter*>(file)->value += more;
+                             return 0;
+                           },
+                           [](fid_cntr* file, std::uint64_t value) {
+                             reinterpret_cast<Counter*>(file)->value = value;
+                             return 0;
+                           },
+                           [](fid_cntr*, std::uint64_t, int) { return 0; },
+                           lacking<int, fid_cntr*, std::uint64_t>,
+                           lacking<int, fid_cntr*, std::uint64_t>};
   auto* counter = new Counter{};
   describe(counter->file.fid, FI_CLASS_CNTR, context, operations<Counter>());
   counter->file.ops = &calls;

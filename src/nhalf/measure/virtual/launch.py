@@ -8,12 +8,14 @@ import selectors
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.processes import stop_group
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
+from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
 from nhalf.measure.virtual.wires import description
@@ -37,7 +39,7 @@ class Trial:
     library: Library
     command: Sequence[str]
     nodes: Sequence[int]
-    computing: float = 0.0
+    computing_factor: float = 0.0
 
     @property
     def ranks(self) -> int:
@@ -67,7 +69,7 @@ def run(
     """
     begin = _start(trial, installed, settings or {})
     began_s = time.monotonic()
-    with Region(description(trial.messages, trial.nodes, trial.computing)) as region:
+    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
         environment = {**os.environ, **begin.environment, "NHALF_FABRIC": str(region.path)}
         code, died = _watched(begin.command, environment, region, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
@@ -118,6 +120,7 @@ def _watched(
 
     Returns the exit code as shells do, and which rank died; '' if none.
     """
+    segments = SegmentsLeft()
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
@@ -127,11 +130,16 @@ def _watched(
             with process:
                 try:
                     died = _wait(process, selector, watch, region, ranks)
+                    with suppress(subprocess.TimeoutExpired):
+                        # Ranks that stopped end by themselves, without a word of the launcher.
+                        process.wait(ENDS_ALONE_S)
                 finally:
                     stop_group(process)
         finally:
             watch.close()
     code = process.returncode
+    if code != 0 or died or region.stopped:
+        segments.remove()
     return (128 - code if code < 0 else code), died
 
 

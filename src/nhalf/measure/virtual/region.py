@@ -58,7 +58,7 @@ class Region:
     def __init__(self, description: str) -> None:
         """Create it with the description of the machine.
 
-        Raises MissingError where processes may not have as much address space.
+        Raises MissingError if files may not be that large.
         """
         self._file = os.memfd_create("nhalf-fabric", os.MFD_CLOEXEC)
         try:

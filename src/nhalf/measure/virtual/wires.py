@@ -57,17 +57,15 @@ def _layout(ranks: int, placement: str, per_node: int) -> Layout:
             f"{placement!r} is no placement", "write nodes x ranks on each: --placement 4x2"
         )
     if layout.ranks != ranks:
-        raise InputError(
-            f"{placement} are {layout.ranks} ranks, not {ranks}", "let both agree"
-        )
+        raise InputError(f"{placement} are {layout.ranks} ranks, not {ranks}", "let both agree")
     return layout
 
 
-def description(messages: Messages, nodes: Sequence[int], computing: float = 0.0) -> str:
-    """The machine as ranks read it; `computing` is the factor of their processors' time."""
+def description(messages: Messages, nodes: Sequence[int], computing_factor: float = 0.0) -> str:
+    """The machine as ranks read it, with the factor of their processors' time."""
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
-        f"computing {round(1000 * computing)}",
+        f"computing {round(1000 * computing_factor)}",
     ]
     wires = [(0, messages.within_node), *messages.between_nodes]
     for distance, curve in wires:
@@ -95,8 +93,8 @@ def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, floa
     usual_s = OVERHEAD_SHARE * shortest_s
     if parameters is None:
         return usual_s, usual_s
-    known = (parameters.send_overhead_s, parameters.recv_overhead_s)
-    sending_s, receiving_s = (usual_s if cost_s is None else cost_s for cost_s in known)
+    published = (parameters.send_overhead_s, parameters.recv_overhead_s)
+    sending_s, receiving_s = (usual_s if cost_s is None else cost_s for cost_s in published)
     both_s = sending_s + receiving_s
     if both_s <= OVERHEADS_SHARE_MAX * shortest_s:
         return sending_s, receiving_s

@@ -121,8 +121,8 @@ def _libfabric_folders(prefix: Path, installed: Sequence[Library]) -> list[str]:
     Raises MissingError if there is none at all.
     """
     own = [prefix / "lib/libfabric", prefix / "opt/mpi/libfabric/lib"]
-    others = [library.prefix / "lib" / library.vendor for library in installed]
-    for folder in (*own, *others):
+    neighbours = [library.prefix / "lib" / library.vendor for library in installed]
+    for folder in (*own, *neighbours):
         if os.path.exists(folder / LIBFABRIC):
             return [str(folder)]
     if ctypes.util.find_library("fabric"):
