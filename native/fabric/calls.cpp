@@ -2,6 +2,8 @@
 // The calls of MPI of a program on the virtual network: they tell the network when the program
 // computes, when it waits and for whom, and hold what it sends against what passed the network.
 // The table of calls (trace/calls) makes every wrapper, as it makes those of the tracer.
+#include <array>
+#include <cstdio>
 #include <tuple>
 
 #include "fabric/guard.hpp"
@@ -61,7 +63,7 @@ int stayed(const Interface& network, const roles::Role& role, const Partner& par
 }
 
 /// Calls of the library that are not in the table.
-enum class Own { init, init_thread, finalize, time, tick };
+enum class Own { init, init_thread, finalize, abort, time, tick };
 
 /// Begins virtual time, once the library is ready on all ranks.
 void join(const Interface& network) {
@@ -166,5 +168,18 @@ static double virtual_Wtick() {
   return 1e-12;
 }
 NHALF_ENTRY(MPI_Wtick, &virtual_Wtick)
+
+/// The launcher would end all ranks, in many words; the network does it in one line.
+static int virtual_Abort(MPI_Comm comm, int code) {
+  using namespace nhalf::fabric;
+  if (const Interface* const net = network(); net != nullptr) {
+    std::array<char, 64> reason{};
+    std::snprintf(reason.data(), reason.size(), "rank %d called MPI_Abort with code %d",
+                  net->number(), code);
+    net->stop("abort", reason.data());
+  }
+  return nhalf::trace::next<Own::abort, decltype(PMPI_Abort)>("MPI_Abort")(comm, code);
+}
+NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 
 #include "fabric/refused.hpp"

@@ -24,6 +24,7 @@ struct MpiCall {
 struct Interface {
   /// Whether the process's MPI library uses the network.
   bool (*is_here)();
+  int (*number)();
   int (*ranks)();
   /// MPI_Init has ended.
   void (*join)();

@@ -20,6 +20,7 @@ constexpr auto interface_version = FI_VERSION(2, 5);
 
 constexpr Interface interface{
     .is_here = [] { return Rank::here().has_endpoint(); },
+    .number = [] { return Rank::here().number(); },
     .ranks = [] { return Rank::here().ranks(); },
     .join = [] { Rank::here().join(); },
     .finish = [] { Rank::here().finish(); },

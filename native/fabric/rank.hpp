@@ -123,6 +123,7 @@ class Rank {
   /// where it does nothing else, so that it takes what the machine's messages take.
   Picoseconds clock() {
     if (depth_ == 0) {
+      looks_in_vain_ = 0;
       advance_computing();
       computing_.resume();
       member().now += wires_->clock_read;
@@ -149,6 +150,7 @@ class Rank {
             std::optional<void*> context) {
     join();
     settle();
+    looks_in_vain_ = 0;
     const auto size_bytes = bytes_in(parts);
     auto& message = placed(size_bytes);
     gather(parts, message.body());
@@ -222,6 +224,7 @@ class Rank {
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
+  static constexpr int looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
   static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
@@ -291,6 +294,7 @@ class Rank {
                                           [&](auto& queue) { return queue->due() <= now(); });
     if ((depth_ > 0 && !waits_) || is_elsewhere) {
       member().now += wires_->empty_look;
+      if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
       return;
     }
     const auto next = std::min(next_completion, Inbox(*region_, number_).due());
@@ -299,6 +303,16 @@ class Rank {
     slot().is_idle = 0;
     if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
     drain();
+  }
+  /// A loop that neither reads the clock nor sends ends by a message only, which nobody is there to
+  /// send if all others wait.
+  void find_endless_loop() {
+    looks_in_vain_ = 0;
+    const auto* next = region_->next.data();
+    const auto events =
+        std::count_if(next, next + ranks(), [](auto time) { return time != never; });
+    if (events == 1 && Inbox(*region_, number_).due() == never)
+      stop("deadlock", who_waits(*region_, ranks()));
   }
   void find_deadlock() {
     const auto quiet_ns = turns_->quiet_ns();
@@ -353,6 +367,7 @@ class Rank {
   int depth_ = 0;
   bool waits_ = true;
   int looks_at_clock_ = 0;
+  int looks_in_vain_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 

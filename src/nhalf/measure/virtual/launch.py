@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ from nhalf.sites.start import Start, start
 
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
-"""How long a launcher may take to end the other ranks after the first one has died."""
+"""How long a launcher may take to end after its ranks have stopped."""
 NAME = "nhalf"
 """The provider's name in libfabric."""
 BYPASS = "the library goes round the virtual network"
@@ -131,10 +132,10 @@ def _watched(
                 try:
                     died = _wait(process, selector, watch, region, ranks)
                     with suppress(subprocess.TimeoutExpired):
-                        # Ranks that stopped end by themselves, without a word of the launcher.
-                        process.wait(ENDS_ALONE_S)
+                        # Ranks that stopped end by themselves; one that died ends nobody.
+                        process.wait(0 if died else ENDS_ALONE_S)
                 finally:
-                    stop_group(process)
+                    _end(process, region, ranks)
         finally:
             watch.close()
     code = process.returncode
@@ -151,16 +152,24 @@ def _wait(
     ranks: int,
 ) -> str:
     """Wait until a process ends, or its ranks cannot go on; returns which rank died."""
-    died, since_s = "", 0.0
-    while process.poll() is None and region.stopped is None:
+    died = ""
+    while process.poll() is None and region.stopped is None and not died:
         watch.note([key.fd for key, _ in selector.select(LOOK_S)])
-        if watch.first_process and not died:
+        if watch.first_process:
             died = _died(region.members(ranks), watch.first_process)
-            since_s = time.monotonic()
             watch.first_process = 0
-        if died and time.monotonic() - since_s > ENDS_ALONE_S:
-            break
     return died
+
+
+def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
+    """End a launcher that has not ended, which may say nothing any more, and all ranks."""
+    if process.poll() is None:
+        process.kill()
+    for member in region.members(ranks):
+        if member.presence in (Presence.ACTIVE, Presence.FINISHED):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(member.process, signal.SIGKILL)
+    stop_group(process)
 
 
 def _died(members: Sequence[Member], process: int) -> str:
@@ -178,4 +187,6 @@ def _error_of(stopped: Stopped, library: Library) -> Exception:
     if stopped.kind in ("bypass", "unused"):
         remedy = vendor_of(library).why_round_provider
         return MissingError(f"{BYPASS}: {stopped.reason}", remedy)
+    if stopped.kind == "abort":
+        return FailedError(stopped.reason)
     return MissingError(stopped.reason, "run it on a machine that is there")
