@@ -32,7 +32,8 @@ def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
     per_node = (machine.node.ranks if machine.node else 1) or 1
     layout = _layout(ranks, placement, per_node)
     nodes = [layout.host_of(rank) for rank in range(ranks)]
-    most = machine.ranks_max
+    # A file without a network says nothing of how many nodes there are.
+    most = machine.ranks_max if machine.network else None
     if most is not None and ranks > most:
         raise InputError(f"{machine.name} holds {most} ranks, not {ranks}", "ask for fewer")
     if machine.node is not None and layout.per_host > per_node:
