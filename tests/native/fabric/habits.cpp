@@ -66,6 +66,11 @@ void sleeping() {
   std::printf("%ld seconds\n", static_cast<long>(end.tv_sec - begin.tv_sec));
 }
 
+/// Libraries may go the way of their later barriers not at the first one.
+void barriers() {
+  for (int time = 0; time < 3; ++time) MPI_Barrier(MPI_COMM_WORLD);
+}
+
 void window() {
   double* memory = nullptr;
   MPI_Win window = MPI_WIN_NULL;
@@ -80,6 +85,7 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "test") test_loop();
   if (habit == "sleep") sleeping();
   if (habit == "window") window();
+  if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   ring(rank, ranks);
