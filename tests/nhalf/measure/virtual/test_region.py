@@ -24,9 +24,10 @@ def test_what_ranks_write_is_read() -> None:
         file = os.open(region.path, os.O_RDWR)
         os.pwrite(file, struct.pack("=IIQQQ", 4711, 2, 10**12, 3, 300), MEMBERS_AT + 32)
         os.pwrite(file, b"deadlock: rank 0 waits: for ever\0", OUTCOME_AT + 4)
-        assert region.stopped is None
+        before = region.stopped
         os.pwrite(file, struct.pack("=I", 2), OUTCOME_AT)
         member = region.members(2)[1]
+        assert before is None
         assert region.stopped == Stopped("deadlock", " rank 0 waits: for ever")
         assert (member.process, member.presence, member.now_ps) == (4711, 2, 10**12)
         assert (member.messages, member.bytes) == (3, 300)
