@@ -64,7 +64,7 @@ C_INTERFACES = ("native/interposer/", "native/trace/", "tests/native/apps/counte
 
 CLOCK_ROOMS = (
     *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),
-    *("native/node/livermore/", "native/trace/", "native/apps/npb/"),
+    *("native/node/livermore/", "native/trace/", "native/apps/npb/", "native/fabric/"),
 )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -75,6 +75,12 @@ class Vendor(Launcher):
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
+    virtual_ranks_max: ClassVar[int] = 1024
+    """How many ranks the library's launcher starts on one host."""
+
+    why_round_provider: ClassVar[str] = ""
+    """What keeps the library from sending everything over a provider of libfabric."""
+
     @abstractmethod
     def version_in(self, text: str) -> str:
         """The version if `mpiexec --version` of this library printed the text; else ''.
@@ -104,6 +110,19 @@ class Vendor(Launcher):
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The eager limits that the library itself names: bytes by parameter; empty if unknown."""
         return {}
+
+    def over_provider(
+        self, library: Library, provider: str, installed: Sequence[Library]
+    ) -> dict[str, str]:
+        """The variables with which all messages go over a provider of libfabric, by its name.
+
+        Shared memory between ranks of a host is left out too. Raises MissingError for a library
+        that cannot do that, or that lacks libfabric, which it may share with `installed` ones.
+        """
+        raise MissingError(
+            f"nhalf does not know how {self.title} sends everything over libfabric",
+            "choose mpich, openmpi or intel with --mpi",
+        )
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The process management that the library speaks, as `srun --mpi` names it, best first.

@@ -34,6 +34,7 @@ OPERATIONS = (
     *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
     *("reduce-scatter", "scan", "scatter"),
 )
+LIBFABRIC = "libfabric.so.1"
 CLIENT = "I_MPI_PMI_LIBRARY"
 BYTES_MAX = 2**31 - 1
 RANKS_MAX = 2**31 - 1
@@ -48,6 +49,11 @@ class Intel(Hydra):
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
+
+    why_round_provider: ClassVar[str] = (
+        "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt against collectives in shared "
+        "memory"
+    )
 
     def version_in(self, text: str) -> str:
         """Parse the version in the library's own line of the text."""
@@ -70,6 +76,19 @@ class Intel(Hydra):
                 variables["FI_PROVIDER_PATH"] = str(folder)
                 break
         return variables
+
+    def over_provider(
+        self, library: Library, provider: str, installed: Sequence[Library]
+    ) -> dict[str, str]:
+        """Only libfabric, which the wheel lacks: another library's or the system's is loaded."""
+        path = library.environment.get("LD_LIBRARY_PATH", "")
+        folders = [*path.split(":"), *_libfabric_folders(library.prefix, installed)]
+        return {
+            "I_MPI_FABRICS": "ofi",
+            "I_MPI_OFI_PROVIDER": provider,
+            "I_MPI_COLL_INTRANODE": "pt2pt",
+            "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
+        }
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The kinds of installed clients, or that of the client that the user names."""
@@ -94,6 +113,24 @@ class Intel(Hydra):
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The tuner of presets by number."""
         return Presets(library, form)
+
+
+def _libfabric_folders(prefix: Path, installed: Sequence[Library]) -> list[str]:
+    """The folder of a libfabric for a library that has none; none if the system has one.
+
+    Raises MissingError if there is none at all.
+    """
+    own = [prefix / "lib/libfabric", prefix / "opt/mpi/libfabric/lib"]
+    neighbours = [library.prefix / "lib" / library.vendor for library in installed]
+    for folder in (*own, *neighbours):
+        if os.path.exists(folder / LIBFABRIC):
+            return [str(folder)]
+    if ctypes.util.find_library("fabric"):
+        return []
+    raise MissingError(
+        "Intel MPI needs libfabric, which its wheel does not have",
+        "install MPICH, which has one: nhalf mpi install mpich; or Debian's libfabric1",
+    )
 
 
 class Presets(Tuner):

@@ -77,6 +77,12 @@ class Mpich(Hydra):
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
+    # Beyond this Hydra and its proxy may wait for each other when ranks exchange addresses.
+    virtual_ranks_max: ClassVar[int] = 192
+    why_round_provider: ClassVar[str] = (
+        "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
+    )
+
     def version_in(self, text: str) -> str:
         """Parse Hydra's version, which is MPICH's."""
         match = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
@@ -94,6 +100,12 @@ class Mpich(Hydra):
         if by_hand or not any(name in os.environ for name in marks):
             return {}
         return {PMI: PMI_VERSIONS[pmi]}
+
+    def over_provider(
+        self, library: Library, provider: str, installed: Sequence[Library]
+    ) -> dict[str, str]:
+        """The netmod of libfabric instead of UCX, and every rank as if it were on its own host."""
+        return {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1"}
 
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the library's device between ranks; the environment's where it sets them.

@@ -54,6 +54,8 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
+    why_round_provider: ClassVar[str] = "it needs pml cm with mtl ofi"
+
     def version_in(self, text: str) -> str:
         """Parse the version; started by Debian's name mpiexec.openmpi, it calls itself OpenRTE."""
         match = re.search(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)", text)
@@ -124,6 +126,16 @@ class OpenMpi(Vendor):
                 # Version 5.0.11 creates no window at all if it asks UCX and that has no fabric.
                 variables[OSC] = "^ucx"
         return variables
+
+    def over_provider(
+        self, library: Library, provider: str, installed: Sequence[Library]
+    ) -> dict[str, str]:
+        """Messages by the matching of libfabric, and no collectives in shared memory."""
+        return {
+            "OMPI_MCA_pml": "cm",
+            "OMPI_MCA_mtl": "ofi",
+            "OMPI_MCA_mtl_ofi_provider_include": provider,
+        }
 
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the transports between ranks; a transport without one has 0."""

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of MPI of a program on the virtual network: they tell the network when the program
+// computes, when it waits and for whom, and hold what it sends against what passed the network.
+// The table of calls (trace/calls) makes every wrapper, as it makes those of the tracer.
+#include <array>
+#include <cstdio>
+#include <tuple>
+
+#include "fabric/guard.hpp"
+#include "fabric/network.hpp"
+#include "fabric/roles.hpp"
+#include "preloaded/entry.hpp"
+#include "preloaded/mpi.hpp"
+#include "trace/library.hpp"
+#include "trace/names.hpp"
+
+NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
+
+namespace nhalf::fabric {
+namespace {
+
+/// A call of the program while it lasts.
+class Stay {
+ public:
+  Stay(const Interface& network, const char* name, bool waits, const Partner& partner)
+      : network_(network) {
+    network.enter({name, waits, partner.rank, partner.tag, partner.is_world});
+  }
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+  ~Stay() { network_.exit(); }
+
+ private:
+  const Interface& network_;
+};
+
+/// Returns the other end that a call names itself, where its row in the table does not.
+template <auto call, class Arguments>
+Partner partner_of(const roles::Role& role, const Arguments& given) {
+  using trace::Call;
+  if constexpr (call == Call::Recv)
+    return roles::partner(std::get<3>(given), std::get<4>(given), std::get<5>(given));
+  else if constexpr (call == Call::Probe || call == Call::Mprobe)
+    return roles::partner(std::get<0>(given), std::get<1>(given), std::get<2>(given));
+  else
+    return role.partner;
+}
+
+/// Runs a call of the table.
+template <auto call, class Run>
+int stayed(const Interface& network, const roles::Role& role, const Partner& partner, Run run) {
+  constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
+  if (role.refused != nullptr) network.stop("unsupported", role.refused);
+  const Stay stay(network, name, trace::can_wait(call), partner);
+  const auto begin = network.now();
+  const int error = run();
+  if (error != MPI_SUCCESS) return error;
+  Guard::of_process().note_sent(role.sent_bytes);
+  if (role.made != nullptr) Receives::of_process().note(*role.made, role.partner);
+  if (role.must_move && network.now() == begin) [[unlikely]]
+    Guard::check_operation(network, name, role.comm);
+  return error;
+}
+
+/// Calls of the library that are not in the table.
+enum class Own { init, init_thread, finalize, abort, time, tick };
+
+/// Begins virtual time, once the library is ready on all ranks.
+void join(const Interface& network) {
+  int ranks = 0;
+  NHALF_OWN(Comm_size)(MPI_COMM_WORLD, &ranks);
+  if (!network.is_here()) network.stop("unused", "the MPI library did not open the network");
+  if (ranks != network.ranks()) network.stop("worlds", "the ranks are not in one MPI_COMM_WORLD");
+  network.join();
+}
+
+}  // namespace
+}  // namespace nhalf::fabric
+
+#define NHALF_VIRTUAL(name, self_, parameters, arguments, ...)                        \
+  static int virtual_##name parameters {                                              \
+    using namespace nhalf::fabric;                                                    \
+    using namespace nhalf::fabric::roles;                                             \
+    constexpr Call self = Call::self_;                                                \
+    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name); \
+    const Interface* const net = network();                                           \
+    if (net == nullptr) return then arguments;                                        \
+    const Caller on;                                                                  \
+    const Role role = (__VA_ARGS__);                                                  \
+    static_cast<void>(on);                                                            \
+    const Partner partner = partner_of<self>(role, std::forward_as_tuple arguments);  \
+    return stayed<self>(*net, role, partner, [&] { return then arguments; });         \
+  }                                                                                   \
+  NHALF_ENTRY(MPI_##name, &virtual_##name)
+
+#define NHALF_COUNT int
+#define NHALF_PLACE int
+#define NHALF_CALL(name, lower, parameters, arguments, ...) \
+  NHALF_VIRTUAL(name, name, parameters, arguments, __VA_ARGS__)
+#include "trace/calls/all.inc"
+#undef NHALF_CALL
+#undef NHALF_COUNT
+#undef NHALF_PLACE
+
+#if MPI_VERSION >= 4
+#define NHALF_COUNT MPI_Count
+#define NHALF_PLACE MPI_Aint
+#define NHALF_CALL(name, lower, parameters, arguments, ...) \
+  NHALF_VIRTUAL(name##_c, name, parameters, arguments, __VA_ARGS__)
+#include "trace/calls/counted.inc"
+#undef NHALF_CALL
+#undef NHALF_COUNT
+#undef NHALF_PLACE
+#endif
+
+static int virtual_Init(int* count, char*** words) {
+  using namespace nhalf::fabric;
+  auto* const then = nhalf::trace::next<Own::init, decltype(PMPI_Init)>("MPI_Init");
+  const Interface* const net = network();
+  if (net == nullptr) return then(count, words);
+  const Stay stay(*net, "MPI_Init", true, {Doing::none, Doing::none, true});
+  const int error = then(count, words);
+  if (error == MPI_SUCCESS) join(*net);
+  return error;
+}
+NHALF_ENTRY(MPI_Init, &virtual_Init)
+
+static int virtual_Init_thread(int* count, char*** words, int required, int* provided) {
+  using namespace nhalf::fabric;
+  auto* const then =
+      nhalf::trace::next<Own::init_thread, decltype(PMPI_Init_thread)>("MPI_Init_thread");
+  const Interface* const net = network();
+  if (net == nullptr) return then(count, words, required, provided);
+  const Stay stay(*net, "MPI_Init_thread", true, {Doing::none, Doing::none, true});
+  const int error = then(count, words, required, provided);
+  if (error == MPI_SUCCESS) join(*net);
+  return error;
+}
+NHALF_ENTRY(MPI_Init_thread, &virtual_Init_thread)
+
+static int virtual_Finalize() {
+  using namespace nhalf::fabric;
+  auto* const then = nhalf::trace::next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize");
+  const Interface* const net = network();
+  if (net == nullptr) return then();
+  Guard::of_process().check_total(*net);
+  net->finish();
+  const Stay stay(*net, "MPI_Finalize", true, {Doing::none, Doing::none, true});
+  const int error = then();
+  net->leave();
+  return error;
+}
+NHALF_ENTRY(MPI_Finalize, &virtual_Finalize)
+
+/// Counts from the beginning of virtual time: libraries subtract a real time that they took before.
+static double virtual_Wtime() {
+  using namespace nhalf::fabric;
+  const Interface* const net = network();
+  if (net == nullptr) return nhalf::trace::next<Own::time, decltype(PMPI_Wtime)>("MPI_Wtime")();
+  return static_cast<double>(net->clock()) * 1e-12;
+}
+NHALF_ENTRY(MPI_Wtime, &virtual_Wtime)
+
+static double virtual_Wtick() {
+  using namespace nhalf::fabric;
+  if (network() == nullptr)
+    return nhalf::trace::next<Own::tick, decltype(PMPI_Wtick)>("MPI_Wtick")();
+  return 1e-12;
+}
+NHALF_ENTRY(MPI_Wtick, &virtual_Wtick)
+
+/// The launcher would end all ranks, in many words; the network does it in one line.
+static int virtual_Abort(MPI_Comm comm, int code) {
+  using namespace nhalf::fabric;
+  if (const Interface* const net = network(); net != nullptr) {
+    std::array<char, 64> reason{};
+    std::snprintf(reason.data(), reason.size(), "rank %d called MPI_Abort with code %d",
+                  net->number(), code);
+    net->stop("abort", reason.data());
+  }
+  return nhalf::trace::next<Own::abort, decltype(PMPI_Abort)>("MPI_Abort")(comm, code);
+}
+NHALF_ENTRY(MPI_Abort, &virtual_Abort)
+
+#include "fabric/refused.hpp"

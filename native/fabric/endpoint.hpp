@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of the network: its receives, its messages, and where it reports what is complete.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fabric/completions.hpp"
+#include "fabric/matching.hpp"
+#include "fabric/message.hpp"
+
+namespace nhalf::fabric {
+
+class Endpoint {
+ public:
+  explicit Endpoint(std::uint32_t own_number) : number(own_number) {}
+
+  std::uint32_t number;
+  Completions* of_sends = nullptr;
+  Completions* of_receives = nullptr;
+  /// A buffer of many messages that has less room than this goes back.
+  std::size_t least_room = 64;
+
+  /// Takes a message that is there; false if it stays until somebody receives it.
+  bool arrive(Message& message, Picoseconds now) {
+    auto& side = matching(message.envelope.is_tagged);
+    Receive* receive = side.receive_of(message);
+    if (receive == nullptr) {
+      side.keep(message);
+      return false;
+    }
+    if (complete(*receive, message, now)) side.remove(receive);
+    return true;
+  }
+
+  /// Begins a receive; `release` is called with every message that it takes at once.
+  template <class Release>
+  void post(Receive receive, bool is_tagged, Picoseconds now, Release release) {
+    auto& side = matching(is_tagged);
+    while (Message* message = side.message_for(receive.selection)) {
+      side.remove(message);
+      const bool is_done = complete(receive, *message, now);
+      release(*message);
+      if (is_done) return;
+    }
+    side.wait_for(std::move(receive));
+  }
+
+  /// Receives a message that was claimed before; false if it is not here.
+  bool receive_claimed(Receive receive, Message& message, Picoseconds now) {
+    if (!tagged_.remove(&message)) return false;
+    complete(receive, message, now);
+    return true;
+  }
+
+  bool cancel(void* context, Picoseconds now) {
+    for (const bool is_tagged : {true, false}) {
+      if (!matching(is_tagged).cancel(context)) continue;
+      Completion cancelled{now, context};
+      cancelled.envelope.is_tagged = is_tagged;
+      cancelled.is_received = true;
+      cancelled.failure = Failure::cancelled;
+      report(cancelled);
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] Matching& tagged() { return tagged_; }
+  void report(const Completion& completion) {
+    if (of_receives != nullptr) of_receives->add(completion);
+  }
+
+ private:
+  Matching& matching(bool is_tagged) { return is_tagged ? tagged_ : plain_; }
+
+  /// Copies a message and reports it; returns whether the receive is over.
+  bool complete(Receive& receive, Message& message, Picoseconds now) {
+    const auto room = bytes_in(receive.parts) - receive.used_bytes;
+    const auto copied = std::min<std::size_t>(room, message.size_bytes);
+    scatter(receive.parts, receive.used_bytes, message.body(), copied);
+    auto* const begin =
+        receive.parts.empty() ? nullptr : static_cast<std::byte*>(receive.parts[0].iov_base);
+    Completion done(std::max(message.arrival, now), receive.context);
+    done.cost = message.cost;
+    done.buffer = begin == nullptr ? nullptr : begin + receive.used_bytes;
+    done.size_bytes = copied;
+    done.lost_bytes = message.size_bytes - copied;
+    done.envelope = message.envelope;
+    done.source = message.source;
+    done.is_received = true;
+    if (done.lost_bytes > 0) done.failure = Failure::truncated;
+    receive.used_bytes += copied;
+    const bool is_over = !receive.takes_many || room - copied < least_room;
+    done.is_released = receive.takes_many && is_over;
+    if (receive.is_reported || done.lost_bytes > 0) report(done);
+    return is_over;
+  }
+
+  Matching tagged_;
+  Matching plain_;
+};
+
+}  // namespace nhalf::fabric

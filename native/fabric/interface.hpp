@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the library that wraps the calls of MPI asks of the network. The two are apart because the
+// wrappers are compiled for each kind of handles, and the network once.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/picoseconds.hpp"
+
+namespace nhalf::fabric {
+
+/// A call of MPI as the network has to know it.
+struct MpiCall {
+  const char* name;
+  /// Whether it may wait; a look for messages in vain then lasts until one comes.
+  bool waits;
+  /// The partner, with the special values of `Doing`.
+  int peer;
+  int tag;
+  bool is_world;
+};
+
+/// Exported as `nhalf_fabric`.
+struct Interface {
+  /// Whether the process's MPI library uses the network.
+  bool (*is_here)();
+  int (*number)();
+  int (*ranks)();
+  /// MPI_Init has ended.
+  void (*join)();
+  /// MPI_Finalize begins, and has ended.
+  void (*finish)();
+  void (*leave)();
+  void (*enter)(const MpiCall& call);
+  void (*exit)();
+  /// Says for whom the present call waits, where that is known only later.
+  void (*wait_for)(int peer, int tag, bool is_world);
+  Picoseconds (*now)();
+  /// Reads the clock, which takes a moment.
+  Picoseconds (*clock)();
+  /// Bytes that left this rank for others.
+  std::uint64_t (*sent_bytes)();
+  /// Ends the run for a reason.
+  void (*stop)(const char* kind, const char* reason);
+};
+
+}  // namespace nhalf::fabric

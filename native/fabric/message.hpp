@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message on its way, in the region that all ranks share.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "fabric/picoseconds.hpp"
+#include "fabric/region.hpp"
+
+namespace nhalf::fabric {
+
+/// A rank's endpoint: what libraries exchange as their addresses.
+struct Address {
+  std::uint32_t rank = 0;
+  std::uint32_t endpoint = 0;
+
+  bool operator==(const Address&) const = default;
+};
+
+/// What a message says beside its bytes.
+struct Envelope {
+  std::uint64_t tag = 0;
+  std::uint64_t data = 0;
+  bool is_tagged = false;
+  bool has_data = false;
+};
+
+struct Message {
+  Offset following = 0;
+  /// When it would be there if nothing else came in.
+  Picoseconds arrival = 0;
+  /// How long it keeps the way in, and what taking it costs its receiver.
+  Picoseconds busy = 0;
+  Picoseconds cost = 0;
+  std::uint64_t size_bytes = 0;
+  Envelope envelope;
+  Address source;
+  std::uint32_t endpoint = 0;
+  bool is_claimed = false;
+
+  [[nodiscard]] std::byte* body() { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] std::size_t room() const { return sizeof(Message) + size_bytes; }
+};
+
+inline std::size_t bytes_in(std::span<const iovec> parts) {
+  std::size_t bytes = 0;
+  for (const auto& part : parts) bytes += part.iov_len;
+  return bytes;
+}
+
+inline void gather(std::span<const iovec> parts, std::byte* to) {
+  for (const auto& part : parts) {
+    if (part.iov_len > 0) std::memcpy(to, part.iov_base, part.iov_len);
+    to += part.iov_len;
+  }
+}
+
+/// Writes bytes into parts, beginning `skipped` bytes after their start.
+inline void scatter(std::span<const iovec> parts, std::size_t skipped, const std::byte* from,
+                    std::size_t bytes) {
+  for (const auto& part : parts) {
+    const auto jumped = std::min(skipped, part.iov_len);
+    skipped -= jumped;
+    const auto taken = std::min(bytes, part.iov_len - jumped);
+    if (taken > 0) std::memcpy(static_cast<std::byte*>(part.iov_base) + jumped, from, taken);
+    from += taken;
+    bytes -= taken;
+  }
+}
+
+}  // namespace nhalf::fabric

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual time in whole picoseconds: sums of it do not depend on their order, so runs repeat to the
+// last digit.
+#pragma once
+
+#include <cstdint>
+
+namespace nhalf::fabric {
+
+using Picoseconds = std::uint64_t;
+
+/// The time of what nothing brings about.
+inline constexpr Picoseconds never = ~Picoseconds{0};
+
+}  // namespace nhalf::fabric

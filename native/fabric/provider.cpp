@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-package: libfabric-dev
+// The network that is not there: a provider of libfabric whose wires are a machine file, in virtual
+// time. An MPI library finds it by FI_PROVIDER_PATH, and it is preloaded as well, so that the
+// program's clocks are virtual. It links no libfabric: the MPI library brings its own.
+#include <rdma/providers/fi_prov.h>
+
+#include "fabric/clock_calls.hpp"
+#include "fabric/interface.hpp"
+#include "fabric/provider/domain.hpp"
+#include "fabric/provider/info.hpp"
+#include "fabric/rank.hpp"
+
+namespace nhalf::fabric {
+namespace {
+
+/// The interface is 2.5's, the youngest that a library asks for; all that is used of it here has
+/// kept its place since 1.9 (see `provider::zeroed`).
+constexpr auto interface_version = FI_VERSION(2, 5);
+
+constexpr Interface interface{
+    .is_here = [] { return Rank::here().has_endpoint(); },
+    .number = [] { return Rank::here().number(); },
+    .ranks = [] { return Rank::here().ranks(); },
+    .join = [] { Rank::here().join(); },
+    .finish = [] { Rank::here().finish(); },
+    .leave = [] { Rank::here().leave(); },
+    .enter = [](const MpiCall& call) { Rank::here().enter(call); },
+    .exit = [] { Rank::here().exit(); },
+    .wait_for = [](int peer, int tag,
+                   bool is_world) { Rank::here().wait_for(peer, tag, is_world); },
+    .now = [] { return Rank::here().now(); },
+    .clock = [] { return Rank::here().clock(); },
+    .sent_bytes = [] { return Rank::here().sent_bytes(); },
+    .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
+
+/// A program may end without MPI_Finalize.
+__attribute__((destructor)) void at_end() {
+  if (Rank::here().is_running()) Rank::here().leave();
+}
+
+}  // namespace
+}  // namespace nhalf::fabric
+
+NHALF_EXPORTED const nhalf::fabric::Interface nhalf_fabric = nhalf::fabric::interface;
+
+NHALF_EXPORTED fi_provider* fi_prov_ini() {
+  using namespace nhalf::fabric;
+  static fi_provider provider{
+      FI_VERSION(1, 0),   interface_version,     {},   provider::provider_name,
+      provider::get_info, provider::open_fabric, [] {}};
+  return &provider;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address vectors of libfabric: a table of the endpoints that a library knows.
+#pragma once
+
+#include <rdma/fi_domain.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "fabric/message.hpp"
+#include "fabric/provider/objects.hpp"
+
+namespace nhalf::fabric::provider {
+
+struct Addresses {
+  fid_av file;
+  std::vector<Address> known;
+
+  [[nodiscard]] std::optional<Address> at(fi_addr_t index) const {
+    if (index >= known.size()) return std::nullopt;
+    return known[index];
+  }
+  [[nodiscard]] fi_addr_t find(Address address) const {
+    const auto place = std::find(known.begin(), known.end(), address);
+    return place == known.end() ? FI_ADDR_NOTAVAIL : static_cast<fi_addr_t>(place - known.begin());
+  }
+};
+
+inline int insert(fid_av* file, const void* addresses, std::size_t count, fi_addr_t* indices,
+                  std::uint64_t, void*) {
+  auto& known = reinterpret_cast<Addresses*>(file)->known;
+  const auto* from = static_cast<const char*>(addresses);
+  for (std::size_t at = 0; at < count; ++at, from += sizeof(Address)) {
+    if (indices != nullptr) indices[at] = known.size();
+    std::memcpy(&known.emplace_back(), from, sizeof(Address));
+  }
+  return static_cast<int>(count);
+}
+inline int remove(fid_av*, fi_addr_t*, std::size_t, std::uint64_t) {
+  return 0;
+}
+inline int look_up(fid_av* file, fi_addr_t index, void* address, std::size_t* size) {
+  const auto known = reinterpret_cast<Addresses*>(file)->at(index);
+  if (!known) return -FI_EINVAL;
+  std::memcpy(address, &*known, std::min(*size, sizeof(Address)));
+  *size = sizeof(Address);
+  return 0;
+}
+inline const char* in_text(fid_av*, const void* address, char* text, std::size_t* size) {
+  Address known;
+  std::memcpy(&known, address, sizeof known);
+  const int length = std::snprintf(text, *size, "nhalf://%u/%u", known.rank, known.endpoint);
+  *size = static_cast<std::size_t>(length) + 1;
+  return text;
+}
+
+inline int open_addresses(fid_domain*, fi_av_attr* wanted, fid_av** result, void* context) {
+  static fi_ops_av calls{};
+  calls.size = sizeof(fi_ops_av);
+  calls.insert = insert;
+  calls.insertsvc =
+      lacking<int, fid_av*, const char*, const char*, fi_addr_t*, std::uint64_t, void*>;
+  calls.insertsym = lacking<int, fid_av*, const char*, std::size_t, const char*, std::size_t,
+                            fi_addr_t*, std::uint64_t, void*>;
+  calls.remove = remove;
+  calls.lookup = look_up;
+  calls.straddr = in_text;
+  auto* addresses = new Addresses{};
+  describe(addresses->file.fid, FI_CLASS_AV, context, operations<Addresses>());
+  addresses->file.ops = &calls;
+  if (wanted != nullptr) wanted->type = FI_AV_TABLE;
+  *result = &addresses->file;
+  return 0;
+}
+
+}  // namespace nhalf::fabric::provider

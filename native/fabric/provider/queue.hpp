@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion queues and counters of libfabric.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/completions.hpp"
+#include "fabric/provider/addresses.hpp"
+#include "fabric/provider/objects.hpp"
+#include "fabric/rank.hpp"
+
+namespace nhalf::fabric::provider {
+
+struct Queue {
+  fid_cq file;
+  fi_cq_format format;
+  Completions* completions;
+  /// The addresses by which it names senders: those of its endpoint.
+  const Addresses* addresses;
+};
+
+inline std::uint64_t flags_of(const Completion& done) {
+  std::uint64_t flags = done.is_received ? FI_RECV : FI_SEND;
+  flags |= done.envelope.is_tagged ? FI_TAGGED : FI_MSG;
+  if (done.is_received && done.envelope.has_data) flags |= FI_REMOTE_CQ_DATA;
+  if (done.is_released) flags |= FI_MULTI_RECV;
+  return flags;
+}
+
+/// Formats are the beginnings of the longest.
+inline std::size_t entry_bytes(fi_cq_format format) {
+  switch (format) {
+    case FI_CQ_FORMAT_CONTEXT:
+      return sizeof(fi_cq_entry);
+    case FI_CQ_FORMAT_MSG:
+      return sizeof(fi_cq_msg_entry);
+    case FI_CQ_FORMAT_DATA:
+      return sizeof(fi_cq_data_entry);
+    default:
+      return sizeof(fi_cq_tagged_entry);
+  }
+}
+
+inline ssize_t read_from(fid_cq* file, void* entries, std::size_t count, fi_addr_t* senders) {
+  auto& queue = *reinterpret_cast<Queue*>(file);
+  auto& rank = Rank::here();
+  if (!rank.poll(*queue.completions)) return -FI_EAGAIN;
+  std::size_t taken = 0;
+  auto* to = static_cast<char*>(entries);
+  while (taken < count && queue.completions->due() <= rank.now()) {
+    if (queue.completions->has_failed_first())
+      return taken > 0 ? static_cast<ssize_t>(taken) : -FI_EAVAIL;
+    // What costs time ends the look: the rank sees it before anything later happens.
+    const bool costs = queue.completions->first().cost > 0;
+    if (costs && taken > 0) break;
+    const auto done = rank.take(*queue.completions);
+    const fi_cq_tagged_entry entry{done.context, flags_of(done),     done.size_bytes,
+                                   done.buffer,  done.envelope.data, done.envelope.tag};
+    std::memcpy(to, &entry, entry_bytes(queue.format));
+    to += entry_bytes(queue.format);
+    if (senders != nullptr)
+      senders[taken] =
+          queue.addresses == nullptr ? FI_ADDR_NOTAVAIL : queue.addresses->find(done.source);
+    ++taken;
+    if (costs) break;
+  }
+  return static_cast<ssize_t>(taken);
+}
+inline ssize_t read(fid_cq* file, void* entries, std::size_t count) {
+  return read_from(file, entries, count, nullptr);
+}
+inline ssize_t read_and_wait(fid_cq* file, void* entries, std::size_t count, const void*, int) {
+  return read_from(file, entries, count, nullptr);
+}
+inline ssize_t read_from_and_wait(fid_cq* file, void* entries, std::size_t count,
+                                  fi_addr_t* senders, const void*, int) {
+  return read_from(file, entries, count, senders);
+}
+
+inline int error_of(Failure failure) {
+  switch (failure) {
+    case Failure::truncated:
+      return FI_ETRUNC;
+    case Failure::cancelled:
+      return FI_ECANCELED;
+    case Failure::no_message:
+      return FI_ENOMSG;
+    case Failure::none:
+      break;
+  }
+  return 0;
+}
+
+inline ssize_t read_error(fid_cq* file, fi_cq_err_entry* entry, std::uint64_t) {
+  auto& queue = *reinterpret_cast<Queue*>(file);
+  if (!queue.completions->has_failed_first()) return -FI_EAGAIN;
+  const auto done = Rank::here().take(*queue.completions);
+  entry->op_context = done.context;
+  entry->flags = flags_of(done);
+  entry->len = done.size_bytes;
+  entry->buf = done.buffer;
+  entry->data = done.envelope.data;
+  entry->tag = done.envelope.tag;
+  entry->olen = done.lost_bytes;
+  entry->err = error_of(done.failure);
+  entry->prov_errno = entry->err;
+  entry->err_data_size = 0;
+  return 1;
+}
+
+inline const char* error_text(fid_cq*, int error, const void*, char*, std::size_t) {
+  return strerror(error);
+}
+
+inline int open_queue(fid_domain*, fi_cq_attr* wanted, fid_cq** result, void* context) {
+  static fi_ops_cq calls{
+      sizeof(fi_ops_cq),     read,      read_from, read_error, read_and_wait, read_from_and_wait,
+      lacking<int, fid_cq*>, error_text};
+  auto* queue = new Queue{};
+  describe(queue->file.fid, FI_CLASS_CQ, context, operations<Queue>());
+  queue->file.ops = &calls;
+  queue->format = wanted == nullptr ? FI_CQ_FORMAT_UNSPEC : wanted->format;
+  queue->completions = &Rank::here().add_queue();
+  *result = &queue->file;
+  return 0;
+}
+
+/// A counter that libraries open for remote memory, which there is none of.
+struct Counter {
+  fid_cntr file;
+  std::uint64_t value;
+};
+
+inline int open_counter(fid_domain*, fi_cntr_attr*, fid_cntr** result, void* context) {
+  static fi_ops_cntr calls{sizeof(fi_ops_cntr),
+                           [](fid_cntr* file) { return reinterpret_cast<Counter*>(file)->value; },
+                           [](fid_cntr*) { return std::uint64_t{0}; },
+                           [](fid_cntr* file, std::uint64_t more) {
+                             reinterpret_cast<Counter*>(file)->value += more;
+                             return 0;
+                           },
+                           [](fid_cntr* file, std::uint64_t value) {
+                             reinterpret_cast<Counter*>(file)->value = value;
+                             return 0;
+                           },
+                           [](fid_cntr*, std::uint64_t, int) { return 0; },
+                           lacking<int, fid_cntr*, std::uint64_t>,
+                           lacking<int, fid_cntr*, std::uint64_t>};
+  auto* counter = new Counter{};
+  describe(counter->file.fid, FI_CLASS_CNTR, context, operations<Counter>());
+  counter->file.ops = &calls;
+  *result = &counter->file;
+  return 0;
+}
+
+}  // namespace nhalf::fabric::provider

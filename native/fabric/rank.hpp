@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process as a rank of the virtual machine: its time, its turn, and what it sends and gets.
+#pragma once
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "fabric/completions.hpp"
+#include "fabric/computing.hpp"
+#include "fabric/deadlock.hpp"
+#include "fabric/endpoint.hpp"
+#include "fabric/heap.hpp"
+#include "fabric/inbox.hpp"
+#include "fabric/interface.hpp"
+#include "fabric/real_time.hpp"
+#include "fabric/stop.hpp"
+#include "fabric/turns.hpp"
+#include "fabric/wires.hpp"
+#include "host/life_line.hpp"
+#include "preloaded/lasting.hpp"
+
+namespace nhalf::fabric {
+
+class Rank {
+ public:
+  static Rank& here() { return preloaded::lasting<Rank>(); }
+
+  /// Opens the region that NHALF_FABRIC names; false for a process that is no rank.
+  bool open() {
+    if (region_ != nullptr) return true;
+    const auto number = number_of_launcher();
+    if (!number || !map()) return false;
+    wires_ = Wires::read(region_->description.data());
+    if (!wires_ || *number >= wires_->ranks()) {
+      region_ = nullptr;
+      return false;
+    }
+    number_ = *number;
+    last_arrival_.resize(static_cast<std::size_t>(wires_->ranks()));
+    heap_.emplace(*region_, region_bytes_);
+    turns_.emplace(*region_, number_, wires_->ranks());
+    return true;
+  }
+
+  /// Takes part in virtual time; all ranks do before the first one goes on.
+  void join() {
+    if (has_joined_) return;
+    has_joined_ = true;
+    process_ = getpid();
+    is_ranks_thread_ = true;
+    pthread_atfork(nullptr, nullptr, [] { is_ranks_thread_ = false; });
+    hold_life_line();
+    turns_->begin();
+    computing_.begin(wires_->computing_permille);
+  }
+  /// The program has ended; its library may go on.
+  void finish() {
+    if (!is_running()) return;
+    advance_computing();
+    member().presence = Presence::finished;
+    end_ = now();
+  }
+  void leave() {
+    if (!is_running()) return;
+    if (end_ != never) member().now = end_;
+    has_left_ = true;
+    turns_->end();
+  }
+
+  [[nodiscard]] bool has_endpoint() const { return !endpoints_.empty(); }
+  [[nodiscard]] bool is_running() const {
+    return has_joined_ && !has_left_ && process_ == getpid();
+  }
+  /// Whether this thread's time is virtual.
+  [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] int ranks() const { return wires_->ranks(); }
+  [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
+  [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
+  [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
+
+  void enter(const MpiCall& call) {
+    if (depth_++ > 0) return;
+    waits_ = call.waits;
+    if (!is_running()) return;
+    advance_computing();
+    turns_->note_event();
+    auto& doing = slot().doing;
+    std::snprintf(doing.call.data(), doing.call.size(), "%s", call.name);
+    wait_for(call.peer, call.tag, call.is_world);
+  }
+  void wait_for(int peer, int tag, bool is_world) {
+    auto& doing = slot().doing;
+    doing.peer = peer;
+    doing.tag = tag;
+    doing.is_world = is_world ? 1 : 0;
+  }
+  void exit() {
+    if (--depth_ > 0) return;
+    looks_at_clock_ = 0;
+    if (!is_running()) return;
+    slot().doing.call[0] = '\0';
+    computing_.resume();
+  }
+
+  /// Reads the clock. The program pays for it, so that a loop on the clock ends; the library only
+  /// where it does nothing else, so that it takes what the machine's messages take.
+  Picoseconds clock() {
+    if (depth_ == 0) {
+      looks_in_vain_ = 0;
+      advance_computing();
+      computing_.resume();
+      member().now += wires_->clock_read;
+    } else if (++looks_at_clock_ > free_looks) {
+      member().now += wires_->clock_read;
+    }
+    return now();
+  }
+  /// Sleeps as the program asks.
+  void sleep(Picoseconds time) {
+    advance_computing();
+    computing_.resume();
+    member().now += time;
+  }
+
+  Endpoint& add_endpoint() {
+    const auto number = static_cast<std::uint32_t>(endpoints_.size());
+    return *endpoints_.emplace_back(std::make_unique<Endpoint>(number));
+  }
+  Completions& add_queue() { return *queues_.emplace_back(std::make_unique<Completions>()); }
+
+  /// Sends; `context` is that of the completion, if one is wanted.
+  void send(Endpoint& from, Address to, const Envelope& envelope, std::span<const iovec> parts,
+            std::optional<void*> context) {
+    join();
+    settle();
+    looks_in_vain_ = 0;
+    const auto size_bytes = bytes_in(parts);
+    auto& message = placed(size_bytes);
+    gather(parts, message.body());
+    message.envelope = envelope;
+    message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.endpoint = to.endpoint;
+    const auto gone = schedule(message, to.rank);
+    Inbox inbox(*region_, static_cast<int>(to.rank));
+    inbox.put(message);
+    auto& other = region_->slots[to.rank];
+    auto& next = region_->next[to.rank];
+    if (other.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
+    ++region_->messages;
+    if (!context || from.of_sends == nullptr) return;
+    Completion sent(gone, *context);
+    sent.size_bytes = size_bytes;
+    sent.envelope = envelope;
+    from.of_sends->add(sent);
+  }
+
+  void receive(Endpoint& at, Receive receive, bool is_tagged) {
+    if (is_running()) settle();
+    at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
+  }
+
+  /// Looks for a message that a selection takes; null if there is none.
+  Message* look(Endpoint& at, const Selection& selection) {
+    join();
+    settle();
+    if (auto* message = at.tagged().message_for(selection)) return message;
+    // A look in vain is an empty poll: time passes until something happens here.
+    pause(at.of_receives == nullptr ? never : at.of_receives->due());
+    return at.tagged().message_for(selection);
+  }
+  void discard(Endpoint& at, Message& message) {
+    at.tagged().remove(&message);
+    release(message);
+  }
+  bool receive_claimed(Endpoint& at, Receive receive, Message& message) {
+    if (!at.receive_claimed(std::move(receive), message, now())) return false;
+    release(message);
+    return true;
+  }
+
+  /// Goes on until something is complete, or has to be looked for elsewhere; whether it is.
+  bool poll(Completions& queue) {
+    if (region_ == nullptr || has_left_) return false;
+    if (!has_joined_) {
+      // Libraries exchange addresses outside the network before they wait for messages.
+      if (!has_receives()) return false;
+      join();
+    }
+    settle();
+    if (queue.due() > now()) pause(queue.due());
+    return queue.due() <= now();
+  }
+  /// Takes a completion and pays for it.
+  Completion take(Completions& queue) {
+    const auto completion = queue.take();
+    member().now += completion.cost;
+    return completion;
+  }
+
+  /// Ends the run, here and everywhere.
+  [[noreturn]] void stop(std::string_view kind, std::string_view reason) {
+    if (!open()) std::abort();
+    fabric::stop(*region_, kind, reason);
+  }
+
+ private:
+  /// Longer messages occupy their sender until they have left it.
+  static constexpr std::size_t eager_bytes = 16384;
+  static constexpr int free_looks = 1000;
+  static constexpr int looks_in_vain_max = 1'000'000;
+  static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
+  /// Libraries start and end by means that are not this network's.
+  static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
+
+  static std::optional<int> number_of_launcher() {
+    for (const auto* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"})
+      if (const char* text = std::getenv(name)) return std::atoi(text);
+    return std::nullopt;
+  }
+  bool map() {
+    const char* path = std::getenv("NHALF_FABRIC");
+    if (path == nullptr) return false;
+    const int file = ::open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    struct stat status{};
+    void* memory = MAP_FAILED;
+    if (fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) > sizeof(Region)) {
+      region_bytes_ = static_cast<std::size_t>(status.st_size);
+      memory =
+          mmap(nullptr, region_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    }
+    close(file);
+    if (memory == MAP_FAILED) return false;
+    region_ = static_cast<Region*>(memory);
+    return true;
+  }
+
+  Member& member() { return region_->members[static_cast<std::size_t>(number_)]; }
+  [[nodiscard]] const Member& own_member() const {
+    return region_->members[static_cast<std::size_t>(number_)];
+  }
+  Slot& slot() { return region_->slots[static_cast<std::size_t>(number_)]; }
+  [[nodiscard]] bool has_receives() {
+    return std::any_of(endpoints_.begin(), endpoints_.end(),
+                       [](auto& endpoint) { return endpoint->tagged().has_receives(); });
+  }
+  void advance_computing() {
+    if (depth_ <= 1) member().now += computing_.since();
+  }
+
+  /// Waits for the turn of what happens now, and takes what has arrived by now.
+  void settle() {
+    if (!is_ranks_thread_)
+      stop("threads", "a second thread of a rank sends or receives, which is not supported");
+    looks_at_clock_ = 0;
+    pass_until(now());
+    drain();
+  }
+  void pass_until(Picoseconds time) {
+    turns_->pass_until(time);
+    const auto next = region_->next[static_cast<std::size_t>(number_)];
+    if (next != never) member().now = std::max(now(), next);
+  }
+  void drain() {
+    Inbox inbox(*region_, number_);
+    while (inbox.due() <= now()) {
+      auto& message = inbox.take();
+      const bool is_known = message.endpoint < endpoints_.size();
+      if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
+    }
+  }
+
+  /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
+  /// else a moment.
+  void pause(Picoseconds next_completion) {
+    const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
+                                          [&](auto& queue) { return queue->due() <= now(); });
+    if ((depth_ > 0 && !waits_) || is_elsewhere) {
+      member().now += wires_->empty_look;
+      if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+      return;
+    }
+    const auto next = std::min(next_completion, Inbox(*region_, number_).due());
+    slot().is_idle = 1;
+    pass_until(next);
+    slot().is_idle = 0;
+    if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
+    drain();
+  }
+  /// A loop that neither reads the clock nor sends ends by a message only, which nobody is there to
+  /// send if all others wait.
+  void find_endless_loop() {
+    looks_in_vain_ = 0;
+    const auto* next = region_->next.data();
+    const auto events =
+        std::count_if(next, next + ranks(), [](auto time) { return time != never; });
+    if (events == 1 && Inbox(*region_, number_).due() == never)
+      stop("deadlock", who_waits(*region_, ranks()));
+  }
+  void find_deadlock() {
+    const auto quiet_ns = turns_->quiet_ns();
+    // Who waits for something outside the network needs the processor more.
+    if (quiet_ns > 1'000'000) rest(100'000);
+    const bool is_outside = is_outside_program(*region_, ranks());
+    if (quiet_ns < (is_outside ? quiet_ns_outside : quiet_ns_max)) return;
+    stop("deadlock", who_waits(*region_, ranks()));
+  }
+
+  Message& placed(std::size_t size_bytes) {
+    const auto place = heap_->take(sizeof(Message) + size_bytes);
+    if (place == 0) stop("memory", "messages on their way fill the memory of the virtual network");
+    auto& message = *new (&region_->at<std::byte>(place)) Message;
+    message.size_bytes = size_bytes;
+    return message;
+  }
+  void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
+
+  /// Sets when a message arrives; returns when its sender may change the data.
+  Picoseconds schedule(Message& message, std::uint32_t to) {
+    if (to == static_cast<std::uint32_t>(number_)) return message.arrival = now();
+    const auto& wire = wires_->between(number_, static_cast<int>(to));
+    auto& own = member();
+    own.now += wire.send;
+    ++own.messages;
+    own.bytes += message.size_bytes;
+    const auto start = std::max(own.now, slot().outgoing_free);
+    message.busy = wire.busy(message.size_bytes);
+    message.cost = wire.receive;
+    slot().outgoing_free = start + message.busy;
+    // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
+    auto& last = last_arrival_[to];
+    last = message.arrival = std::max(last, start + wire.transit(message.size_bytes));
+    return message.size_bytes > eager_bytes ? slot().outgoing_free : own.now;
+  }
+
+  Region* region_ = nullptr;
+  std::size_t region_bytes_ = 0;
+  int number_ = 0;
+  pid_t process_ = 0;
+  std::optional<Wires> wires_;
+  std::optional<Heap> heap_;
+  std::optional<Turns> turns_;
+  Computing computing_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  std::vector<std::unique_ptr<Completions>> queues_;
+  std::vector<Picoseconds> last_arrival_;
+  bool has_joined_ = false;
+  bool has_left_ = false;
+  Picoseconds end_ = never;
+  int depth_ = 0;
+  bool waits_ = true;
+  int looks_at_clock_ = 0;
+  int looks_in_vain_ = 0;
+  static inline constinit thread_local bool is_ranks_thread_ = false;
+};
+
+}  // namespace nhalf::fabric

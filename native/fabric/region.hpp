@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a virtual machine share: the description of the machine, who runs, and messages
+// on their way. One rank runs at a time, so nothing but the hand-over of the turn is atomic.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "fabric/picoseconds.hpp"
+
+namespace nhalf::fabric {
+
+inline constexpr int ranks_max = 1024;
+
+/// A place in the region; processes map it at different addresses. 0 is no place.
+using Offset = std::uint64_t;
+
+enum class Presence : std::uint32_t { absent, active, finished, left };
+
+/// What src/nhalf/measure/virtual reads of a rank when all is over.
+struct Member {
+  std::uint32_t process;
+  Presence presence;
+  Picoseconds now;
+  std::uint64_t messages;
+  std::uint64_t bytes;
+};
+
+/// Why a run cannot go on; the first rank that knows it writes it.
+struct Outcome {
+  std::uint32_t is_set;
+  std::array<char, 4092> text;
+};
+
+/// The call of MPI that a rank is in, to name who waits for whom.
+struct Doing {
+  static constexpr int none = -2;
+  static constexpr int any = -1;
+
+  std::array<char, 32> call;
+  std::int32_t peer;
+  std::int32_t tag;
+  std::uint32_t is_world;
+  std::uint32_t ranks;
+};
+
+/// The part of a rank, in cache lines of its own.
+struct alignas(128) Slot {
+  Offset first;
+  Offset last;
+  /// When the rank's way out and its way in are free again.
+  Picoseconds outgoing_free;
+  Picoseconds incoming_free;
+  std::uint32_t turn;
+  std::uint32_t is_idle;
+  Doing doing;
+};
+
+struct HeapState {
+  Offset top;
+  Offset end;
+  std::array<Offset, 192> free;
+};
+
+/// The beginning of the region. Python writes the description and reads outcome and members, at
+/// these places (src/nhalf/measure/virtual/region.py); memory that was never written is zero.
+struct Region {
+  std::array<char, 65536> description;
+  Outcome outcome;
+  std::array<Member, ranks_max> members;
+  std::uint32_t joined;
+  std::uint32_t owner;
+  std::uint64_t messages;
+  std::uint64_t handovers;
+  /// Since when no rank has had anything to do, in real nanoseconds, and after how many messages.
+  std::uint64_t quiet_since_ns;
+  std::uint64_t quiet_messages;
+  HeapState heap;
+  /// When each rank wants to run, side by side because they are searched at every hand-over.
+  std::array<Picoseconds, ranks_max> next;
+  std::array<Slot, ranks_max> slots;
+
+  template <class Type>
+  Type& at(Offset offset) {
+    return *reinterpret_cast<Type*>(reinterpret_cast<std::byte*>(this) + offset);
+  }
+  Offset offset_of(const void* address) const {
+    return static_cast<Offset>(static_cast<const std::byte*>(address) -
+                               reinterpret_cast<const std::byte*>(this));
+  }
+};
+
+static_assert(offsetof(Region, outcome) == 65536 && offsetof(Region, members) == 69632);
+static_assert(sizeof(Member) == 32);
+
+}  // namespace nhalf::fabric

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs: one rank at a time, the one whose next event is earliest, ties by number. So whatever a
+// rank does happens at one place of virtual time, and shared state needs no locks.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fabric/picoseconds.hpp"
+#include "fabric/real_time.hpp"
+#include "fabric/region.hpp"
+#include "fabric/stop.hpp"
+
+namespace nhalf::fabric {
+
+class Turns {
+ public:
+  Turns(Region& region, int self, int ranks)
+      : region_(region),
+        self_(static_cast<std::size_t>(self)),
+        ranks_(static_cast<std::size_t>(ranks)) {}
+
+  /// Takes part from now on; returns when all ranks do and it is this rank's turn.
+  void begin() {
+    region_.members[self_].process = static_cast<std::uint32_t>(getpid());
+    region_.members[self_].presence = Presence::active;
+    region_.next[self_] = 0;
+    if (__atomic_add_fetch(&region_.joined, 1, __ATOMIC_ACQ_REL) < ranks_) {
+      wait();
+      return;
+    }
+    for (std::size_t rank = 0; rank < ranks_max; ++rank)
+      if (rank >= ranks_) region_.next[rank] = never;
+    pass();
+  }
+
+  /// Takes part no more.
+  void end() {
+    region_.members[self_].presence = Presence::left;
+    region_.next[self_] = never;
+    if (const auto next = chosen(); next < ranks_) hand_over(next);
+  }
+
+  /// Lets earlier ranks run. It returns at that time, or earlier if no rank has an event, because
+  /// libraries also wait for what happens outside the network.
+  void pass_until(Picoseconds time) {
+    region_.next[self_] = time;
+    pass();
+  }
+
+  /// Returns for how long no rank has had an event, in real time.
+  std::uint64_t quiet_ns() {
+    const auto now = real_ns();
+    if (region_.quiet_since_ns == 0 || region_.quiet_messages != region_.messages) {
+      region_.quiet_messages = region_.messages;
+      region_.quiet_since_ns = now;
+    }
+    return now - region_.quiet_since_ns;
+  }
+  void note_event() { region_.quiet_since_ns = 0; }
+
+ private:
+  /// Returns the rank with the earliest event, else the next one after this; `ranks_` without any.
+  [[nodiscard]] std::size_t chosen() const {
+    std::size_t best = ranks_;
+    Picoseconds earliest = never;
+    for (std::size_t rank = 0; rank < ranks_; ++rank)
+      if (region_.next[rank] < earliest) {
+        earliest = region_.next[rank];
+        best = rank;
+      }
+    if (best < ranks_) return best;
+    for (std::size_t step = 1; step <= ranks_; ++step) {
+      const auto rank = (self_ + step) % ranks_;
+      const auto presence = region_.members[rank].presence;
+      if (presence == Presence::active || presence == Presence::finished) return rank;
+    }
+    return ranks_;
+  }
+
+  void pass() {
+    const auto next = chosen();
+    if (next == self_) return;
+    hand_over(next);
+    wait();
+  }
+  void hand_over(std::size_t rank) {
+    region_.owner = static_cast<std::uint32_t>(rank);
+    ++region_.handovers;
+    wake(region_.slots[rank]);
+  }
+  void wait() {
+    auto& turn = region_.slots[self_].turn;
+    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) == 0)
+      syscall(SYS_futex, &turn, FUTEX_WAIT, 0, nullptr, nullptr, 0);
+    __atomic_store_n(&turn, 0, __ATOMIC_RELAXED);
+    end_if_stopped(region_);
+  }
+
+  Region& region_;
+  std::size_t self_;
+  std::size_t ranks_;
+};
+
+}  // namespace nhalf::fabric

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages take on the machine: LogGP with a curve for each distance of nodes, which
+// src/nhalf/measure/virtual/wires.py writes from a machine file.
+//
+// Half the round trip of n bytes is T(n), the curve. The sender's processor is busy for `send` of
+// it and the receiver's for `receive`; the rest, `transit`, passes on the way. Of that a message
+// keeps the way out of its sender and the way into its receiver for as long as its bytes take, but
+// for `gap` at least: `busy`.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fabric/picoseconds.hpp"
+#include "fabric/region.hpp"
+
+namespace nhalf::fabric {
+
+/// T(n) = start + n per_byte + sqrt(n) per_root from a size on; attoseconds but for the start.
+struct CurvePart {
+  std::uint64_t from_bytes = 0;
+  std::int64_t start = 0;
+  std::int64_t per_byte = 0;
+  std::int64_t per_root = 0;
+
+  /// Returns what grows with the size.
+  [[nodiscard]] std::int64_t growth(std::uint64_t bytes) const {
+    const auto linear = static_cast<__int128>(per_byte) * bytes / 1'000'000;
+    if (per_root == 0) return static_cast<std::int64_t>(linear);
+    const double root = std::sqrt(static_cast<double>(bytes)) * static_cast<double>(per_root);
+    return static_cast<std::int64_t>(linear) + std::llround(root * 1e-6);
+  }
+};
+
+class Wire {
+ public:
+  /// From this distance of nodes on; 0 is the inside of a node.
+  std::uint32_t distance = 0;
+  Picoseconds send = 0;
+  Picoseconds receive = 0;
+  Picoseconds gap = 0;
+  std::vector<CurvePart> parts;
+
+  /// Returns half of a round trip.
+  [[nodiscard]] Picoseconds time(std::uint64_t bytes) const {
+    const auto& part = part_of(bytes);
+    const auto least = static_cast<std::int64_t>(send + receive);
+    return static_cast<Picoseconds>(std::max(part.start + part.growth(bytes), least));
+  }
+  [[nodiscard]] Picoseconds transit(std::uint64_t bytes) const {
+    return time(bytes) - send - receive;
+  }
+  /// A part of the curve that begins below 0, as one whose rate falls, would claim more for its
+  /// bytes than a message takes beyond an empty one.
+  [[nodiscard]] Picoseconds busy(std::uint64_t bytes) const {
+    const auto beyond = static_cast<std::int64_t>(time(bytes)) - static_cast<std::int64_t>(time(0));
+    const auto growth = std::min(part_of(bytes).growth(bytes), beyond);
+    return std::max(gap, static_cast<Picoseconds>(std::max<std::int64_t>(growth, 0)));
+  }
+
+ private:
+  [[nodiscard]] const CurvePart& part_of(std::uint64_t bytes) const {
+    auto part = parts.begin();
+    while (part + 1 != parts.end() && (part + 1)->from_bytes <= bytes) ++part;
+    return *part;
+  }
+};
+
+/// The machine as ranks see it.
+class Wires {
+ public:
+  /// Reads a description; nothing if it is none.
+  static std::optional<Wires> read(std::string_view text) {
+    Wires wires;
+    while (!text.empty()) {
+      const auto end = std::min(text.find('\n'), text.size());
+      if (!wires.take(Words(text.substr(0, end)))) return std::nullopt;
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return wires.is_whole() ? std::optional(std::move(wires)) : std::nullopt;
+  }
+
+  [[nodiscard]] const Wire& between(int rank, int other) const {
+    const auto here = nodes_[static_cast<std::size_t>(rank)];
+    const auto place = nodes_[static_cast<std::size_t>(other)];
+    const auto distance = static_cast<std::uint32_t>(std::abs(here - place));
+    auto wire = wires_.begin();
+    while (wire + 1 != wires_.end() && (wire + 1)->distance <= distance) ++wire;
+    return *wire;
+  }
+  [[nodiscard]] int ranks() const { return static_cast<int>(nodes_.size()); }
+
+  /// How many thousandths of a processor's time count as time of the program; 0: none.
+  std::uint64_t computing_permille = 0;
+  /// What reading a clock takes, and a look for messages in vain: loops on either end.
+  Picoseconds clock_read = 10'000;
+  Picoseconds empty_look = 100'000;
+
+ private:
+  /// The words of a line, one after the other.
+  class Words {
+   public:
+    explicit Words(std::string_view line) : rest_(line) {}
+    std::string_view word() {
+      rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+      const auto next = rest_.substr(0, rest_.find(' '));
+      rest_.remove_prefix(next.size());
+      return next;
+    }
+    template <class Number>
+    bool number(Number& value) {
+      const auto digits = word();
+      const auto* end = digits.data() + digits.size();
+      const auto [stop, error] = std::from_chars(digits.data(), end, value);
+      return error == std::errc{} && stop == end && !digits.empty();
+    }
+
+   private:
+    std::string_view rest_;
+  };
+
+  bool take(Words line) {
+    const auto name = line.word();
+    if (name == "nodes") return take_nodes(line);
+    if (name == "wire") return take_wire(line);
+    if (name == "part") return take_part(line);
+    if (name == "computing") return line.number(computing_permille);
+    if (name == "clock") return line.number(clock_read);
+    if (name == "look") return line.number(empty_look);
+    return name.empty();
+  }
+  bool take_nodes(Words& line) {
+    for (int node = 0; line.number(node);) nodes_.push_back(node);
+    return !nodes_.empty() && nodes_.size() <= ranks_max;
+  }
+  bool take_wire(Words& line) {
+    auto& wire = wires_.emplace_back();
+    return line.number(wire.distance) && line.number(wire.send) && line.number(wire.receive) &&
+           line.number(wire.gap);
+  }
+  bool take_part(Words& line) {
+    if (wires_.empty()) return false;
+    auto& part = wires_.back().parts.emplace_back();
+    return line.number(part.from_bytes) && line.number(part.start) && line.number(part.per_byte) &&
+           line.number(part.per_root);
+  }
+  [[nodiscard]] bool is_whole() const {
+    return !nodes_.empty() && !wires_.empty() &&
+           std::all_of(wires_.begin(), wires_.end(),
+                       [](auto& wire) { return !wire.parts.empty(); });
+  }
+
+  std::vector<int> nodes_;
+  std::vector<Wire> wires_;
+};
+
+}  // namespace nhalf::fabric

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf try`: run a program on a machine that is not there, in virtual time."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from nhalf.measure.virtual.launch import Trial, Tried
+
+FACTOR_MAX = 1000.0
+"""A processor that is slower than this is not there either."""
+_MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(JsonOption, heading="On which machine"):
+    """The program, and the machine that it runs on."""
+
+    command: Annotated[
+        tuple[str, ...],
+        Word("Program to run: ./program ARGUMENTS…", "PROGRAM…", takes_remaining=True),
+    ] = ()
+    machine: Annotated[
+        str, Option("Machine of record (nhalf machines list), machine file or run.")
+    ] = ""
+    ranks: Annotated[int, Option("Number of ranks.")] = 2
+    placement: Annotated[
+        str, Option("Nodes x ranks on each, e.g. 32x2; default: node after node is filled.")
+    ] = ""
+    mpi: Annotated[str, Option("MPI library that runs the program: mpich, openmpi or intel.")] = (
+        "mpich"
+    )
+    computing: Annotated[
+        str,
+        Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
+    ] = "none"
+
+
+def command(request: Request) -> int:
+    """Run an unchanged MPI program on a machine of record, in virtual time.
+
+    The program's output and exit code are its own. Messages take the machine's times, the MPI
+    library is the installed one; every run gives the same times.
+
+    nhalf try --machine altix-bx2 --ranks 64 --placement 32x2 -- ./program arguments
+    nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
+    """
+    from nhalf.measure.virtual.launch import run
+    from nhalf.mpi.discover import libraries
+    from nhalf.present.terminal.output import emit_json
+
+    installed = libraries()
+    trial = _trial(request)
+    tried = run(trial, installed)
+    if request.json:
+        emit_json(
+            {
+                "machine": trial.messages.machine.name,
+                "mpi": trial.library.name,
+                "ranks": trial.ranks,
+                "virtual_s": tried.virtual_s,
+                "real_s": tried.real_s,
+                "messages": tried.messages,
+                "bytes": tried.bytes,
+                "exit_code": tried.exit_code,
+            }
+        )
+    else:
+        sys.stderr.write(f"nhalf: {_summary(trial, tried)}\n")
+    return tried.exit_code
+
+
+def _trial(request: Request) -> Trial:
+    """What is to run; raises InputError if the request does not say it."""
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.machines.message import Messages
+    from nhalf.measure.virtual.launch import Trial
+    from nhalf.measure.virtual.wires import nodes_of
+    from nhalf.mpi.discover import find
+
+    if not request.command:
+        raise InputError("no program is given", "give it at the end: -- ./program")
+    if not request.machine:
+        raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
+    if request.ranks < 1:
+        raise InputError(f"{request.ranks} ranks cannot run", "give --ranks 2 or more")
+    machine, library = machine_and_library(request.machine)
+    return Trial(
+        messages=Messages(machine, library),
+        library=find(request.mpi),
+        command=request.command,
+        nodes=nodes_of(machine, request.ranks, request.placement),
+        computing_factor=_factor(request.computing),
+    )
+
+
+def _factor(computing: str) -> float:
+    """The factor of the processors' time; 0 for none."""
+    if computing == "none":
+        return 0.0
+    match = _MEASURED.fullmatch(computing)
+    if match is None or not 0 < float(match[1]) <= FACTOR_MAX:
+        raise InputError(
+            f"{computing!r} says not how long computing takes",
+            f"write none or measured:FACTOR, a factor up to {FACTOR_MAX:.0f}",
+        )
+    return float(match[1])
+
+
+def _summary(trial: Trial, tried: Tried) -> str:
+    from nhalf.base.numbers import whole
+    from nhalf.base.units import format_size, format_time
+
+    return (
+        f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}: "
+        f"{format_time(tried.virtual_s)} virtual, {format_time(tried.real_s)} real, "
+        f"{whole(tried.messages)} messages of {format_size(tried.bytes)} together"
+    )

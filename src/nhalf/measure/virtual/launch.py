@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a program on the virtual network, and watch it: the kernel tells which rank ends first."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.processes import stop_group
+from nhalf.machines.message import Messages
+from nhalf.measure.probe.rank_watch import RankWatch
+from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.virtual.preloaded import provider, wrappers
+from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
+from nhalf.measure.virtual.wires import description
+from nhalf.mpi import Library
+from nhalf.mpi.vendors import vendor_of
+from nhalf.sites.start import Start, start
+
+LOOK_S = 0.05
+ENDS_ALONE_S = 1.0
+"""How long a launcher may take to end after its ranks have stopped."""
+NAME = "nhalf"
+"""The provider's name in libfabric."""
+BYPASS = "the library goes round the virtual network"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What to run: a program on a library, with ranks on nodes of a machine."""
+
+    messages: Messages
+    library: Library
+    command: Sequence[str]
+    nodes: Sequence[int]
+    computing_factor: float = 0.0
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return len(self.nodes)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of it: virtual and real time, messages between ranks, the program's exit code."""
+
+    virtual_s: float
+    real_s: float
+    messages: int
+    bytes: int
+    exit_code: int
+
+
+def run(
+    trial: Trial, installed: Sequence[Library], settings: Mapping[str, str] | None = None
+) -> Tried:
+    """Run a program in virtual time, its output as it comes.
+
+    `settings` are variables that come last. Raises InputError for more ranks than the launcher
+    starts, MissingError for a library that cannot use the network, FailedError for a program that
+    waits for ever, a rank that dies, and messages that went round the network.
+    """
+    begin = _start(trial, installed, settings or {})
+    began_s = time.monotonic()
+    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
+        environment = {**os.environ, **begin.environment, "NHALF_FABRIC": str(region.path)}
+        code, died = _watched(begin.command, environment, region, trial.ranks)
+        stopped, members = region.stopped, region.members(trial.ranks)
+    if stopped is not None:
+        raise _error_of(stopped, trial.library)
+    if died:
+        raise FailedError(died)
+    if code == 0 and not any(member.presence for member in members):
+        raise InputError(
+            f"{trial.command[0]} ended without MPI_Init", "give a program that is built with MPI"
+        )
+    return Tried(
+        virtual_s=max(member.now_ps for member in members) / 1e12,
+        real_s=time.monotonic() - began_s,
+        messages=sum(member.messages for member in members),
+        bytes=sum(member.bytes for member in members),
+        exit_code=code,
+    )
+
+
+def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, str]) -> Start:
+    """The command of the launcher; the variables are for the ranks alone."""
+    vendor = vendor_of(trial.library)
+    ranks_max = vendor.virtual_ranks_max
+    if trial.ranks > ranks_max:
+        raise InputError(
+            f"{trial.library.name} starts at most {ranks_max} ranks on one host",
+            "ask for fewer, or choose another library with --mpi",
+        )
+    network = provider()
+    loaded = [*wrappers(trial.library, trial.command, installed), network]
+    present = os.environ.get("LD_PRELOAD", "")
+    variables = {
+        **vendor.over_provider(trial.library, NAME, installed),
+        "FI_PROVIDER": NAME,
+        "FI_PROVIDER_PATH": str(network.parent),
+        "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        **settings,
+    }
+    words = [f"{name}={value}" for name, value in variables.items()]
+    return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
+
+
+def _watched(
+    command: Sequence[str], environment: Mapping[str, str], region: Region, ranks: int
+) -> tuple[int, str]:
+    """Run a command until it ends or its ranks cannot go on.
+
+    Returns the exit code as shells do, and which rank died; '' if none.
+    """
+    segments = SegmentsLeft()
+    with selectors.DefaultSelector() as selector:
+        watch = RankWatch(selector)
+        try:
+            process = subprocess.Popen(
+                list(command), env={**environment, **watch.environment}, start_new_session=True
+            )
+            with process:
+                try:
+                    died = _wait(process, selector, watch, region, ranks)
+                    with suppress(subprocess.TimeoutExpired):
+                        # Ranks that stopped end by themselves; one that died ends nobody.
+                        process.wait(0 if died else ENDS_ALONE_S)
+                finally:
+                    _end(process, region, ranks)
+        finally:
+            watch.close()
+    code = process.returncode
+    if code != 0 or died or region.stopped:
+        segments.remove()
+    return (128 - code if code < 0 else code), died
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    selector: selectors.BaseSelector,
+    watch: RankWatch,
+    region: Region,
+    ranks: int,
+) -> str:
+    """Wait until a process ends, or its ranks cannot go on; returns which rank died."""
+    died = ""
+    while process.poll() is None and region.stopped is None and not died:
+        watch.note([key.fd for key, _ in selector.select(LOOK_S)])
+        if watch.first_process:
+            died = _died(region.members(ranks), watch.first_process)
+            watch.first_process = 0
+    return died
+
+
+def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
+    """End a launcher that has not ended, which may say nothing any more, and all ranks."""
+    if process.poll() is None:
+        process.kill()
+    for member in region.members(ranks):
+        if member.presence in (Presence.ACTIVE, Presence.FINISHED):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(member.process, signal.SIGKILL)
+    stop_group(process)
+
+
+def _died(members: Sequence[Member], process: int) -> str:
+    """Which rank ended without MPI_Finalize, if this process is one."""
+    for rank, member in enumerate(members):
+        if member.process == process and member.presence == Presence.ACTIVE:
+            return f"rank {rank} (process {process}) ended without MPI_Finalize"
+    return ""
+
+
+def _error_of(stopped: Stopped, library: Library) -> Exception:
+    """The error for a reason of the ranks."""
+    if stopped.kind == "deadlock":
+        return FailedError(f"deadlock: {stopped.reason}", "every rank waits for another")
+    if stopped.kind in ("bypass", "unused"):
+        remedy = vendor_of(library).why_round_provider
+        return MissingError(f"{BYPASS}: {stopped.reason}", remedy)
+    if stopped.kind == "abort":
+        return FailedError(stopped.reason)
+    return MissingError(stopped.reason, "run it on a machine that is there")

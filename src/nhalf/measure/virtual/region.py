@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that the ranks of a virtual machine share (native/fabric/region.hpp).
+
+It has no name: ranks open it as a file of this process, and it is gone with the last process that
+uses it, however that one ends.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from nhalf.base.errors import MissingError
+
+REGION_BYTES = 1 << 36
+"""Most of it is never touched and takes no memory."""
+OUTCOME_AT, MEMBERS_AT = 65536, 69632
+_MEMBER = struct.Struct("=IIQQQ")
+_WRITTEN = 2
+_TEXT_BYTES = 4092
+
+
+class Presence(enum.IntEnum):
+    """How far a rank has come."""
+
+    ABSENT = 0
+    ACTIVE = 1
+    FINISHED = 2
+    LEFT = 3
+
+
+@dataclass(frozen=True)
+class Member:
+    """What a rank did: its virtual time, and the messages and bytes that it sent to others."""
+
+    process: int
+    presence: Presence
+    now_ps: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why the ranks could not go on: a word for the kind of reason, and a sentence."""
+
+    kind: str
+    reason: str
+
+
+class Region:
+    """The memory of one launch."""
+
+    def __init__(self, description: str) -> None:
+        """Create it with the description of the machine.
+
+        Raises MissingError if files may not be that large.
+        """
+        self._file = os.memfd_create("nhalf-fabric", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(self._file, REGION_BYTES)
+        except OSError as error:
+            os.close(self._file)
+            raise MissingError(
+                f"the memory of the virtual network cannot be made: {error.strerror}",
+                "raise the limit of file sizes: ulimit -f unlimited",
+            ) from error
+        os.pwrite(self._file, description.encode(), 0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    @property
+    def path(self) -> Path:
+        """The file by which other processes open it."""
+        return Path(f"/proc/{os.getpid()}/fd/{self._file}")
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why the ranks stopped; None while they can go on."""
+        (state,) = struct.unpack("=I", os.pread(self._file, 4, OUTCOME_AT))
+        if state != _WRITTEN:
+            return None
+        text = os.pread(self._file, _TEXT_BYTES, OUTCOME_AT + 4).partition(b"\0")[0]
+        kind, _, reason = text.decode(errors="replace").partition(":")
+        return Stopped(kind, reason)
+
+    def members(self, ranks: int) -> list[Member]:
+        """The ranks in their order."""
+        content = os.pread(self._file, ranks * _MEMBER.size, MEMBERS_AT)
+        return [
+            Member(process, Presence(presence), now_ps, messages, size_bytes)
+            for process, presence, now_ps, messages, size_bytes in _MEMBER.iter_unpack(content)
+        ]

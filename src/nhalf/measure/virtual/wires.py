@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine file as the wires of the virtual network (native/fabric/wires.hpp).
+
+Half the round trip of n bytes is the machine's curve T(n). The processors of sender and receiver
+are busy for o_s and o_r of it: those of the machine's LogGP parameters where it has some, else a
+quarter of T(0) each. The rest passes on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nhalf.base.errors import InputError
+from nhalf.machines.curve import loggp_of, segment_starts
+from nhalf.machines.layout import Layout, parse_layout
+from nhalf.machines.machine import FittedModel, LogGP, Machine
+from nhalf.machines.message import Messages
+
+PER_S = 10**12
+"""Picoseconds."""
+ATTO = 10**18
+OVERHEAD_SHARE = 0.25
+OVERHEADS_SHARE_MAX = 0.9
+"""Both overheads of a published machine may exceed the time of its shortest message."""
+
+
+def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
+    """The node of every rank: as a layout such as 4x2 says, else node after node is filled.
+
+    Raises InputError for a layout that is none, or more ranks than the machine or a node holds.
+    """
+    per_node = (machine.node.ranks if machine.node else 1) or 1
+    layout = _layout(ranks, placement, per_node)
+    nodes = [layout.host_of(rank) for rank in range(ranks)]
+    # A file without a network says nothing of how many nodes there are.
+    most = machine.ranks_max if machine.network else None
+    if most is not None and ranks > most:
+        raise InputError(f"{machine.name} holds {most} ranks, not {ranks}", "ask for fewer")
+    if machine.node is not None and layout.per_host > per_node:
+        raise InputError(
+            f"a node of {machine.name} holds {per_node} ranks, not {layout.per_host}",
+            "choose another --placement",
+        )
+    if machine.network is not None and layout.hosts > machine.network.topology.nodes:
+        raise InputError(
+            f"{machine.name} has {machine.network.topology.nodes} nodes, not {layout.hosts}",
+            "choose another --placement",
+        )
+    return nodes
+
+
+def _layout(ranks: int, placement: str, per_node: int) -> Layout:
+    if not placement:
+        return Layout(-(-ranks // per_node), min(per_node, ranks))
+    layout = parse_layout(placement)
+    if layout is None:
+        raise InputError(
+            f"{placement!r} is no placement", "write nodes x ranks on each: --placement 4x2"
+        )
+    if layout.ranks != ranks:
+        raise InputError(f"{placement} are {layout.ranks} ranks, not {ranks}", "let both agree")
+    return layout
+
+
+def description(messages: Messages, nodes: Sequence[int], computing_factor: float = 0.0) -> str:
+    """The machine as ranks read it, with the factor of their processors' time."""
+    lines = [
+        f"nodes {' '.join(map(str, nodes))}",
+        f"computing {round(1000 * computing_factor)}",
+    ]
+    wires = [(0, messages.within_node), *messages.between_nodes]
+    for distance, curve in wires:
+        lines += _wire(distance, curve, loggp_of(messages.machine, curve))
+    return "\n".join(lines) + "\n"
+
+
+def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[str]:
+    """The lines of a curve for nodes that are so far apart, 0 within a node."""
+    shortest_s = max(curve.segments[0].t0_s, 0.0)
+    sending_s, receiving_s = _overheads(shortest_s, parameters)
+    gap_s = 0.0 if parameters is None else parameters.gap_s or 0.0
+    # An operation that takes no time has gone round the network.
+    costs = (max(1, round(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
+    lines = [f"wire {distance} {' '.join(map(str, costs))} {round(PER_S * gap_s)}"]
+    for start, segment in zip(segment_starts(curve), curve.segments, strict=True):
+        rates = (1 / segment.r_inf_Bps, segment.root_s)
+        numbers = (start, round(PER_S * segment.t0_s), *(round(ATTO * rate) for rate in rates))
+        lines.append(f"part {' '.join(map(str, numbers))}")
+    return lines
+
+
+def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, float]:
+    """What a message costs the processors of its sender and its receiver."""
+    usual_s = OVERHEAD_SHARE * shortest_s
+    if parameters is None:
+        return usual_s, usual_s
+    published = (parameters.send_overhead_s, parameters.recv_overhead_s)
+    sending_s, receiving_s = (usual_s if cost_s is None else cost_s for cost_s in published)
+    both_s = sending_s + receiving_s
+    if both_s <= OVERHEADS_SHARE_MAX * shortest_s:
+        return sending_s, receiving_s
+    share = OVERHEADS_SHARE_MAX * shortest_s / both_s
+    return share * sending_s, share * receiving_s

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to wait and to end, by name.
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+
+namespace {
+
+/// Sends to the next rank without waiting, and receives from the previous one.
+void ring(int rank, int ranks) {
+  int got = 0;
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 1, &got, 1, MPI_INT,
+               (rank + ranks - 1) % ranks, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// Both wait for a message that neither sends.
+void deadlock(int rank) {
+  int got = 0;
+  MPI_Recv(&got, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// The same with a look after the other.
+void endless_looks(int rank) {
+  int got = 0;
+  int is_there = 0;
+  MPI_Request request;
+  MPI_Irecv(&got, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, &request);
+  if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  while (is_there == 0) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+}
+
+/// A millisecond by the clock.
+void clock_loop() {
+  const double begin = MPI_Wtime();
+  long reads = 1;
+  while (MPI_Wtime() - begin < 1e-3) ++reads;
+  std::printf("%ld reads\n", reads);
+}
+
+/// A millisecond of looks for a message that does not come.
+void test_loop() {
+  const double begin = MPI_Wtime();
+  int got = 0;
+  int is_there = 0;
+  long looks = 0;
+  MPI_Request request;
+  MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &request);
+  for (; MPI_Wtime() - begin < 1e-3; ++looks) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  std::printf("%ld looks\n", looks);
+}
+
+/// Seconds that pass by the C library's clock in two seconds of sleep.
+void sleeping() {
+  timespec begin{};
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  sleep(1);
+  usleep(1'000'000);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  std::printf("%ld seconds\n", static_cast<long>(end.tv_sec - begin.tv_sec));
+}
+
+/// Libraries may go the way of their later barriers not at the first one.
+void barriers() {
+  for (int time = 0; time < 3; ++time) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void window() {
+  double* memory = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Win_free(&window);
+}
+
+void act(std::string_view habit, int rank, int ranks) {
+  if (habit == "deadlock") deadlock(rank);
+  if (habit == "endless") endless_looks(rank);
+  if (habit == "clock") clock_loop();
+  if (habit == "test") test_loop();
+  if (habit == "sleep") sleeping();
+  if (habit == "window") window();
+  if (habit == "barriers") barriers();
+  if (habit == "kill" && rank == 1) raise(SIGKILL);
+  if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+  ring(rank, ranks);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  MPI_Init(&count, &words);
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Barrier(MPI_COMM_WORLD);
+  act(count > 1 ? words[1] : "", rank, ranks);
+  MPI_Finalize();
+  return count > 2 ? 3 : 0;
+}

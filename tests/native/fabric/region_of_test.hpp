@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A region of the virtual network in this process alone.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+
+#include "fabric/region.hpp"
+
+namespace nhalf::fabric {
+
+class RegionOfTest {
+ public:
+  explicit RegionOfTest(std::size_t heap_bytes)
+      : bytes((sizeof(Region) + 4095) / 4096 * 4096 + heap_bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    region = static_cast<Region*>(memory);
+  }
+  RegionOfTest(const RegionOfTest&) = delete;
+  RegionOfTest& operator=(const RegionOfTest&) = delete;
+  ~RegionOfTest() { munmap(region, bytes); }
+
+  std::size_t bytes;
+  Region* region;
+};
+
+}  // namespace nhalf::fabric

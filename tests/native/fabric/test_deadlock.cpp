@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/deadlock.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "fabric/region_of_test.hpp"
+
+namespace {
+
+using nhalf::fabric::Doing;
+using nhalf::fabric::Presence;
+using nhalf::fabric::RegionOfTest;
+
+void set(RegionOfTest& memory, std::size_t rank, const char* call, int peer, int tag) {
+  auto& doing = memory.region->slots[rank].doing;
+  std::strncpy(doing.call.data(), call, doing.call.size() - 1);
+  doing.peer = peer;
+  doing.tag = tag;
+  doing.is_world = 1;
+  memory.region->members[rank].presence = Presence::active;
+}
+
+TEST_CASE("who waits for whom is said in words") {
+  RegionOfTest memory(0);
+  set(memory, 0, "MPI_Recv", 1, 7);
+  set(memory, 1, "MPI_Barrier", Doing::none, Doing::none);
+  set(memory, 2, "MPI_Wait", Doing::any, Doing::any);
+  memory.region->members[3].presence = Presence::left;
+  CHECK(nhalf::fabric::who_waits(*memory.region, 4) ==
+        "rank 0 waits in MPI_Recv for rank 1, tag 7; rank 1 waits in MPI_Barrier; "
+        "rank 2 waits in MPI_Wait for any rank, any tag; ended: 1 of 4");
+  memory.region->slots[0].doing.is_world = 0;
+  CHECK(nhalf::fabric::who_waits(*memory.region, 1) ==
+        "rank 0 waits in MPI_Recv for rank 1 of its communicator, tag 7");
+}
+
+TEST_CASE("of many ranks the first are described") {
+  RegionOfTest memory(0);
+  for (std::size_t rank = 0; rank < 20; ++rank) set(memory, rank, "MPI_Barrier", Doing::none, 0);
+  CHECK(nhalf::fabric::who_waits(*memory.region, 20).ends_with("; and 12 more"));
+}
+
+TEST_CASE("ranks that start or end are not the program's") {
+  RegionOfTest memory(0);
+  set(memory, 0, "MPI_Init", Doing::none, Doing::none);
+  CHECK(nhalf::fabric::is_outside_program(*memory.region, 1));
+  set(memory, 1, "MPI_Recv", 0, 1);
+  CHECK_FALSE(nhalf::fabric::is_outside_program(*memory.region, 2));
+}
+
+}  // namespace

