@@ -28,8 +28,6 @@ LATER = 2
 """The number of larger arrays that have to be faster."""
 SHARP_FACTOR = 4.0
 """Ends further apart than this may be those of two levels, whose misses cost different times."""
-
-
 TAKEN_FACTOR = 2
 """Neighbours that have the core take at most so large a part of a cache from an array."""
 
