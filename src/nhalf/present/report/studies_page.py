@@ -40,7 +40,9 @@ def studies_page(overviews: Sequence[Overview]) -> str:
         findings_title="Studies",
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],
-        others=cards[LEAD_FINDINGS:],
+        others=[
+            {**card, "text": f"{card['label']}: {card['text']}"} for card in cards[LEAD_FINDINGS:]
+        ],
         libraries=[],
         sections=[
             Section(of.study, of.study, marks_how(of.form.title), None, verdict_table(of))

@@ -33,6 +33,11 @@ from nhalf.present.study_words import (
 )
 
 ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
+COUNTED: dict[Verdict, str] = {
+    HOLDS: "conclusions hold",
+    FAILS: "do not hold",
+    UNTESTED: "cannot be tested",
+}
 MEANINGS = {
     "measured": "were measured here",
     "predicted": "were predicted from messages",
@@ -58,7 +63,7 @@ def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -
         subtitle=f"{repetition.study} · {repetition.form.source}",
         links=dict(links or {}),
         sureness=[
-            *((str(counts[verdict]), verdict) for verdict in (*ORDER[::-1], UNTESTED)),
+            *((str(counts[verdict]), words) for verdict, words in COUNTED.items()),
             *((str(origins[name]), f"numbers {MEANINGS[name]}") for name in sorted(origins)),
         ],
         findings_title="Verdicts",
