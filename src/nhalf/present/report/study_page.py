@@ -109,7 +109,8 @@ def _sections(repetition: Repetition) -> Iterator[Section]:
         yield Section("untested", "Cannot be tested", UNTESTED_HOW, None, _untested(untested))
     figures = {form.id: form for form in repetition.form.figure}
     for table in repetition.tables:
-        spec = _spec(table, figures[table.id]) if table.id in figures else None
+        form = figures.get(table.id)
+        spec = _spec(table, form) if form and form.axis != "node" else None
         if spec is not None:
             yield Section(table.id, _title(table.title), f"{table.title}. {FIGURE_HOW}", spec, None)
         else:
