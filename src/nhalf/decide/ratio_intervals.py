@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nhalf.statistics.intervals import Floats
+from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, launch_interval
 from nhalf.statistics.moderation import moderate
+from nhalf.statistics.next_run import BETWEEN_RUNS
 
 CONFIDENCE = 0.99
 ROUNDING = 1e-9
@@ -217,6 +218,22 @@ def ratio_intervals(
     error = 1 - confidence
     centre, low, high = paired_logs(logs).estimates().ends(error, error)
     return (float(centre[0]), float(low[0]), float(high[0])), (centre[1:], low[1:], high[1:])
+
+
+def interval_apart(
+    dividends: Sequence[float], divisors: Sequence[float], confidence: float = 0.95
+) -> Interval:
+    """The ratio of two numbers from positive ones of launches that are no pairs, two at least.
+
+    Launches of either side may have met what lasts longer than a launch, as runs do.
+    """
+    centre = launch_interval(dividends).median / launch_interval(divisors).median
+    a, b = (np.log(np.array([numbers], dtype=float).T) for numbers in (divisors, dividends))
+    logs = logs_apart(a, b, np.log([centre]), launches_min=2)
+    error = (1 - confidence) * GUARD
+    _, low, high = (ends[0] for ends in logs.estimates(BETWEEN_RUNS).ends(error, error))
+    low, high = (math.exp(min(max(float(end), -LOG_LARGEST), LOG_LARGEST)) for end in (low, high))
+    return Interval(centre, min(low, centre), max(high, centre))
 
 
 def interquartile_mean(values: Floats) -> Floats:

@@ -56,8 +56,8 @@ def _measured(number: Callable[[Sequence[Reading]], float | None]) -> Callable[[
             by_launch.setdefault(point.launch, []).append(point)
         if not by_launch:
             raise InputError("no node was measured")
-        numbers = [number(points) for points in by_launch.values()]
-        resolved = [float(number) for number in numbers if number is not None]
+        numbers = {("", launch): number(points) for launch, points in by_launch.items()}
+        resolved = {launch: float(x) for launch, x in numbers.items() if x is not None}
         if not resolved:
             raise InputError("the nearest cache was not resolved")
         return Value.of_launches(resolved)

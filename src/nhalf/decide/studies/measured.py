@@ -12,6 +12,7 @@ from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.decide.studies.derived import derived, is_derived, is_placed, several_nodes
 from nhalf.decide.studies.form import ROOT, Quantity
+from nhalf.decide.studies.launch_ratio import Launch
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import at_phase
 from nhalf.decide.studies.value import Value
@@ -68,18 +69,33 @@ class Measured:
             column = "second" if quantity.pattern == "distance" else "phase"
             numbered = rows.with_columns(at=axis(column).cast(pl.Int64, strict=False))
             numbered = numbered.unique("at", keep="first", maintain_order=True)
-            middle, low, high = (
-                at_phase(dict(numbered.select("at", end).iter_rows()), quantity.phase)
-                for end in ENDS
-            )
         else:
-            middle, low, high = rows.select(*ENDS).row(0)
-        time = Value(middle, self._interval(rows, low, high), ranks, MEASURED)
+            numbered = rows[:1].with_columns(at=pl.lit(0))
+
+        def middle(values: Mapping[int, float]) -> float:
+            return at_phase(values, quantity.phase) if quantity.phase else values[0]
+
+        number, low, high = (middle(dict(numbered.select("at", end).iter_rows())) for end in ENDS)
+        ci = self._interval(rows, low, high)
+        per_launch = {
+            launch: middle(values) for launch, values in self._per_launch(numbered).items()
+        }
+        time = Value(number, ci, ranks, MEASURED, per_launch=per_launch)
         if quantity.extra:
             return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)
         if quantity.figure == "throughput":
             return time.inverse(int(rows["bytes_per_time"][0]))
         return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
+
+    def _per_launch(self, points: pl.DataFrame) -> dict[Launch, dict[int, float]]:
+        """The times of points by `at`, of each launch that has all, in the reported state."""
+        launches = self._facts.launches.join(
+            points.select(*RUN_POINT, "at"), on=RUN_POINT, nulls_equal=True
+        )
+        times: dict[Launch, dict[int, float]] = {}
+        for run, launch, at, time_s in launches.select("run", "launch", "at", "median_s").rows():
+            times.setdefault((run, launch), {})[at] = time_s
+        return {launch: row for launch, row in times.items() if len(row) == points.height}
 
     def _transport(self, quantity: Quantity) -> str:
         """The transport of the run that is asked for, one that has the pattern if any has."""
@@ -149,16 +165,17 @@ class Measured:
         visits = (
             self._facts.measurements.with_row_index("row")
             .filter(pl.col("row").is_in(reported["row"].to_list()))
-            .select("launch", number=pl.coalesce(value(name), alone))
+            .select("run", "launch", number=pl.coalesce(value(name), alone))
             .drop_nulls()
-            .group_by("launch")
+            .group_by("run", "launch")
             .agg(pl.col("number").median())
-            .sort("launch")
+            .sort("run", "launch")
             .collect()
         )
         if visits.is_empty():
             raise InputError(f"{point['pattern'][0]} has no {name} here")
-        return Value.of_launches(visits["number"].to_list(), int(point["ranks"][0]))
+        per_launch = {(run, launch): number for run, launch, number in visits.iter_rows()}
+        return Value.of_launches(per_launch, int(point["ranks"][0]))
 
     def _parameter(self, quantity: Quantity, of: Mapping[str, str]) -> Value:
         """A parameter of the model of a pattern at a size."""
