@@ -24,8 +24,8 @@ class Value:
     """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
 
     `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
-    machine. `per_launch` are those of launches of a run. `origin` is
-    "measured", "predicted", "published" or, of a conclusion, "read back".
+    machine. `per_launch` are those of launches of a run. `origin` is "measured", "predicted",
+    "published" or, of a conclusion, "read back".
     """
 
     median: float
