@@ -83,6 +83,7 @@ def node(draw: random.Random) -> None:
     caches = [
         {
             "level": level, "size_bytes": draw.choice((None, *SIZES)), "line_bytes": 64,
+            "size_ci": draw.choice((None, (1.0, 2.0**40), (float(SIZES[0]), float(SIZES[0])))),
             "ways": draw.choice((None, 8)), "hit_s": draw.choice(TIMES_S),
             "hit_cycles": draw.choice(TIMES_S), "miss_s": draw.choice((None, *TIMES_S)),
             "doubts": ["a doubt"],
@@ -98,7 +99,15 @@ def node(draw: random.Random) -> None:
         {"size_bytes": draw.choice(SIZES), "load_8_cycles": draw.choice(TIMES_S),
          "load_64_cycles": draw.choice(TIMES_S), "store_8_cycles": draw.choice(TIMES_S)}
     ]  # fmt: skip
-    stream = [{"level": "L1", "ranks": 4, "copy_Bps": draw.choice(RATIOS)}]
+    stream = [
+        {
+            "level": "L1",
+            "ranks": 4,
+            "copy_Bps": draw.choice(RATIOS),
+            "marks": draw.choice(({}, {"copy": "others had the core"})),
+            "doubts": [],
+        }
+    ]
     results = {"caches": caches, "translation": tables, "sweeps": sweeps, "stream": stream}
     facts: Any = SimpleNamespace(results=results)
     run: Any = SimpleNamespace(path=Path("runs/node"), environment={"announced": []})
