@@ -246,7 +246,12 @@ def pentium_pro() -> Iterator[Figure]:
         yield from by_ranks(name, "barrier", times_us, OTHER, f"algorithm={algorithm}")
 
 
+def power2() -> Iterator[Figure]:
+    for kernel, cycles in {1: 0.3, 7: 0.25}.items():
+        yield ("sp2-mpl", "node", 1, None, "", f"figure=kernel-{kernel}-cpf", RATIO), cycles
+
+
 def all_points() -> Iterator[Figure]:
     """Yield every figure with what it means."""
-    for part in (sunfire, myrinet, servers, altix, x1, clusters, pentium_pro):
+    for part in (power2, sunfire, myrinet, servers, altix, x1, clusters, pentium_pro):
         yield from part()

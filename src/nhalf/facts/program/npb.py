@@ -87,6 +87,7 @@ def _case(command: Sequence[str]) -> tuple[str, str] | None:
     return None if kernel == "all" or "," in kernel + name else (kernel, name)
 
 
+@fact
 def _traffic(program: Program, rank: int) -> Traffic:
     """What a rank sent but for MPI_COMM_WORLD, which carries what controls the runs."""
     members = dict(program.communicators.group_by("communicator").len().iter_rows())
