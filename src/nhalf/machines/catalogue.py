@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from nhalf.base.errors import InputError, unknown
@@ -41,7 +42,14 @@ def machine(name: str | Path) -> Machine:
 
     Raises InputError for an unknown name, and for a file that is no machine file.
     """
-    return read(path_of(name))
+    path = path_of(name)
+    return _of_record(path) if path.parent == FOLDER else read(path)
+
+
+@cache
+def _of_record(path: Path) -> Machine:
+    """A machine of record, whose file does not change: studies ask for it thousands of times."""
+    return read(path)
 
 
 def is_machine(name: str | Path) -> bool:

@@ -14,7 +14,7 @@ from nhalf.decide.studies.value import Value
 from nhalf.facts.active_messages import LONG, crossovers
 from nhalf.facts.facts import Facts
 from nhalf.machines.curve import is_between_nodes
-from nhalf.machines.layout import parse_layout
+from nhalf.machines.spread import spans_nodes
 from nhalf.results.traffic.accepted import FALLBACKS
 
 B_EFF = {
@@ -125,10 +125,4 @@ def is_placed(placement: str | None, quantity: Quantity) -> bool:
     """Whether a placement is where a number is asked for."""
     if not quantity.placement:
         return True
-    return several_nodes(placement or "") == (quantity.placement == "off-node")
-
-
-def several_nodes(placement: str) -> bool:
-    """Whether a placement is on several nodes, with any number of ranks on each."""
-    layout = parse_layout(placement)
-    return is_between_nodes(placement) or (layout is not None and layout.hosts > 1)
+    return bool(spans_nodes(placement or "")) == (quantity.placement == "off-node")

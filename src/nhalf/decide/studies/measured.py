@@ -10,7 +10,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
-from nhalf.decide.studies.derived import derived, is_derived, is_placed, several_nodes
+from nhalf.decide.studies.derived import derived, is_derived, is_placed
 from nhalf.decide.studies.form import ROOT, Quantity
 from nhalf.decide.studies.launch_ratio import Launch
 from nhalf.decide.studies.node_figures import NODE_FIGURES
@@ -20,6 +20,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import HOST_CPU, HOST_CPU_SHARE
 from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.machine import FittedModel, Segment
+from nhalf.machines.spread import spans_nodes
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
@@ -211,7 +212,7 @@ def _plain_first(rows: pl.DataFrame) -> pl.DataFrame:
     Messages of two ranks are those within a node, operations of many those between nodes.
     """
     is_pair = rows["pattern"][0] in PAIRS_OF_RANKS
-    between = [several_nodes(placement or "") for placement in rows["placement"]]
+    between = [bool(spans_nodes(placement or "")) for placement in rows["placement"]]
     return rows.with_columns(between=pl.Series(between, dtype=pl.Boolean)).sort(
         "between", pl.col("axes").fill_null("").str.len_bytes(), descending=[not is_pair, False]
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-import msgspec
 import numpy as np
 
 from nhalf.base.arrays import Floats
@@ -19,6 +18,7 @@ from nhalf.decide.studies.multicasts import multicast_value
 from nhalf.decide.studies.node_figures import NODE_FIGURES
 from nhalf.decide.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
 from nhalf.decide.studies.value import Value
+from nhalf.decide.traffic import PLACES as PLACES_IN_WORDS
 from nhalf.decide.traffic import predict_traffic
 from nhalf.decide.ways import UNSIZED
 from nhalf.facts.multicast import PATTERN as MULTICAST
@@ -29,6 +29,7 @@ from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import Layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PublishedPoint, Segment
 from nhalf.machines.message import Messages
+from nhalf.machines.spread import SAME_NODE, placed
 from nhalf.machines.together import ConcurrentMessages
 
 PUBLISHED = "published"
@@ -42,7 +43,7 @@ ROOT_SENDS: dict[str, Callable[[int], int]] = {
     "binary": lambda ranks: min(2, ranks - 1),
 }
 """How many messages the root of a broadcast sends, by algorithm."""
-PLACES = {"on-node": "same-node", "off-node": "other-node"}
+PLACES = {words: place for place, words in PLACES_IN_WORDS.items()}
 """The placements of records."""
 PARAMETERS: dict[str, Callable[[Segment], float]] = {
     "t0": lambda segment: segment.t0_s,
@@ -272,11 +273,7 @@ def _time(machine: Machine, quantity: Quantity) -> Value:
 
 def _placed(machine: Machine, quantity: Quantity) -> Machine:
     """The machine with its messages within a node only, if the number is of a node."""
-    if quantity.placement != "on-node":
-        return machine
-    _curve(machine, quantity)
-    models = [model for model in machine.models if not is_between_nodes(model.placement)]
-    return msgspec.structs.replace(machine, network=None, models=tuple(models))
+    return placed(machine, SAME_NODE) if quantity.placement == "on-node" else machine
 
 
 def _predicted(machine: Machine, quantity: Quantity) -> Value:

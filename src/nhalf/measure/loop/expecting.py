@@ -60,6 +60,8 @@ class Expecting:
 
     def announce(self, budget_s: float) -> None:
         """Say how long the plan takes; run small classes before where no rate is known."""
+        if not any(info.operations for info in self.agenda.infos.values()):
+            return
         launches = self._launches()
         unknown = {} if os.environ.get(TRACING) else self._unknown(launches)
         for start, points in unknown.items():
@@ -80,10 +82,12 @@ class Expecting:
     def launch_in_words(self, start: Start, points: Iterable[Point]) -> str:
         """Announce a launch that takes long; '' for a short one."""
         listed = list(points)
+        expected_s = self.launch_s(start, listed)
+        if expected_s < LONG_S:
+            return ""
         kernels = list(dict.fromkeys(map(_name, listed)))
         title = self.starting.subjects[start.subject].title
-        names = few(kernels, TITLES_MAX)
-        return launch_in_words(title, start.ranks, names, self.launch_s(start, listed))
+        return launch_in_words(title, start.ranks, few(kernels, TITLES_MAX), expected_s)
 
     def point_s(self, start: Start, point: Point) -> float:
         """Return the seconds of a point; 0 if unknown."""
@@ -148,7 +152,9 @@ class Expecting:
     def _operations(self, point: Point) -> float:
         """Return the operations of a run of a point's kernel; 0 if they are unknown."""
         info = self.agenda.infos.get(point.pattern)
-        return info.operations.get(parse_axes(point.axes).get(CLASS, ""), 0.0) if info else 0.0
+        if info is None or not info.operations:
+            return 0.0
+        return info.operations.get(parse_axes(point.axes).get(CLASS, ""), 0.0)
 
 
 def _name(point: Point) -> str:

