@@ -155,7 +155,7 @@ Role duplicated(const Arguments&...) {
 template <class... Arguments>
 Role window_made(const Arguments&...) {
 #if defined(OPEN_MPI)
-  return {.refused = "one-sided operations of Open MPI go round the network"};
+  return {.refused = "one-sided operations of Open MPI bypass the network"};
 #else
   return {};
 #endif

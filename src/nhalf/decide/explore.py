@@ -37,10 +37,16 @@ class Simulated:
     """Measures cells of one operation on a machine, with ranks spread over all nodes."""
 
     def __init__(
-        self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
+        self,
+        operation: str,
+        machine: Machine,
+        grid: Grid,
+        progress: Progress,
+        mpi: str = "",
+        part_bytes: Mapping[Cell, int] | None = None,
     ) -> None:
         self.operation, self.machine, self.grid, self.progress = operation, machine, grid, progress
-        self.part_bytes: Mapping[Cell, int] = {}
+        self.part_bytes = part_bytes or {}
         self.simulation = Simulation(ranks=grid.ranks[-1], mpi=mpi)
         self.site = site_of(machine, grid.ranks[-1], mpi)
         ranks_max = len(self.site.hosts) * self.site.cores_per_host
@@ -114,21 +120,21 @@ def simulated_choice(
     Messages are cut into parts of `part_bytes`; None: of the size that composed times choose.
     """
     parts = parts_of(Messages(machine, mpi))
-    simulated = Simulated(operation, machine, grid, progress, mpi)
-    hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
-    grid = replace(
-        grid,
-        rendezvous_bytes=parts.rendezvous_bytes,
-        per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
-    )
-    simulated.part_bytes = {
+    cuts = {
         (name, i, j): size
         for name, part_of in parts_of_algorithms(operation, algorithms, parts, part_bytes).items()
         for i, p in enumerate(grid.ranks)
         for j, n in enumerate(grid.size_bytes)
         if (size := part_of(p, n)) is not None
     }
-    choice = Choice.of(operation, algorithms, parts, grid, simulated.part_bytes)
+    simulated = Simulated(operation, machine, grid, progress, mpi, cuts)
+    hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
+    grid = replace(
+        grid,
+        rendezvous_bytes=parts.rendezvous_bytes,
+        per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
+    )
+    choice = Choice.of(operation, algorithms, parts, grid, cuts)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     explore(choice, simulated.measure, round(share * cells))
     return choice

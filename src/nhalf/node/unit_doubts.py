@@ -50,9 +50,9 @@ def rate_doubts(
             continue
         is_wide_odd = not _is_integer(rates[wide].median)
         odd, even = (wide, narrow) if is_wide_odd else (narrow, wide)
-        relation = "more" if is_wide_odd else "fewer"
-        measured = f"{fixed(rates[odd].median, 2)} a cycle measured"
-        reason = f"{measured}, {relation} than of {_width(even)} ({fixed(rates[even].median, 2)})"
+        relation = "more" if is_wide_odd else "less"
+        measured = f"{fixed(rates[odd].median, 2)} per cycle measured"
+        reason = f"{measured}, {relation} than {_width(even)} ({fixed(rates[even].median, 2)})"
         most = rates[narrow].high if is_wide_odd else max(rates[narrow].high, rates[wide].high)
         doubts.setdefault(odd, Doubt(reason, most))
     return doubts

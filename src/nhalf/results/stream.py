@@ -134,8 +134,7 @@ def _mark_slower(rows: Iterable[Row]) -> None:
             overlapping = [earlier for earlier in fewer if _overlap(row, earlier, name)]
             if overlapping and kernel not in row["marks"]:
                 row["marks"][kernel] = (
-                    f"not told apart from {_cores(overlapping[0]['ranks'])}, "
-                    "whose interval overlaps"
+                    f"no different from {_cores(overlapping[0]['ranks'])}: the intervals overlap"
                 )
 
 

@@ -48,7 +48,7 @@ def test_plain_rates_are_not_doubtful() -> None:
 def test_scalars_below_vectors_are_marked_and_bounds_reckon_with_vectors() -> None:
     rates = {("fused", 64): [1.66] * 6, ("fused", 256): [2.0] * 6}
     scalar, vector = operations(readings(rates))
-    assert scalar.doubt == "1.66 a cycle measured, fewer than of 256 bits (2.00)"
+    assert scalar.doubt == "1.66 per cycle measured, less than 256 bits (2.00)"
     assert (scalar.per_cycle, scalar.most_per_cycle) == (pytest.approx(1.66), 2.0)
     assert (vector.doubt, vector.most_per_cycle) == (None, 2.0)
 
@@ -57,7 +57,7 @@ def test_vectors_above_scalars_are_taken_for_scalars() -> None:
     rates = {("fused", 64): [2.0] * 6, ("fused", 512): [2.38] * 6}
     scalar, vector = operations(readings(rates))
     assert scalar.doubt is None
-    assert vector.doubt == "2.38 a cycle measured, more than of scalars (2.00)"
+    assert vector.doubt == "2.38 per cycle measured, more than scalars (2.00)"
     assert (vector.per_cycle, vector.most_per_cycle) == (2.0, 2.0)
     assert vector.per_cycle_ci == (2.0, 2.0)
 

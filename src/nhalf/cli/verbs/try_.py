@@ -89,7 +89,9 @@ def _trial(request: Request) -> Trial:
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
     if not request.machine:
-        raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
+        raise InputError(
+            "on which machine?", "name one: --machine altix-bx2; see nhalf machines list"
+        )
     if request.ranks < 1:
         raise InputError(f"{request.ranks} ranks cannot run", "give --ranks 2 or more")
     machine, library = machine_and_library(request.machine)
@@ -109,8 +111,8 @@ def _factor(computing: str) -> float:
     match = _MEASURED.fullmatch(computing)
     if match is None or not 0 < float(match[1]) <= FACTOR_MAX:
         raise InputError(
-            f"{computing!r} says not how long computing takes",
-            f"write none or measured:FACTOR, a factor up to {FACTOR_MAX:.0f}",
+            f"{computing!r} is not a way to count computing",
+            f"write none or measured:FACTOR, with a factor up to {FACTOR_MAX:.0f}",
         )
     return float(match[1])
 
@@ -119,8 +121,11 @@ def _summary(trial: Trial, tried: Tried) -> str:
     from nhalf.base.numbers import whole
     from nhalf.base.units import format_size, format_time
 
+    head = f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}"
+    if not tried.has_begun:
+        return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"
     return (
-        f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}: "
+        f"{head}: "
         f"{format_time(tried.virtual_s)} virtual, {format_time(tried.real_s)} real, "
         f"{whole(tried.messages)} messages of {format_size(tried.bytes)} together"
     )

@@ -70,7 +70,7 @@ def _parts(path: Path, content: Mapping[str, Any]) -> list[str]:
     """The files of a study beside its own."""
     parts = content.get("parts", [])
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise InputError(f"{path}: parts: these are no files", 'write parts = ["more.toml"]')
+        raise InputError(f"{path}: parts is not a list of files", 'write parts = ["more.toml"]')
     return parts
 
 

@@ -58,7 +58,7 @@ def _check_quantity(path: Path, place: str, quantity: Quantity) -> None:
         _check(path, place, "axis", quantity.axes, axes[quantity.pattern])
     quantity.axis_values(max(4, quantity.ranks))
     if quantity.size_bytes < 0 or quantity.ranks < 1:
-        raise InputError("bytes and ranks are no less than 0 and 1")
+        raise InputError("bytes must be at least 0, and ranks at least 1")
 
 
 def _check(path: Path, place: str, kind: str, names: Iterable[str], allowed: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
 from nhalf.measure.virtual.wires import description
 from nhalf.mpi import Library
-from nhalf.mpi.vendors import vendor_of
+from nhalf.mpi.vendors import vendor_of, vendors
 from nhalf.sites.start import Start, start
 
 LOOK_S = 0.05
@@ -29,7 +29,7 @@ ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
 NAME = "nhalf"
 """The provider's name in libfabric."""
-BYPASS = "the library goes round the virtual network"
+BYPASS = "the library bypasses the virtual network"
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of it: virtual and real time, messages between ranks, the program's exit code."""
+    """What came of it: virtual and real time, messages between ranks, the program's exit code.
+
+    It `has_begun` once a rank is through MPI_Init.
+    """
 
     virtual_s: float
     real_s: float
     messages: int
     bytes: int
     exit_code: int
+    has_begun: bool
 
 
 def run(
@@ -66,7 +70,7 @@ def run(
 
     `settings` are variables that come last. Raises InputError for more ranks than the launcher
     starts, MissingError for a library that cannot use the network, FailedError for a program that
-    waits for ever, a rank that dies, and messages that went round the network.
+    waits for ever, a rank that dies, and messages that bypassed the network.
     """
     begin = _start(trial, installed, settings or {})
     began_s = time.monotonic()
@@ -78,7 +82,8 @@ def run(
         raise _error_of(stopped, trial.library)
     if died:
         raise FailedError(died)
-    if code == 0 and not any(member.presence for member in members):
+    has_begun = any(member.presence for member in members)
+    if code == 0 and not has_begun:
         raise InputError(
             f"{trial.command[0]} ended without MPI_Init", "give a program that is built with MPI"
         )
@@ -88,6 +93,7 @@ def run(
         messages=sum(member.messages for member in members),
         bytes=sum(member.bytes for member in members),
         exit_code=code,
+        has_begun=has_begun,
     )
 
 
@@ -110,7 +116,10 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
         **settings,
     }
-    words = [f"{name}={value}" for name, value in variables.items()]
+    # A job around this one has told its own rank to all that it started.
+    foreign = {other.rank_variable for other in vendors().values()} - {vendor.rank_variable, ""}
+    words = [word for name in sorted(foreign) for word in ("-u", name)]
+    words += [f"{name}={value}" for name, value in variables.items()]
     return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
 
 
@@ -185,8 +194,8 @@ def _error_of(stopped: Stopped, library: Library) -> Exception:
     if stopped.kind == "deadlock":
         return FailedError(f"deadlock: {stopped.reason}", "every rank waits for another")
     if stopped.kind in ("bypass", "unused"):
-        remedy = vendor_of(library).why_round_provider
+        remedy = vendor_of(library).provider_needs
         return MissingError(f"{BYPASS}: {stopped.reason}", remedy)
     if stopped.kind == "abort":
         return FailedError(stopped.reason)
-    return MissingError(stopped.reason, "run it on a machine that is there")
+    return MissingError(stopped.reason, "run it on a real machine")

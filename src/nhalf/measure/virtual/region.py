@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import enum
 import os
+import resource
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from nhalf.base.errors import MissingError
+from nhalf.base.units import format_size
 
 REGION_BYTES = 1 << 36
 """Most of it is never touched and takes no memory."""
+LEAST_BYTES = 1 << 26
+"""What messages on their way need at least."""
+ADDRESSES_SHARE = 4
+"""The region takes a fourth at most of the addresses that a limit leaves to a process."""
 OUTCOME_AT, MEMBERS_AT = 65536, 69632
 _MEMBER = struct.Struct("=IIQQQ")
 _WRITTEN = 2
@@ -52,23 +58,33 @@ class Stopped:
     reason: str
 
 
+def _size_bytes() -> int:
+    """The size of a region: what this process's limits of memory and of files leave to it."""
+    limits = {
+        "-v": resource.getrlimit(resource.RLIMIT_AS)[0] // ADDRESSES_SHARE,
+        "-f": resource.getrlimit(resource.RLIMIT_FSIZE)[0],
+    }
+    allowed = {option: size for option, size in limits.items() if 0 <= size < REGION_BYTES}
+    for option, size in allowed.items():
+        if size < LEAST_BYTES:
+            raise MissingError(
+                f"a limit of this process leaves {format_size(size)} to the virtual network",
+                f"raise it: ulimit {option} unlimited",
+            )
+    return min([REGION_BYTES, *allowed.values()])
+
+
 class Region:
     """The memory of one launch."""
 
     def __init__(self, description: str) -> None:
         """Create it with the description of the machine.
 
-        Raises MissingError if files may not be that large.
+        Raises MissingError if limits of this process leave it too little room.
         """
+        size_bytes = _size_bytes()
         self._file = os.memfd_create("nhalf-fabric", os.MFD_CLOEXEC)
-        try:
-            os.ftruncate(self._file, REGION_BYTES)
-        except OSError as error:
-            os.close(self._file)
-            raise MissingError(
-                f"the memory of the virtual network cannot be made: {error.strerror}",
-                "raise the limit of file sizes: ulimit -f unlimited",
-            ) from error
+        os.ftruncate(self._file, size_bytes)
         os.pwrite(self._file, description.encode(), 0)
 
     def __enter__(self) -> Self:

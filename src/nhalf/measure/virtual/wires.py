@@ -38,7 +38,7 @@ def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
         raise InputError(f"{machine.name} holds {most} ranks, not {ranks}", "ask for fewer")
     if machine.node is not None and layout.per_host > per_node:
         raise InputError(
-            f"a node of {machine.name} holds {per_node} ranks, not {layout.per_host}",
+            f"ranks per node of {machine.name}: at most {per_node}, not {layout.per_host}",
             "choose another --placement",
         )
     if machine.network is not None and layout.hosts > machine.network.topology.nodes:
@@ -55,10 +55,13 @@ def _layout(ranks: int, placement: str, per_node: int) -> Layout:
     layout = parse_layout(placement)
     if layout is None:
         raise InputError(
-            f"{placement!r} is no placement", "write nodes x ranks on each: --placement 4x2"
+            f"{placement!r} is not a placement", "write nodes x ranks on each: --placement 4x2"
         )
     if layout.ranks != ranks:
-        raise InputError(f"{placement} are {layout.ranks} ranks, not {ranks}", "let both agree")
+        raise InputError(
+            f"--placement {placement} holds {layout.ranks} ranks, but --ranks is {ranks}",
+            "give matching numbers",
+        )
     return layout
 
 
@@ -79,7 +82,7 @@ def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[s
     shortest_s = max(curve.segments[0].t0_s, 0.0)
     sending_s, receiving_s = _overheads(shortest_s, parameters)
     gap_s = 0.0 if parameters is None else parameters.gap_s or 0.0
-    # An operation that takes no time has gone round the network.
+    # An operation that takes no time has bypassed the network.
     costs = (max(1, round(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
     lines = [f"wire {distance} {' '.join(map(str, costs))} {round(PER_S * gap_s)}"]
     for start, segment in zip(segment_starts(curve), curve.segments, strict=True):

@@ -78,8 +78,11 @@ class Vendor(Launcher):
     virtual_ranks_max: ClassVar[int] = 1024
     """How many ranks the library's launcher starts on one host."""
 
-    why_round_provider: ClassVar[str] = ""
-    """What keeps the library from sending everything over a provider of libfabric."""
+    provider_needs: ClassVar[str] = ""
+    """What the library needs to send everything over a provider of libfabric."""
+
+    rank_variable: ClassVar[str] = ""
+    """The variable in which its launcher tells each process its rank."""
 
     @abstractmethod
     def version_in(self, text: str) -> str:

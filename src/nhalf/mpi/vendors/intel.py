@@ -50,7 +50,7 @@ class Intel(Hydra):
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
 
-    why_round_provider: ClassVar[str] = (
+    provider_needs: ClassVar[str] = (
         "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt against collectives in shared "
         "memory"
     )

@@ -79,7 +79,7 @@ class Mpich(Hydra):
 
     # Beyond this Hydra and its proxy may wait for each other when ranks exchange addresses.
     virtual_ranks_max: ClassVar[int] = 192
-    why_round_provider: ClassVar[str] = (
+    provider_needs: ClassVar[str] = (
         "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
     )
 

@@ -54,7 +54,8 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
-    why_round_provider: ClassVar[str] = "it needs pml cm with mtl ofi"
+    rank_variable: ClassVar[str] = "OMPI_COMM_WORLD_RANK"
+    provider_needs: ClassVar[str] = "it needs pml cm with mtl ofi"
 
     def version_in(self, text: str) -> str:
         """Parse the version; started by Debian's name mpiexec.openmpi, it calls itself OpenRTE."""

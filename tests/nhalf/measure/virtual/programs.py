@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -53,11 +54,19 @@ def built(vendor: str, name: str, folder: Path) -> Path:
 
 
 def tried(
-    machine: str, vendor: str, ranks: int, program: Path, *words: str, options: str = ""
+    machine: str,
+    vendor: str,
+    ranks: int,
+    program: Path,
+    *words: str,
+    options: str = "",
+    under: str = "",
 ) -> Outcome:
-    """The outcome of `nhalf try` of a program with its words."""
+    """The outcome of `nhalf try` of a program with its words, `under` what a shell does before."""
     command = [sys.executable, "-m", "nhalf", "try", "--machine", machine, "--ranks", str(ranks)]
     command += ["--mpi", library_of(vendor).name, *options.split(), "--", str(program), *words]
+    if under:
+        command = ["/bin/sh", "-c", f"{under} {shlex.join(command)}"]
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=patience_s(TIMEOUT_S), check=False
     )

@@ -114,11 +114,34 @@ def test_the_exit_code_is_the_programs(programs: Path) -> None:
     assert outcome.exit_code == 3
 
 
+def test_a_program_that_ends_before_it_begins(programs: Path) -> None:
+    library_of("mpich")
+    outcome = tried("altix-bx2", "mpich", 2, Path("/bin/false"))
+    assert outcome.exit_code == 1
+    assert outcome.stderr.strip().endswith("ended with exit code 1 before MPI_Init did")
+
+
+@every_library
+def test_the_rank_of_a_job_around_it_is_another(
+    vendor: str, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.setenv(name, "1")
+    outcome = tried("altix-bx2", vendor, 2, built(vendor, "habits", programs), "barriers")
+    assert outcome.exit_code == 0, outcome.stderr
+
+
+def test_a_limit_of_memory_is_kept(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried("altix-bx2", "mpich", 2, program, "barriers", under="ulimit -v 8000000; exec")
+    assert outcome.exit_code == 0, outcome.stderr
+
+
 @pytest.mark.slow
 def test_windows_of_open_mpi_are_refused(programs: Path) -> None:
     outcome = tried("altix-bx2", "openmpi", 2, built("openmpi", "habits", programs), "window")
     assert outcome.exit_code == 3
-    assert "one-sided operations of Open MPI go round the network" in outcome.stderr
+    assert "one-sided operations of Open MPI bypass the network" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -129,7 +152,7 @@ def test_windows_of_open_mpi_are_refused(programs: Path) -> None:
         ("mpich", "MPIR_CVAR_CH4_NETMOD", "ucx", "the MPI library did not open the network"),
     ],
 )
-def test_a_library_that_goes_round_the_network_is_refused(
+def test_a_library_that_bypasses_the_network_is_refused(
     vendor: str, variable: str, value: str, words: str, programs: Path
 ) -> None:
     machine = catalogue.machine("altix-bx2")

@@ -37,12 +37,12 @@ def test_a_library_that_nobody_has_tried() -> None:
     ("words", "message"),
     [
         (["--machine", "sp2-mpl"], "no program is given"),
-        (["--", "true"], "which machine?"),
+        (["--", "true"], "on which machine?"),
         (["--machine", "sp2-mpl", "--ranks", "0", "--", "true"], "0 ranks cannot run"),
         (["--machine", "sp2", "--", "true"], "sp2"),
         (
             ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
-            "says not how long computing takes",
+            "is not a way to count computing",
         ),
     ],
 )

@@ -4,9 +4,21 @@
 from __future__ import annotations
 
 import os
+import resource
 import struct
 
-from nhalf.measure.virtual.region import MEMBERS_AT, OUTCOME_AT, Presence, Region, Stopped
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.measure.virtual.region import (
+    LEAST_BYTES,
+    MEMBERS_AT,
+    OUTCOME_AT,
+    REGION_BYTES,
+    Presence,
+    Region,
+    Stopped,
+)
 
 
 def test_a_region_has_its_description_and_nothing_else() -> None:
@@ -32,3 +44,32 @@ def test_what_ranks_write_is_read() -> None:
         assert (member.process, member.presence, member.now_ps) == (4711, 2, 10**12)
         assert (member.messages, member.bytes) == (3, 300)
         os.close(file)
+
+
+@pytest.mark.parametrize(
+    ("limits", "size_bytes"),
+    [
+        ({}, REGION_BYTES),
+        ({resource.RLIMIT_AS: 4 * LEAST_BYTES}, LEAST_BYTES),
+        ({resource.RLIMIT_AS: 1 << 33, resource.RLIMIT_FSIZE: 1 << 30}, 1 << 30),
+        ({resource.RLIMIT_AS: 1 << 60}, REGION_BYTES),
+    ],
+)
+def test_a_region_is_as_large_as_limits_let_it_be(
+    limits: dict[int, int], size_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (limits.get(which, -1), -1))
+    with Region("") as region:
+        assert region.path.stat().st_size == size_bytes
+
+
+@pytest.mark.parametrize(
+    ("which", "option"), [(resource.RLIMIT_AS, "-v"), (resource.RLIMIT_FSIZE, "-f")]
+)
+def test_a_limit_that_leaves_too_little_is_named(
+    which: int, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {which: 1 << 20}
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: (limits.get(limit, -1), -1))
+    with pytest.raises(MissingError, match=f"to the virtual network; .*ulimit {option} unlimited"):
+        Region("")

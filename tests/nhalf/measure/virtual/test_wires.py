@@ -68,9 +68,9 @@ def test_ranks_fill_node_after_node_or_as_asked(plain: Path) -> None:
     ("name", "ranks", "placement", "words"),
     [
         ("sp2-mpl", 33, "", "holds 32 ranks, not 33"),
-        ("sp2-mpl", 4, "2x2", "a node of sp2-mpl holds 1 ranks, not 2"),
-        ("sp2-mpl", 4, "other", "is no placement"),
-        ("sp2-mpl", 4, "3x1", "3x1 are 3 ranks, not 4"),
+        ("sp2-mpl", 4, "2x2", "ranks per node of sp2-mpl: at most 1, not 2"),
+        ("sp2-mpl", 4, "other", "is not a placement"),
+        ("sp2-mpl", 4, "3x1", "3x1 holds 3 ranks, but --ranks is 4"),
         ("altix-bx2", 300, "300x1", "has 256 nodes, not 300"),
     ],
 )

@@ -36,7 +36,7 @@ def _finding(cases: list[PartialLine]) -> Finding:
         importance=weight(worst.ratio.median, 42, 68),
         kind="partial-line",
         label="Less than a line",
-        remedy=f"Fill short puts up to whole lines of {LINE_BYTES} B here.",
+        remedy=f"Pad short puts to whole lines of {LINE_BYTES} B here.",
         interval=worst.ratio,
         mpi=worst.mpi,
         pattern=worst.pattern,

@@ -44,7 +44,7 @@ def test_less_than_a_line_costs_what_was_put_in(make_measurements: Make) -> None
         "mpich, rma: a put of 16 B takes 35 µs, one of a whole cache line (64 B) 600 ns: less than "
         "a line costs 58x as much (interval 58.3 to 58.3)."
     )
-    assert finding.remedy == "Fill short puts up to whole lines of 64 B here."
+    assert finding.remedy == "Pad short puts to whole lines of 64 B here."
     assert (finding.kind, finding.size_bytes) == ("partial-line", 16)
 
 
