@@ -77,7 +77,7 @@ void join(const Interface& network) {
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_VIRTUAL(name, self_, parameters, arguments, ...)                        \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                        \
   static int virtual_##name parameters {                                              \
     using namespace nhalf::fabric;                                                    \
     using namespace nhalf::fabric::roles;                                             \
@@ -93,25 +93,7 @@ void join(const Interface& network) {
   }                                                                                   \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
-#define NHALF_COUNT int
-#define NHALF_PLACE int
-#define NHALF_CALL(name, lower, parameters, arguments, ...) \
-  NHALF_VIRTUAL(name, name, parameters, arguments, __VA_ARGS__)
-#include "trace/calls/all.inc"
-#undef NHALF_CALL
-#undef NHALF_COUNT
-#undef NHALF_PLACE
-
-#if MPI_VERSION >= 4
-#define NHALF_COUNT MPI_Count
-#define NHALF_PLACE MPI_Aint
-#define NHALF_CALL(name, lower, parameters, arguments, ...) \
-  NHALF_VIRTUAL(name##_c, name, parameters, arguments, __VA_ARGS__)
-#include "trace/calls/counted.inc"
-#undef NHALF_CALL
-#undef NHALF_COUNT
-#undef NHALF_PLACE
-#endif
+#include "trace/calls/wrapped.inc"
 
 static int virtual_Init(int* count, char*** words) {
   using namespace nhalf::fabric;

@@ -20,9 +20,9 @@ inline bool is_outside_program(const Region& region, int ranks) {
   return true;
 }
 
-inline std::string number_or_any(int number, const char* what) {
-  return number == Doing::any ? std::string("any ") + what
-                              : std::string(what) + " " + std::to_string(number);
+inline std::string number_or_any(int number, const char* kind) {
+  return number == Doing::any ? std::string("any ") + kind
+                              : std::string(kind) + " " + std::to_string(number);
 }
 
 inline std::string in_words(std::size_t rank, const Doing& doing) {

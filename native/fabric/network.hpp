@@ -12,12 +12,12 @@ namespace nhalf::fabric {
 
 /// Returns the network; null for a process that was started without one.
 inline const Interface* network() {
-  static const Interface* const found = [] {
+  static const Interface* const exported = [] {
     return std::getenv("NHALF_FABRIC") == nullptr
                ? nullptr
                : static_cast<const Interface*>(dlsym(RTLD_DEFAULT, "nhalf_fabric"));
   }();
-  return found;
+  return exported;
 }
 
 }  // namespace nhalf::fabric

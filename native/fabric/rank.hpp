@@ -160,9 +160,9 @@ class Rank {
     const auto gone = schedule(message, to.rank);
     Inbox inbox(*region_, static_cast<int>(to.rank));
     inbox.put(message);
-    auto& other = region_->slots[to.rank];
+    auto& receiver = region_->slots[to.rank];
     auto& next = region_->next[to.rank];
-    if (other.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
+    if (receiver.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
     ++region_->messages;
     if (!context || from.of_sends == nullptr) return;
     Completion sent(gone, *context);

@@ -42,7 +42,6 @@ struct Doing {
   std::int32_t peer;
   std::int32_t tag;
   std::uint32_t is_world;
-  std::uint32_t ranks;
 };
 
 /// The part of a rank, in cache lines of its own.
@@ -72,7 +71,6 @@ struct Region {
   std::uint32_t joined;
   std::uint32_t owner;
   std::uint64_t messages;
-  std::uint64_t handovers;
   /// Since when no rank has had anything to do, in real nanoseconds, and after how many messages.
   std::uint64_t quiet_since_ns;
   std::uint64_t quiet_messages;

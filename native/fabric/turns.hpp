@@ -90,7 +90,6 @@ class Turns {
   }
   void hand_over(std::size_t rank) {
     region_.owner = static_cast<std::uint32_t>(rank);
-    ++region_.handovers;
     wake(region_.slots[rank]);
   }
   void wait() {

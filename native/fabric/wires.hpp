@@ -85,10 +85,10 @@ class Wires {
     return wires.is_whole() ? std::optional(std::move(wires)) : std::nullopt;
   }
 
-  [[nodiscard]] const Wire& between(int rank, int other) const {
-    const auto here = nodes_[static_cast<std::size_t>(rank)];
-    const auto place = nodes_[static_cast<std::size_t>(other)];
-    const auto distance = static_cast<std::uint32_t>(std::abs(here - place));
+  [[nodiscard]] const Wire& between(int from, int to) const {
+    const auto source = nodes_[static_cast<std::size_t>(from)];
+    const auto target = nodes_[static_cast<std::size_t>(to)];
+    const auto distance = static_cast<std::uint32_t>(std::abs(source - target));
     auto wire = wires_.begin();
     while (wire + 1 != wires_.end() && (wire + 1)->distance <= distance) ++wire;
     return *wire;

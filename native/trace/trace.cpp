@@ -5,7 +5,7 @@
 //
 //   1. preloaded/jump.hpp, entry.hpp: the exported symbol MPI_Send jumps to the wrapper
 //   2. calls/messages.inc: the row of MPI_Send, with its prototype and its role
-//   3. trace.cpp: the macro NHALF_TRACED, which makes the wrapper `traced_Send` from that row
+//   3. trace.cpp: the macro NHALF_WRAPPED, which makes the wrapper `traced_Send` from that row
 //   4. here.hpp: takes the recorder of this thread, or passes over a call within a call
 //   5. carried_out.hpp: makes the role, after the call if a handle is new
 //   6. role_makers.hpp: `sent` looks up communicator (communicators.hpp) and bytes (types.hpp)
@@ -25,7 +25,7 @@
 #include "trace/process.hpp"
 #include "trace/role_makers.hpp"
 
-#define NHALF_TRACED(name, self_, parameters, arguments, ...)           \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)          \
   static int traced_##name parameters {                                 \
     using namespace nhalf::trace;                                       \
     constexpr Call self = Call::self_;                                  \
@@ -58,25 +58,7 @@ void begin(int thread_level) {
 }  // namespace
 }  // namespace nhalf::trace
 
-#define NHALF_COUNT int
-#define NHALF_PLACE int
-#define NHALF_CALL(name, lower, parameters, arguments, ...) \
-  NHALF_TRACED(name, name, parameters, arguments, __VA_ARGS__)
-#include "trace/calls/all.inc"
-#undef NHALF_CALL
-#undef NHALF_COUNT
-#undef NHALF_PLACE
-
-#if MPI_VERSION >= 4
-#define NHALF_COUNT MPI_Count
-#define NHALF_PLACE MPI_Aint
-#define NHALF_CALL(name, lower, parameters, arguments, ...) \
-  NHALF_TRACED(name##_c, name, parameters, arguments, __VA_ARGS__)
-#include "trace/calls/counted.inc"
-#undef NHALF_CALL
-#undef NHALF_COUNT
-#undef NHALF_PLACE
-#endif
+#include "trace/calls/wrapped.inc"
 
 static int traced_Init(int* count, char*** words) {
   using namespace nhalf::trace;

@@ -17,25 +17,26 @@ namespace nhalf::fabric::provider {
 
 struct Addresses {
   fid_av file;
-  std::vector<Address> known;
+  std::vector<Address> entries;
 
   [[nodiscard]] std::optional<Address> at(fi_addr_t index) const {
-    if (index >= known.size()) return std::nullopt;
-    return known[index];
+    if (index >= entries.size()) return std::nullopt;
+    return entries[index];
   }
   [[nodiscard]] fi_addr_t find(Address address) const {
-    const auto place = std::find(known.begin(), known.end(), address);
-    return place == known.end() ? FI_ADDR_NOTAVAIL : static_cast<fi_addr_t>(place - known.begin());
+    const auto place = std::find(entries.begin(), entries.end(), address);
+    return place == entries.end() ? FI_ADDR_NOTAVAIL
+                                  : static_cast<fi_addr_t>(place - entries.begin());
   }
 };
 
 inline int insert(fid_av* file, const void* addresses, std::size_t count, fi_addr_t* indices,
                   std::uint64_t, void*) {
-  auto& known = reinterpret_cast<Addresses*>(file)->known;
+  auto& entries = reinterpret_cast<Addresses*>(file)->entries;
   const auto* from = static_cast<const char*>(addresses);
   for (std::size_t at = 0; at < count; ++at, from += sizeof(Address)) {
-    if (indices != nullptr) indices[at] = known.size();
-    std::memcpy(&known.emplace_back(), from, sizeof(Address));
+    if (indices != nullptr) indices[at] = entries.size();
+    std::memcpy(&entries.emplace_back(), from, sizeof(Address));
   }
   return static_cast<int>(count);
 }
@@ -43,16 +44,16 @@ inline int remove(fid_av*, fi_addr_t*, std::size_t, std::uint64_t) {
   return 0;
 }
 inline int look_up(fid_av* file, fi_addr_t index, void* address, std::size_t* size) {
-  const auto known = reinterpret_cast<Addresses*>(file)->at(index);
-  if (!known) return -FI_EINVAL;
-  std::memcpy(address, &*known, std::min(*size, sizeof(Address)));
+  const auto entry = reinterpret_cast<Addresses*>(file)->at(index);
+  if (!entry) return -FI_EINVAL;
+  std::memcpy(address, &*entry, std::min(*size, sizeof(Address)));
   *size = sizeof(Address);
   return 0;
 }
 inline const char* in_text(fid_av*, const void* address, char* text, std::size_t* size) {
-  Address known;
-  std::memcpy(&known, address, sizeof known);
-  const int length = std::snprintf(text, *size, "nhalf://%u/%u", known.rank, known.endpoint);
+  Address entry;
+  std::memcpy(&entry, address, sizeof entry);
+  const int length = std::snprintf(text, *size, "nhalf://%u/%u", entry.rank, entry.endpoint);
   *size = static_cast<std::size_t>(length) + 1;
   return text;
 }

@@ -40,16 +40,16 @@ inline End& end_of(fid_ep* file) {
   return *reinterpret_cast<End*>(file);
 }
 
-inline int bind(fid* file, fid* other, std::uint64_t flags) {
+inline int bind(fid* file, fid* bound, std::uint64_t flags) {
   auto& end = end_of(file);
   const bool is_selective = (flags & FI_SELECTIVE_COMPLETION) != 0;
-  if (other->fclass == FI_CLASS_AV) end.addresses = reinterpret_cast<Addresses*>(other);
-  if (other->fclass == FI_CLASS_CQ && (flags & FI_TRANSMIT) != 0) {
-    end.endpoint->of_sends = reinterpret_cast<Queue*>(other)->completions;
+  if (bound->fclass == FI_CLASS_AV) end.addresses = reinterpret_cast<Addresses*>(bound);
+  if (bound->fclass == FI_CLASS_CQ && (flags & FI_TRANSMIT) != 0) {
+    end.endpoint->of_sends = reinterpret_cast<Queue*>(bound)->completions;
     end.is_selective_in_sends = is_selective;
   }
-  if (other->fclass == FI_CLASS_CQ && (flags & FI_RECV) != 0) {
-    end.of_receives = reinterpret_cast<Queue*>(other);
+  if (bound->fclass == FI_CLASS_CQ && (flags & FI_RECV) != 0) {
+    end.of_receives = reinterpret_cast<Queue*>(bound);
     end.endpoint->of_receives = end.of_receives->completions;
     end.is_selective_in_receives = is_selective;
   }

@@ -31,13 +31,13 @@ struct Sending {
   bool is_forgotten = false;
 };
 
-inline ssize_t send(End& end, Parts parts, const Sending& what) {
-  const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(what.to);
+inline ssize_t send(End& end, Parts parts, const Sending& sending) {
+  const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(sending.to);
   if (!to) return -FI_EINVAL;
   const bool is_reported =
-      !what.is_forgotten && (!end.is_selective_in_sends || (what.flags & FI_COMPLETION) != 0);
-  Rank::here().send(*end.endpoint, *to, what.envelope, parts,
-                    is_reported ? std::optional(what.context) : std::nullopt);
+      !sending.is_forgotten && (!end.is_selective_in_sends || (sending.flags & FI_COMPLETION) != 0);
+  Rank::here().send(*end.endpoint, *to, sending.envelope, parts,
+                    is_reported ? std::optional(sending.context) : std::nullopt);
   return 0;
 }
 
@@ -49,10 +49,10 @@ struct Receiving {
   std::uint64_t flags = 0;
 };
 
-inline Selection selection_of(const End& end, const Receiving& what) {
-  Selection selection{what.tag, what.ignored, std::nullopt};
-  if (what.from != FI_ADDR_UNSPEC && end.addresses != nullptr)
-    selection.source = end.addresses->at(what.from);
+inline Selection selection_of(const End& end, const Receiving& receiving) {
+  Selection selection{receiving.tag, receiving.ignored, std::nullopt};
+  if (receiving.from != FI_ADDR_UNSPEC && end.addresses != nullptr)
+    selection.source = end.addresses->at(receiving.from);
   return selection;
 }
 
@@ -61,44 +61,44 @@ inline Message*& claimed_in(void* context) {
   return reinterpret_cast<Message*&>(static_cast<fi_context*>(context)->internal[0]);
 }
 
-inline ssize_t look(End& end, const Receiving& what) {
+inline ssize_t look(End& end, const Receiving& receiving) {
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  Message* message = rank.look(endpoint, selection_of(end, what));
-  Completion answer(rank.now(), what.context);
+  Message* message = rank.look(endpoint, selection_of(end, receiving));
+  Completion answer(rank.now(), receiving.context);
   answer.is_received = true;
-  answer.envelope = {what.tag, 0, true, false};
+  answer.envelope = {receiving.tag, 0, true, false};
   if (message == nullptr) {
     answer.failure = Failure::no_message;
   } else {
     answer.size_bytes = message->size_bytes;
     answer.envelope = message->envelope;
     answer.source = message->source;
-    if ((what.flags & FI_DISCARD) != 0)
+    if ((receiving.flags & FI_DISCARD) != 0)
       rank.discard(endpoint, *message);
-    else if ((what.flags & FI_CLAIM) != 0) {
+    else if ((receiving.flags & FI_CLAIM) != 0) {
       message->is_claimed = true;
-      claimed_in(what.context) = message;
+      claimed_in(receiving.context) = message;
     }
   }
   endpoint.report(answer);
   return 0;
 }
 
-inline ssize_t receive(End& end, Parts parts, const Receiving& what, bool is_tagged) {
+inline ssize_t receive(End& end, Parts parts, const Receiving& receiving, bool is_tagged) {
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  if (is_tagged && (what.flags & FI_PEEK) != 0) return look(end, what);
-  Receive receive{selection_of(end, what), {parts.begin(), parts.end()}, what.context};
-  if (is_tagged && (what.flags & FI_CLAIM) != 0) {
-    if ((what.flags & FI_DISCARD) != 0) receive.parts.clear();
-    return rank.receive_claimed(endpoint, std::move(receive), *claimed_in(what.context))
+  if (is_tagged && (receiving.flags & FI_PEEK) != 0) return look(end, receiving);
+  Receive receive{selection_of(end, receiving), {parts.begin(), parts.end()}, receiving.context};
+  if (is_tagged && (receiving.flags & FI_CLAIM) != 0) {
+    if ((receiving.flags & FI_DISCARD) != 0) receive.parts.clear();
+    return rank.receive_claimed(endpoint, std::move(receive), *claimed_in(receiving.context))
                ? 0
                : -FI_ENOMSG;
   }
   receive.is_reported =
-      !is_tagged || !end.is_selective_in_receives || (what.flags & FI_COMPLETION) != 0;
-  receive.takes_many = !is_tagged && (what.flags & FI_MULTI_RECV) != 0;
+      !is_tagged || !end.is_selective_in_receives || (receiving.flags & FI_COMPLETION) != 0;
+  receive.takes_many = !is_tagged && (receiving.flags & FI_MULTI_RECV) != 0;
   rank.receive(endpoint, std::move(receive), is_tagged);
   return 0;
 }

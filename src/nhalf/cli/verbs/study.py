@@ -169,12 +169,24 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
 
 
 def _node_runs(run: Run) -> list[Run]:
-    """The run of the node that was measured with a run, if there is one."""
+    """The run of the node that was measured with a run, if it is whole; prints why it is not."""
+    import sys
+
+    from nhalf.statistics.summary import check_samples
     from nhalf.store.run import DESCRIPTION, Run
 
     folder = run.path / NODE
-    opened = [Run.open(folder)] if (folder / DESCRIPTION).is_file() else []
-    return [node for node in opened if node.has_points()]
+    if not (folder / DESCRIPTION).is_file():
+        return []
+    try:
+        node = Run.open(folder)
+        if not node.has_points():
+            return []
+        check_samples(node.measurements())
+    except InputError as error:
+        sys.stderr.write(f"nhalf: left out: the node: {error}\n")
+        return []
+    return [node]
 
 
 def _measured(request: Request, form: StudyForm) -> Outcome:

@@ -205,6 +205,19 @@ def test_a_node_is_measured_in_a_run_inside(
     assert node.path == run.path / "node"
 
 
+@pytest.mark.parametrize("name", ["run.json", "measurements.parquet"])
+def test_a_damaged_node_leaves_the_messages(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run.create(tmp_path / "run", {})
+    keep(Run.create(run.path / "node", {}), table(1.0))
+    file = run.path / "node" / name
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    assert study._node_runs(run) == []
+    assert f"left out: the node: {file} is damaged" in capsys.readouterr().err
+
+
 def test_a_node_that_cannot_be_measured_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
