@@ -117,7 +117,10 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         **settings,
     }
     # A job around this one has told its own rank to all that it started.
-    foreign = {other.rank_variable for other in vendors().values()} - {vendor.rank_variable, ""}
+    foreign = {candidate.rank_variable for candidate in vendors().values()} - {
+        vendor.rank_variable,
+        "",
+    }
     words = [word for name in sorted(foreign) for word in ("-u", name)]
     words += [f"{name}={value}" for name, value in variables.items()]
     return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
