@@ -393,7 +393,7 @@ def test_numbers_have_names_in_their_file_and_parts_are_files_beside_it(tmp_path
         (MINE + IS_IT.replace("{", '{transport = "tpc", '), "unknown transport 'tpc'", "tcp"),
         (MINE + IS_IT.replace("{", '{placement = "near", '), "near", ""),
         (MINE + IS_IT.replace("{", '{figure = "tim", '), "tim", ""),
-        (MINE + IS_IT.replace("{", "{bytes = -1, "), "no less than 0", ""),
+        (MINE + IS_IT.replace("{", "{bytes = -1, "), "bytes must be at least 0", ""),
         (MINE + IS_IT.replace("{", '{bytes = "some", '), "is-it: ", ""),
         (MINE + IS_IT.replace("{", "{axes = {pairs = 1}, "), "unknown axis 'pairs'", ""),
         (MINE + IS_IT.replace('{pattern = "pingpong"}', "{}"), "either a pattern or a node", ""),
