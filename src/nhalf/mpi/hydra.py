@@ -22,7 +22,6 @@ class Hydra(Vendor):
 
     description: ClassVar[str] = "mpiexec of MPICH and Intel MPI (Hydra)"
     launcher: ClassVar[str] = "hydra"
-    rank_variable: ClassVar[str] = "PMI_RANK"
     linked_as: ClassVar[str] = "libmpi.so.12"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2",)
 

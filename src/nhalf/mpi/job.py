@@ -14,6 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+OF_JOB = ("PMI_", "PMIX_", "HYDI_", "MPI_LOCAL", "OMPI_COMM_WORLD_", "SLURM_")
+"""Beginnings of the variables by which launchers and batch systems join their ranks."""
+SETTINGS = ("PMIX_MCA_",)
+"""Beginnings of variables among them that users set."""
+
+
+def is_of_job(variable: str) -> bool:
+    """Whether a variable tells a process of which job it is, and which rank."""
+    return variable.startswith(OF_JOB) and not variable.startswith(SETTINGS)
+
 
 @dataclass(frozen=True)
 class Job:

@@ -21,7 +21,8 @@ from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
 from nhalf.measure.virtual.wires import description
 from nhalf.mpi import Library
-from nhalf.mpi.vendors import vendor_of, vendors
+from nhalf.mpi.job import is_of_job
+from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import Start, start
 
 LOOK_S = 0.05
@@ -75,7 +76,9 @@ def run(
     begin = _start(trial, installed, settings or {})
     began_s = time.monotonic()
     with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
-        environment = {**os.environ, **begin.environment, "NHALF_FABRIC": str(region.path)}
+        # All ranks are on this host, whatever job and rank of it this process is.
+        own = {name: value for name, value in os.environ.items() if not is_of_job(name)}
+        environment = {**own, **begin.environment, "NHALF_FABRIC": str(region.path)}
         code, died = _watched(begin.command, environment, region, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:
@@ -116,13 +119,7 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
         **settings,
     }
-    # A job around this one has told its own rank to all that it started.
-    foreign = {candidate.rank_variable for candidate in vendors().values()} - {
-        vendor.rank_variable,
-        "",
-    }
-    words = [word for name in sorted(foreign) for word in ("-u", name)]
-    words += [f"{name}={value}" for name, value in variables.items()]
+    words = [f"{name}={value}" for name, value in variables.items()]
     return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
 
 

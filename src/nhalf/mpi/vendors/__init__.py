@@ -81,9 +81,6 @@ class Vendor(Launcher):
     provider_needs: ClassVar[str] = ""
     """What the library needs to send everything over a provider of libfabric."""
 
-    rank_variable: ClassVar[str] = ""
-    """The variable in which its launcher tells each process its rank."""
-
     @abstractmethod
     def version_in(self, text: str) -> str:
         """The version if `mpiexec --version` of this library printed the text; else ''.

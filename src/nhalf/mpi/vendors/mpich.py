@@ -23,6 +23,7 @@ from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
@@ -48,8 +49,6 @@ STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVE
 """Variables that make an unsuitable algorithm an error instead of a silent replacement."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 PMI = "MPIR_CVAR_PMI_VERSION"
-OF_JOB = ("PMI_", "PMIX_", "HYDI_", "MPI_LOCAL")
-"""Beginnings of the variables by which launchers join their ranks."""
 PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
 """Values of `PMI` by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of
 PMI-1 as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
@@ -246,7 +245,7 @@ def _printed(library: Library, name: str) -> str:
 @functools.cache
 def _printed_by(command: str, environment: tuple[tuple[str, str], ...]) -> str:
     # It starts MPI: a tracer would take it for the program, and a launcher for one of its ranks.
-    of_job = [word for name in os.environ if name.startswith(OF_JOB) for word in ("-u", name)]
+    of_job = [word for name in os.environ if is_of_job(name) for word in ("-u", name)]
     alone = {**dict(environment), "LD_PRELOAD": ""}
     outcome = run(["env", *of_job, command], ASK_TIMEOUT_S, alone)
     if not outcome.succeeded:

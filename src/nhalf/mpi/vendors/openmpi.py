@@ -54,7 +54,6 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
-    rank_variable: ClassVar[str] = "OMPI_COMM_WORLD_RANK"
     provider_needs: ClassVar[str] = "it needs pml cm with mtl ofi"
 
     def version_in(self, text: str) -> str:

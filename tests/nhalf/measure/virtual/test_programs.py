@@ -125,7 +125,7 @@ def test_a_program_that_ends_before_it_begins(programs: Path) -> None:
 def test_the_rank_of_a_job_around_it_is_another(
     vendor: str, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_JOB_ID"):
         monkeypatch.setenv(name, "1")
     outcome = tried("altix-bx2", vendor, 2, built(vendor, "habits", programs), "barriers")
     assert outcome.exit_code == 0, outcome.stderr

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A virtual machine is one host, whatever job it is started in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.nhalf.measure.virtual.programs import built, library_of
+
+from .conftest import NHALF, Cluster
+
+pytestmark = pytest.mark.slow
+
+JOBS = {
+    "step": ["srun", "--mpi=pmi2", "-N1", "-n1"],
+    "pmix": ["srun", "--mpi=pmix", "-N1", "-n1"],
+    "allocation": ["salloc", "--nodes=2"],
+}
+STARTS = [
+    ("step", "mpich"),
+    *(
+        pytest.param(job, vendor, marks=pytest.mark.full)
+        for job in JOBS
+        for vendor in ("mpich", "openmpi", "intel")
+        if (job, vendor) != ("step", "mpich")
+    ),
+]
+
+
+@pytest.mark.parametrize(("job", "vendor"), STARTS)
+def test_a_virtual_machine_within_a_job(
+    cluster: Cluster, tmp_path: Path, job: str, vendor: str
+) -> None:
+    program = built(vendor, "habits", tmp_path)
+    command = [*NHALF, "try", "--machine", "altix-bx2", "--ranks", "4", "--json"]
+    command += ["--mpi", library_of(vendor).name, "--", str(program), "barriers"]
+    outcome = cluster.run(*JOBS[job], *command)
+    assert outcome.returncode == 0, outcome.stderr
+    assert json.loads(outcome.stdout.splitlines()[-1])["ranks"] == 4
