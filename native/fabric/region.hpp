@@ -53,6 +53,9 @@ struct alignas(128) Slot {
   Picoseconds incoming_free;
   std::uint32_t turn;
   std::uint32_t is_idle;
+  /// The thread that waits for the turn, 0 if it must stay on its cores, and whether it was moved.
+  std::int32_t thread;
+  std::uint32_t is_moved;
   Doing doing;
 };
 

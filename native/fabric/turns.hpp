@@ -13,6 +13,7 @@
 #include "fabric/picoseconds.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
+#include "fabric/shared_core.hpp"
 #include "fabric/stop.hpp"
 
 namespace nhalf::fabric {
@@ -29,8 +30,9 @@ class Turns {
     region_.members[self_].process = static_cast<std::uint32_t>(getpid());
     region_.members[self_].presence = Presence::active;
     region_.next[self_] = 0;
+    const auto cores = own_cores();
     if (__atomic_add_fetch(&region_.joined, 1, __ATOMIC_ACQ_REL) < ranks_) {
-      wait();
+      wait(cores);
       return;
     }
     for (std::size_t rank = 0; rank < ranks_max; ++rank)
@@ -85,18 +87,31 @@ class Turns {
   void pass() {
     const auto next = chosen();
     if (next == self_) return;
+    const auto cores = own_cores();
     hand_over(next);
-    wait();
+    wait(cores);
+  }
+  /// Returns them before another rank has the turn, which moves this one.
+  OwnCores own_cores() {
+    OwnCores cores;
+    const auto thread = static_cast<std::int32_t>(syscall(SYS_gettid));
+    region_.slots[self_].thread = cores.is_told() ? thread : 0;
+    return cores;
   }
   void hand_over(std::size_t rank) {
     region_.owner = static_cast<std::uint32_t>(rank);
-    wake(region_.slots[rank]);
+    auto& slot = region_.slots[rank];
+    if (slot.thread != 0) slot.is_moved = move_here(slot.thread) ? 1 : 0;
+    wake(slot);
   }
-  void wait() {
-    auto& turn = region_.slots[self_].turn;
+  void wait(const OwnCores& cores) {
+    auto& slot = region_.slots[self_];
+    auto& turn = slot.turn;
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) == 0)
       syscall(SYS_futex, &turn, FUTEX_WAIT, 0, nullptr, nullptr, 0);
     __atomic_store_n(&turn, 0, __ATOMIC_RELAXED);
+    if (slot.is_moved != 0) cores.restore();
+    slot.is_moved = 0;
     end_if_stopped(region_);
   }
 

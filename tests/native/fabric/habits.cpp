@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways to wait and to end, by name.
 #include <mpi.h>
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +72,24 @@ void barriers() {
   for (int time = 0; time < 3; ++time) MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Whether a rank may use other cores after its waits than before.
+void cores() {
+  cpu_set_t begin;
+  cpu_set_t end;
+  sched_getaffinity(0, sizeof begin, &begin);
+  for (int time = 0; time < 10; ++time) MPI_Barrier(MPI_COMM_WORLD);
+  sched_getaffinity(0, sizeof end, &end);
+  std::puts(CPU_EQUAL(&begin, &end) != 0 ? "as before" : "others");
+}
+/// The same for one that binds itself.
+void binding() {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(sched_getcpu(), &own);
+  sched_setaffinity(0, sizeof own, &own);
+  cores();
+}
+
 void window() {
   double* memory = nullptr;
   MPI_Win window = MPI_WIN_NULL;
@@ -84,6 +103,8 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "clock") clock_loop();
   if (habit == "test") test_loop();
   if (habit == "sleep") sleeping();
+  if (habit == "cores") cores();
+  if (habit == "binding") binding();
   if (habit == "window") window();
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);

@@ -89,6 +89,14 @@ def test_loops_and_sleep_end_in_virtual_time(
     assert all(re.fullmatch(line, printed) for printed in outcome.stdout.splitlines())
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this process has one core")
+@pytest.mark.parametrize("habit", ["cores", "binding"])
+@every_library
+def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, programs: Path) -> None:
+    outcome = tried("altix-bx2", vendor, 3, built(vendor, "habits", programs), habit)
+    assert outcome.stdout.splitlines() == ["as before"] * 3, outcome.stderr
+
+
 @pytest.mark.parametrize(
     ("habit", "words"),
     [
