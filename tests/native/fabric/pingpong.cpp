@@ -10,8 +10,8 @@ int main(int count, char** words) {
   MPI_Init(&count, &words);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::vector<char> data(1 << 20, static_cast<char>(rank + 1));
-  for (int size = 0; size <= 1 << 20; size = size == 0 ? 1 : 4 * size) {
+  std::vector<char> data(1 << 22, static_cast<char>(rank + 1));
+  for (int size = 0; size <= 1 << 22; size = size == 0 ? 1 : 4 * size) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     for (int round = 0; round < rounds && rank < 2; ++round)

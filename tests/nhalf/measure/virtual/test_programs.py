@@ -40,7 +40,7 @@ def test_half_a_round_trip_is_the_machines_curve(
     outcome = tried(name, vendor, 2, program, options=f"--placement {placement}")
     assert outcome.exit_code == 0, outcome.stderr
     lines = [line.split() for line in outcome.stdout.splitlines()]
-    assert len(lines) == 12
+    assert len(lines) == 13
     for size, time_ps in lines:
         expected = time_at_s(curve, int(size)) * 1e12
         assert float(time_ps) - CLOCK_PS == pytest.approx(expected, rel=1e-5), size
