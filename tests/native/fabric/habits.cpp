@@ -97,6 +97,13 @@ void window() {
   MPI_Win_free(&window);
 }
 
+/// Waits for what nobody does outside MPI.
+void outside(int rank) {
+  int ends[2];
+  char byte = 0;
+  if (rank == 1 && pipe(ends) == 0) static_cast<void>(read(ends[0], &byte, 1));
+}
+
 void act(std::string_view habit, int rank, int ranks) {
   if (habit == "deadlock") deadlock(rank);
   if (habit == "endless") endless_looks(rank);
@@ -106,6 +113,7 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "cores") cores();
   if (habit == "binding") binding();
   if (habit == "window") window();
+  if (habit == "outside") outside(rank);
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
@@ -115,6 +123,7 @@ void act(std::string_view habit, int rank, int ranks) {
 }  // namespace
 
 int main(int count, char** words) {
+  if (count > 1 && std::string_view(words[1]) == "never") pause();
   MPI_Init(&count, &words);
   int rank = 0;
   int ranks = 0;

@@ -42,6 +42,9 @@ class Request(JsonOption, heading="On which machine"):
         str,
         Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
     ] = "none"
+    timeout: Annotated[str, Option("Give up on ranks that have not called MPI for this long.")] = (
+        "5m"
+    )
 
 
 def command(request: Request) -> int:
@@ -80,6 +83,7 @@ def command(request: Request) -> int:
 
 def _trial(request: Request) -> Trial:
     """What is to run; raises InputError if the request does not say it."""
+    from nhalf.base.units import parse_duration
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.machines.message import Messages
     from nhalf.measure.virtual.launch import Trial
@@ -101,6 +105,7 @@ def _trial(request: Request) -> Trial:
         command=request.command,
         nodes=nodes_of(machine, request.ranks, request.placement),
         computing_factor=_factor(request.computing),
+        timeout_s=parse_duration(request.timeout),
     )
 
 

@@ -19,6 +19,7 @@ from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
+from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.wires import description
 from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_job
@@ -30,6 +31,8 @@ ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
 NAME = "nhalf"
 """The provider's name in libfabric."""
+TIMEOUT_S = 300.0
+"""How long all ranks may compute between their calls of MPI."""
 BYPASS = "the library bypasses the virtual network"
 
 
@@ -42,6 +45,7 @@ class Trial:
     command: Sequence[str]
     nodes: Sequence[int]
     computing_factor: float = 0.0
+    timeout_s: float = TIMEOUT_S
 
     @property
     def ranks(self) -> int:
@@ -79,7 +83,8 @@ def run(
         # All ranks are on this host, whatever job and rank of it this process is.
         own = {name: value for name, value in os.environ.items() if not is_of_job(name)}
         environment = {**own, **begin.environment, "NHALF_FABRIC": str(region.path)}
-        code, died = _watched(begin.command, environment, region, trial.ranks)
+        standstill = Standstill(region, trial.ranks, trial.timeout_s)
+        code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:
         raise _error_of(stopped, trial.library)
@@ -124,11 +129,15 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
 
 
 def _watched(
-    command: Sequence[str], environment: Mapping[str, str], region: Region, ranks: int
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    region: Region,
+    standstill: Standstill,
+    ranks: int,
 ) -> tuple[int, str]:
     """Run a command until it ends or its ranks cannot go on.
 
-    Returns the exit code as shells do, and which rank died; '' if none.
+    Returns the exit code as shells do, and which rank died or holds up the others; '' if none.
     """
     segments = SegmentsLeft()
     with selectors.DefaultSelector() as selector:
@@ -139,7 +148,7 @@ def _watched(
             )
             with process:
                 try:
-                    died = _wait(process, selector, watch, region, ranks)
+                    died = _wait(process, selector, watch, region, standstill, ranks)
                     with suppress(subprocess.TimeoutExpired):
                         # Ranks that stopped end by themselves; one that died ends nobody.
                         process.wait(0 if died else ENDS_ALONE_S)
@@ -158,15 +167,17 @@ def _wait(
     selector: selectors.BaseSelector,
     watch: RankWatch,
     region: Region,
+    standstill: Standstill,
     ranks: int,
 ) -> str:
-    """Wait until a process ends, or its ranks cannot go on; returns which rank died."""
+    """Wait until a process ends, or its ranks cannot go on; returns which rank is to blame."""
     died = ""
     while process.poll() is None and region.stopped is None and not died:
         watch.note([key.fd for key, _ in selector.select(LOOK_S)])
         if watch.first_process:
             died = _died(region.members(ranks), watch.first_process)
             watch.first_process = 0
+        died = died or standstill.reason
     return died
 
 

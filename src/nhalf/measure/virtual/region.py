@@ -26,6 +26,8 @@ ADDRESSES_SHARE = 4
 """The region takes a fourth at most of the addresses that a limit leaves to a process."""
 OUTCOME_AT, MEMBERS_AT = 65536, 69632
 _MEMBER = struct.Struct("=IIQQQ")
+RANKS_MAX = 1024
+_OWNER_AT = MEMBERS_AT + RANKS_MAX * _MEMBER.size + 4
 _WRITTEN = 2
 _TEXT_BYTES = 4092
 
@@ -107,6 +109,12 @@ class Region:
         text = os.pread(self._file, _TEXT_BYTES, OUTCOME_AT + 4).partition(b"\0")[0]
         kind, _, reason = text.decode(errors="replace").partition(":")
         return Stopped(kind, reason)
+
+    @property
+    def owner(self) -> int:
+        """The rank whose turn it is."""
+        (rank,) = struct.unpack("=I", os.pread(self._file, 4, _OWNER_AT))
+        return int(rank)
 
     def members(self, ranks: int) -> list[Member]:
         """The ranks in their order."""

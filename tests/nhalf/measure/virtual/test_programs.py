@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,24 @@ def test_a_rank_that_dies_is_named_and_leaves_nothing(
     assert re.search(f"nhalf: error: {words}$", outcome.stderr.strip())
     own = [name for name in set(os.listdir(SHARED)) - before if "nhalf" in name]
     assert own == []
+
+
+@pytest.mark.parametrize(
+    ("habit", "words"),
+    [
+        (
+            "outside",
+            r"rank 1 \(process \d+\) computes \(then raise --timeout\) or waits outside MPI",
+        ),
+        ("never", r"rank 0 and 2 more did not get through MPI_Init or to its first message"),
+    ],
+)
+def test_ranks_that_wait_outside_mpi_are_given_up(habit: str, words: str, programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried("altix-bx2", "mpich", 3, program, habit, options="--timeout 2s")
+    assert outcome.exit_code == 1
+    assert re.search(rf"nhalf: error: no rank went on for 2 s: {words}$", outcome.stderr.strip())
+    assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
 
 
 def test_the_exit_code_is_the_programs(programs: Path) -> None:

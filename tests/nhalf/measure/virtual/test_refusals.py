@@ -44,6 +44,7 @@ def test_a_library_that_nobody_has_tried() -> None:
             ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
             "is not a way to count computing",
         ),
+        (["--machine", "sp2-mpl", "--timeout", "0", "--", "true"], "'0' is not a duration"),
     ],
 )
 def test_requests_that_say_too_little(

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of a virtual machine that go on no more: they wait for something outside MPI, or compute.
+
+Virtual time shows who waits in MPI for ever. Waits outside it have a limit of real time only.
+"""
+
+from __future__ import annotations
+
+import time
+
+from nhalf.base.units import format_time
+from nhalf.measure.virtual.region import Member, Presence, Region
+
+LOOK_S = 1.0
+
+
+class Standstill:
+    """The time since which no rank has gone on; `reason` names who holds up the others."""
+
+    def __init__(self, region: Region, ranks: int, timeout_s: float) -> None:
+        self._region = region
+        self._ranks = ranks
+        self._timeout_s = timeout_s
+        self._members: list[Member] = []
+        self._since_s = self._looked_s = time.monotonic()
+
+    @property
+    def reason(self) -> str:
+        """Why to give up; '' while the limit is not exceeded."""
+        now_s = time.monotonic()
+        if now_s - self._looked_s < min(LOOK_S, self._timeout_s):
+            return ""
+        self._looked_s = now_s
+        members = self._region.members(self._ranks)
+        is_over = all(member.presence >= Presence.FINISHED for member in members)
+        if is_over or members != self._members:
+            self._members = members
+            self._since_s = now_s
+        if now_s - self._since_s < self._timeout_s:
+            return ""
+        return f"no rank went on for {format_time(self._timeout_s)}: {self._holder()}"
+
+    def _holder(self) -> str:
+        """Who holds up the others."""
+        absent = [
+            rank for rank, member in enumerate(self._members) if member.presence == Presence.ABSENT
+        ]
+        if absent:
+            number_more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            return f"rank {absent[0]}{number_more} did not get through MPI_Init or to its first message"
+        owner = self._region.owner
+        process = self._members[owner].process
+        return (
+            f"rank {owner} (process {process}) computes (then raise --timeout) or waits outside MPI"
+        )
