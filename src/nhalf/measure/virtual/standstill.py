@@ -47,7 +47,7 @@ class Standstill:
         ]
         if absent:
             number_more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            return f"rank {absent[0]}{number_more} did not get through MPI_Init or to its first message"
+            return f"rank {absent[0]}{number_more} did not get to its first message"
         owner = self._region.owner
         process = self._members[owner].process
         return (

@@ -125,7 +125,7 @@ def test_a_rank_that_dies_is_named_and_leaves_nothing(
             "outside",
             r"rank 1 \(process \d+\) computes \(then raise --timeout\) or waits outside MPI",
         ),
-        ("never", r"rank 0 and 2 more did not get through MPI_Init or to its first message"),
+        ("never", r"rank 0 and 2 more did not get to its first message"),
     ],
 )
 def test_ranks_that_wait_outside_mpi_are_given_up(habit: str, words: str, programs: Path) -> None:
