@@ -78,7 +78,9 @@ class Journal:
         """Close the file once everything is on disk; safe to call twice."""
         if self._later is not None:
             self._later.cancel()
-            self._later.join()
+            # An interrupt may have come before it began.
+            if self._later.is_alive():
+                self._later.join()
             self._later = None
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):

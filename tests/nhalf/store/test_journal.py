@@ -192,3 +192,15 @@ def test_a_full_disk_is_one_clear_line_and_leaves_whole_lines(
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Journal(tmp_path / "none" / "journal.jsonl")
+
+
+def test_an_interrupt_before_the_timer_begins_leaves_whole_lines(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Timer, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        append(path, {"event": "point", "n": 4})
+    assert len(list(events(path))) == len(LINES) + 1
