@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
@@ -90,6 +91,18 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def stop_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill all that a process started with `start_new_session` has begun, in any group."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            # The name before may have blanks and brackets: state, parent, group, session.
+            session = int(
+                (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[3]
+            )
+            if session == process.pid:
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 class _Outputs:
