@@ -96,13 +96,21 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
 def stop_session(process: subprocess.Popen[bytes]) -> None:
     """Kill all that a process started with `start_new_session` has begun, in any group."""
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            # The name before may have blanks and brackets: state, parent, group, session.
-            session = int(
-                (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[3]
-            )
-            if session == process.pid:
+        with suppress(OSError):
+            if int(_status(folder)[3]) == process.pid:
                 os.kill(int(folder.name), signal.SIGKILL)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process has not ended; one that ended may wait for its parent to notice."""
+    with suppress(OSError):
+        return _status(Path("/proc") / str(process))[0] not in "ZX"
+    return False
+
+
+def _status(folder: Path) -> list[str]:
+    """The state, parent, group, session… of a process; its name before may have blanks."""
+    return (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
 class _Outputs:

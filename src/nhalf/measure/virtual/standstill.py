@@ -8,11 +8,10 @@ what counts are messages and how far each rank has come.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 
+from nhalf.base.processes import is_running
 from nhalf.base.units import format_duration
 from nhalf.measure.virtual.region import Member, Presence, Region
 
@@ -63,7 +62,7 @@ class Standstill:
     def _late(self) -> str:
         """Who has not ended though all are through MPI_Finalize."""
         for rank, member in enumerate(self._members):
-            if _runs(member.process):
+            if is_running(member.process):
                 return f"rank {rank} (process {member.process}) did not end after MPI_Finalize"
         return "all ranks ended, their launcher did not"
 
@@ -71,10 +70,3 @@ class Standstill:
 def _progress(members: Sequence[Member]) -> list[tuple[Presence, int]]:
     """What changes while ranks go on."""
     return [(member.presence, member.messages) for member in members]
-
-
-def _runs(process: int) -> bool:
-    with suppress(OSError):
-        os.kill(process, 0)
-        return True
-    return False
