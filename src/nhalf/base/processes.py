@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
@@ -90,6 +91,26 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def stop_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill all that a process started with `start_new_session` has begun, in any group."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int(_status(folder)[3]) == process.pid:
+                os.kill(int(folder.name), signal.SIGKILL)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process has not ended; one that ended may wait for its parent to notice."""
+    with suppress(OSError):
+        return _status(Path("/proc") / str(process))[0] not in "ZX"
+    return False
+
+
+def _status(folder: Path) -> list[str]:
+    """The state, parent, group, session… of a process; its name before may have blanks."""
+    return (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
 class _Outputs:

@@ -104,6 +104,11 @@ void outside(int rank) {
   if (rank == 1 && pipe(ends) == 0) static_cast<void>(read(ends[0], &byte, 1));
 }
 
+/// Looks for a file that nobody writes; sleep moves the rank's virtual clock.
+void poll() {
+  while (access("/nowhere", F_OK) != 0) usleep(1000);
+}
+
 void act(std::string_view habit, int rank, int ranks) {
   if (habit == "deadlock") deadlock(rank);
   if (habit == "endless") endless_looks(rank);
@@ -114,6 +119,7 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "binding") binding();
   if (habit == "window") window();
   if (habit == "outside") outside(rank);
+  if (habit == "poll" && rank == 1) poll();
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
@@ -132,5 +138,6 @@ int main(int count, char** words) {
   MPI_Barrier(MPI_COMM_WORLD);
   act(count > 1 ? words[1] : "", rank, ranks);
   MPI_Finalize();
+  if (rank == 1 && count > 1 && std::string_view(words[1]) == "after") poll();
   return count > 2 ? 3 : 0;
 }

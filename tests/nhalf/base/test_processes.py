@@ -4,12 +4,14 @@ from __future__ import annotations
 import os
 import re
 import selectors
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import OUTPUT_BYTES_MAX, Outcome, run
+from nhalf.base.processes import OUTPUT_BYTES_MAX, Outcome, is_running, run, stop_session
 from tests.patience import patience_s
 
 
@@ -135,3 +137,27 @@ def test_no_descriptor_stays_open() -> None:
         shell("echo x")
         run(["/nonexistent"], 1.0)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_process_that_nobody_waited_for_does_not_run() -> None:
+    with subprocess.Popen(["/bin/true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_running(process.pid)
+    assert is_running(os.getpid())
+
+
+def test_a_session_is_ended_with_its_other_groups() -> None:
+    text = (
+        "import subprocess\n"
+        "child = subprocess.Popen(['sleep', '60'], process_group=0)\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    words = [sys.executable, "-c", text]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        group = os.getpgid(child)
+        stop_session(process)
+    assert group == child
+    assert gone(child)

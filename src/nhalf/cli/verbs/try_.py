@@ -42,7 +42,7 @@ class Request(JsonOption, heading="On which machine"):
         str,
         Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
     ] = "none"
-    timeout: Annotated[str, Option("Give up on ranks that have not called MPI for this long.")] = (
+    timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
         "5m"
     )
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import stop_group
+from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
@@ -154,6 +154,9 @@ def _watched(
                         process.wait(0 if died else ENDS_ALONE_S)
                 finally:
                     _end(process, region, ranks)
+        except BaseException:
+            segments.remove()
+            raise
         finally:
             watch.close()
     code = process.returncode
@@ -189,6 +192,8 @@ def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
         if member.presence in (Presence.ACTIVE, Presence.FINISHED):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member.process, signal.SIGKILL)
+    # Ranks that have not come to MPI_Init are no members.
+    stop_session(process)
     stop_group(process)
 
 

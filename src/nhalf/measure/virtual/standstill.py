@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks of a virtual machine that go on no more: they wait for something outside MPI, or compute.
 
-Virtual time shows who waits in MPI for ever. Waits outside it have a limit of real time only.
+Virtual time shows who waits in MPI for ever. Waits outside it have a limit of real time only: a
+rank that looks for a file again and again moves its virtual clock, by sleep or by reading it, so
+what counts are messages and how far each rank has come.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
-from nhalf.base.units import format_time
+from nhalf.base.processes import is_running
+from nhalf.base.units import format_duration
 from nhalf.measure.virtual.region import Member, Presence, Region
 
 LOOK_S = 1.0
@@ -32,13 +36,12 @@ class Standstill:
             return ""
         self._looked_s = now_s
         members = self._region.members(self._ranks)
-        is_over = all(member.presence >= Presence.FINISHED for member in members)
-        if is_over or members != self._members:
-            self._members = members
+        if _progress(members) != _progress(self._members):
             self._since_s = now_s
+        self._members = members
         if now_s - self._since_s < self._timeout_s:
             return ""
-        return f"no rank went on for {format_time(self._timeout_s)}: {self._holder()}"
+        return f"no rank went on for {format_duration(self._timeout_s)}: {self._holder()}"
 
     def _holder(self) -> str:
         """Who holds up the others."""
@@ -48,8 +51,22 @@ class Standstill:
         if absent:
             number_more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             return f"rank {absent[0]}{number_more} did not get to its first message"
+        if all(member.presence >= Presence.FINISHED for member in self._members):
+            return self._late()
         owner = self._region.owner
         process = self._members[owner].process
         return (
             f"rank {owner} (process {process}) computes (then raise --timeout) or waits outside MPI"
         )
+
+    def _late(self) -> str:
+        """Who has not ended though all are through MPI_Finalize."""
+        for rank, member in enumerate(self._members):
+            if is_running(member.process):
+                return f"rank {rank} (process {member.process}) did not end after MPI_Finalize"
+        return "all ranks ended, their launcher did not"
+
+
+def _progress(members: Sequence[Member]) -> list[tuple[Presence, int]]:
+    """What changes while ranks go on."""
+    return [(member.presence, member.messages) for member in members]

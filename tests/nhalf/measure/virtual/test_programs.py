@@ -125,6 +125,8 @@ def test_a_rank_that_dies_is_named_and_leaves_nothing(
             "outside",
             r"rank 1 \(process \d+\) computes \(then raise --timeout\) or waits outside MPI",
         ),
+        ("poll", r"rank 1 \(process \d+\) computes \(then raise --timeout\) or waits outside MPI"),
+        ("after", r"rank 1 \(process \d+\) did not end after MPI_Finalize"),
         ("never", r"rank 0 and 2 more did not get to its first message"),
     ],
 )
@@ -133,6 +135,15 @@ def test_ranks_that_wait_outside_mpi_are_given_up(habit: str, words: str, progra
     outcome = tried("altix-bx2", "mpich", 3, program, habit, options="--timeout 2s")
     assert outcome.exit_code == 1
     assert re.search(rf"nhalf: error: no rank went on for 2 s: {words}$", outcome.stderr.strip())
+    assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
+
+
+@pytest.mark.slow
+def test_ranks_of_open_mpi_that_never_begin_are_ended(programs: Path) -> None:
+    program = built("openmpi", "habits", programs)
+    outcome = tried("altix-bx2", "openmpi", 2, program, "never", options="--timeout 2s")
+    assert outcome.exit_code == 1
+    assert outcome.stderr.strip().endswith("rank 0 and 1 more did not get to its first message")
     assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
 
 
