@@ -63,7 +63,10 @@ class Standstill:
         """Who has not ended though all are through MPI_Finalize."""
         for rank, member in enumerate(self._members):
             if is_running(member.process):
-                return f"rank {rank} (process {member.process}) did not end after MPI_Finalize"
+                return (
+                    f"rank {rank} (process {member.process}) works on after MPI_Finalize "
+                    "(then raise --timeout) or waits for something"
+                )
         return "all ranks ended, their launcher did not"
 
 
