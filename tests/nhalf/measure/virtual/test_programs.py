@@ -77,6 +77,12 @@ def test_looks_for_a_message_that_nobody_sends_are_a_deadlock(programs: Path) ->
 
 
 @every_library
+def test_a_look_that_finds_a_message_waits_for_no_other(vendor: str, programs: Path) -> None:
+    outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "probe")
+    assert outcome.stdout == "probed\n", outcome.stderr
+
+
+@every_library
 @pytest.mark.parametrize(
     ("habit", "line"),
     [("clock", "10000[01] reads"), ("test", "909[01] looks"), ("sleep", "2 seconds")],
