@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.measure.plan.setting import split_name
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Stopped
 from nhalf.mpi import Library
@@ -40,7 +41,7 @@ def start_virtually(
             "ask for fewer, or choose another library with --mpi",
         )
     network = provider()
-    loaded = [*wrappers(library, command, installed), network]
+    loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
     variables = {
         **vendor.over_provider(library, NAME, installed),
@@ -51,6 +52,12 @@ def start_virtually(
     }
     words = [f"{name}={value}" for name, value in variables.items()]
     return start(library, ["env", *words, *command], ranks, bind=False)
+
+
+def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
+    """The library as it is installed, for which wrappers are compiled once."""
+    name, _ = split_name(library.name)
+    return next((each for each in installed if each.name == name), library)
 
 
 def surroundings() -> dict[str, str]:
