@@ -50,7 +50,7 @@ class VirtualMachine:
 
     @property
     def host(self) -> str:
-        """What stands for the host where results name it; also of a machine fitted to such a run."""
+        """What stands for the host where results name it; the same for one fitted to such a run."""
         return f"virtual: {self.name.removeprefix('virtual: ')}"
 
     @cached_property

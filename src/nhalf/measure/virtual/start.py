@@ -57,7 +57,7 @@ def start_virtually(
 def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
     """The library as it is installed, for which wrappers are compiled once."""
     name, _ = split_name(library.name)
-    return next((each for each in installed if each.name == name), library)
+    return next((plain for plain in installed if plain.name == name), library)
 
 
 def surroundings() -> dict[str, str]:

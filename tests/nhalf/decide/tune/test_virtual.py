@@ -24,7 +24,7 @@ PLANTED = (
     ("mpich", "allgather", "ring", "16"),
     ("openmpi", "allreduce", "basic_linear", "2K"),
     ("openmpi", "bcast", "basic_linear", "8K"),
-    ("openmpi", "bcast", "chain", "64"),
+    ("openmpi", "bcast", "pipeline", "64"),
     ("openmpi", "alltoall", "pairwise", "8"),
     ("openmpi", "allgather", "ring", "16"),
 )
