@@ -274,7 +274,11 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ <= 1) member().now += computing_.since();
+    if (depth_ > 1) return;
+    const auto time = computing_.since();
+    if (time == 0) return;
+    const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
+    member().now += time + noise;
   }
 
   /// Waits for the turn of what happens now, and takes what has arrived by now.
@@ -387,7 +391,8 @@ class Rank {
     message.cost = wire.receive;
     message.flow.ready = own.now;
     message.flow.work = std::min(wire.streams(message.size_bytes), transit);
-    message.flow.latency = transit - message.flow.work;
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
     const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
     if (is_awaited) {
       message.flow.departure = taken(sizeof(Departure));
@@ -417,6 +422,7 @@ class Rank {
   int looks_at_clock_ = 0;
   int looks_in_vain_ = 0;
   int free_polls_ = 0;
+  std::uint64_t computings_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 

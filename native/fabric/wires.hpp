@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/noise.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
 #include "fabric/routes.hpp"
@@ -108,6 +109,7 @@ class Wires {
   /// What reading a clock takes, and a look for messages in vain: loops on either end.
   Picoseconds clock_read = 10'000;
   Picoseconds empty_look = 100'000;
+  Noise noise;
   /// What messages share.
   Routes routes;
 
@@ -119,6 +121,7 @@ class Wires {
     if (name == "part") return take_part(line);
     if (name == "computing") return line.number(computing_permille);
     if (name == "clock") return line.number(clock_read);
+    if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
     if (name == "look") return line.number(empty_look);
     return name.empty() || routes.take(name, line);
   }

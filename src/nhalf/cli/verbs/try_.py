@@ -14,9 +14,12 @@ from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
+    from nhalf.measure.virtual.wires import Noise
 
 FACTOR_MAX = 1000.0
 """A processor that is slower than this is not there either."""
+NOISE_MAX = 10.0
+SEED_MAX = 2**63 - 1
 _MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
 
 
@@ -42,6 +45,14 @@ class Request(JsonOption, heading="On which machine"):
         str,
         Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
     ] = "none"
+    noise: Annotated[
+        str,
+        Option(
+            "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
+            "default: none."
+        ),
+    ] = ""
+    seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
     timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
         "5m"
     )
@@ -106,7 +117,23 @@ def _trial(request: Request) -> Trial:
         nodes=nodes_of(machine, request.ranks, request.placement),
         computing_factor=_factor(request.computing),
         timeout_s=parse_duration(request.timeout),
+        noise=_noise(request),
     )
+
+
+def _noise(request: Request) -> Noise:
+    from nhalf.base.units import parse_share
+    from nhalf.measure.virtual.wires import Noise
+
+    if "seed" in request.given and not request.noise:
+        raise InputError("--seed is that of a noise, and there is none", "add --noise 10%")
+    share = parse_share(request.noise) if request.noise else 0.0
+    if share > NOISE_MAX or request.seed > SEED_MAX:
+        raise InputError(
+            f"--noise {request.noise} --seed {request.seed} is too much",
+            f"take a share up to {100 * NOISE_MAX:.0f}% and a seed up to {SEED_MAX}",
+        )
+    return Noise(share, request.seed)
 
 
 def _factor(computing: str) -> float:

@@ -20,7 +20,7 @@ from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
 from nhalf.measure.virtual.standstill import Standstill
-from nhalf.measure.virtual.wires import description
+from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.vendors import vendor_of
@@ -46,6 +46,7 @@ class Trial:
     nodes: Sequence[int]
     computing_factor: float = 0.0
     timeout_s: float = TIMEOUT_S
+    noise: Noise = NO_NOISE
 
     @property
     def ranks(self) -> int:
@@ -79,7 +80,8 @@ def run(
     """
     begin = _start(trial, installed, settings or {})
     began_s = time.monotonic()
-    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
+    machine = description(trial.messages, trial.nodes, trial.computing_factor, trial.noise)
+    with Region(machine) as region:
         # All ranks are on this host, whatever job and rank of it this process is.
         own = {name: value for name, value in os.environ.items() if not is_of_job(name)}
         environment = {**own, **begin.environment, "NHALF_FABRIC": str(region.path)}
