@@ -98,6 +98,7 @@ class Rank {
   void enter(const MpiCall& call) {
     if (depth_++ > 0) return;
     waits_ = call.waits;
+    free_polls_ = 0;
     if (!is_running()) return;
     advance_computing();
     turns_->note_event();
@@ -180,10 +181,11 @@ class Rank {
   Message* look(Endpoint& at, const Selection& selection) {
     join();
     settle();
-    if (auto* message = at.tagged().message_for(selection)) return message;
+    free_polls_ = 0;
+    if (auto* message = at.tagged().message_for(selection)) return found(message);
     // A look in vain is an empty poll: time passes until something happens here.
     pause(at.of_receives == nullptr ? never : at.of_receives->due());
-    return at.tagged().message_for(selection);
+    return found(at.tagged().message_for(selection));
   }
   void discard(Endpoint& at, Message& message) {
     at.tagged().remove(&message);
@@ -224,6 +226,7 @@ class Rank {
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
+  static constexpr int free_polls_max = 8;
   static constexpr int looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
@@ -287,9 +290,19 @@ class Rank {
     }
   }
 
+  /// A library that has found a message polls once more before its call ends, which must not wait.
+  Message* found(Message* message) {
+    free_polls_ = message == nullptr ? 0 : free_polls_max;
+    return message;
+  }
+
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause(Picoseconds next_completion) {
+    if (free_polls_ > 0) {
+      --free_polls_;
+      return;
+    }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
     if ((depth_ > 0 && !waits_) || is_elsewhere) {
@@ -368,6 +381,7 @@ class Rank {
   bool waits_ = true;
   int looks_at_clock_ = 0;
   int looks_in_vain_ = 0;
+  int free_polls_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from nhalf.base.session_folders import remove_session_folders
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
@@ -254,6 +255,7 @@ class Probe:
         _signal_group(self._process.pid, signal.SIGKILL)
         if self._process.returncode != 0:
             self._segments.remove()
+            remove_session_folders([self._process.pid])
         self._close(self._process.stdin, self._process.stdout)
 
     def _close(self, *streams: IO[bytes] | None) -> None:
