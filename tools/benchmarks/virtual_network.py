@@ -194,9 +194,9 @@ def kernel_times(outputs: Iterable[str]) -> Times:
 
 
 NOTE = """MPICH on four nodes of `nhalf lab`, links of 1 Gbit/s, and in virtual time on the \
-machine file that was fitted to its ping-pongs there. The lab's times are medians of {runs} launches; \
-its ranks had real-time priority on a machine of {cores} cores, which was busy with other \
-programs (load {load:.0f})."""
+machine file that was fitted to its ping-pongs there. The lab's times are medians of {runs} \
+launches; its ranks had real-time priority on a machine of {cores} cores, which was busy with \
+other programs (load {load:.0f})."""
 WHY = """
 What differs, and why:
 
@@ -225,7 +225,12 @@ def page(groups: Sequence[Group], runs: int, load: float) -> str:
     )  # fmt: skip
     head = ["operation", "size", "lab", "virtual", "virtual / lab"]
     cells = [
-        table(group.title[0].upper() + group.title[1:], "", head, [_words(group, cell) for cell in group.ratios])
+        table(
+            group.title[0].upper() + group.title[1:],
+            "",
+            head,
+            [_words(group, cell) for cell in group.ratios],
+        )
         for group in groups
     ]
     return "\n".join([overview + WHY, *(f"#{text}".replace("\n\n\n", "\n") for text in cells)])

@@ -75,8 +75,7 @@ int main(int count, char** words) {
     while (std::getline(text, size, ',')) {
       const int bytes = std::atoi(size.c_str());
       const double time_s = median_s(operation, bytes, repetitions, ranks);
-      if (ranks.own == 0)
-        std::printf("%s %d %.6f\n", operation.c_str(), bytes, time_s * 1e6);
+      if (ranks.own == 0) std::printf("%s %d %.6f\n", operation.c_str(), bytes, time_s * 1e6);
     }
   }
   MPI_Finalize();
