@@ -18,13 +18,13 @@ from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.virtual.preloaded import provider, wrappers
-from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
+from nhalf.measure.virtual.region import RANKS_MAX, Member, Presence, Region, Stopped
 from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.wires import description
 from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.vendors import vendor_of
-from nhalf.sites.start import Start, start
+from nhalf.sites.start import HERE, Spread, Start, start
 
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
@@ -107,13 +107,12 @@ def run(
 
 def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, str]) -> Start:
     """The command of the launcher; the variables are for the ranks alone."""
-    vendor = vendor_of(trial.library)
-    ranks_max = vendor.virtual_ranks_max
-    if trial.ranks > ranks_max:
+    if trial.ranks > RANKS_MAX:
         raise InputError(
-            f"{trial.library.name} starts at most {ranks_max} ranks on one host",
-            "ask for fewer, or choose another library with --mpi",
+            f"the virtual network holds {RANKS_MAX} ranks at most, not {trial.ranks}",
+            "ask for fewer, or model more with --transport model",
         )
+    vendor = vendor_of(trial.library)
     network = provider()
     loaded = [*wrappers(trial.library, trial.command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
@@ -125,7 +124,18 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         **settings,
     }
     words = [f"{name}={value}" for name, value in variables.items()]
-    return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
+    command = ["env", *words, *trial.command]
+    spread = _spread(trial.ranks, vendor.daemon_ranks_max)
+    return start(trial.library, command, trial.ranks, bind=False, spread=spread)
+
+
+def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
+    """The launcher's daemons: several for many ranks, each of which takes this host for another."""
+    if daemon_ranks_max == 0 or ranks <= daemon_ranks_max:
+        return HERE
+    daemons = -(-ranks // daemon_ranks_max)
+    hosts = tuple(f"part{number}" for number in range(daemons))
+    return Spread(hosts=hosts, ranks_per_host=-(-ranks // daemons), pretended=True)
 
 
 def _watched(
