@@ -5,6 +5,8 @@
 // program's clocks are virtual. It links no libfabric: the MPI library brings its own.
 #include <rdma/providers/fi_prov.h>
 
+#include <cstdint>
+
 #include "fabric/clock_calls.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/provider/domain.hpp"
@@ -43,6 +45,11 @@ __attribute__((destructor)) void at_end() {
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED const nhalf::fabric::Interface nhalf_fabric = nhalf::fabric::interface;
+
+/// The clock of preloaded libraries (preloaded/virtual_time.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {
+  return nhalf::fabric::Rank::here().now();
+}
 
 NHALF_EXPORTED fi_provider* fi_prov_ini() {
   using namespace nhalf::fabric;

@@ -12,11 +12,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import msgspec
+
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.virtual_machine import (
+    REGION,
+    VARIABLE,
+    VirtualMachine,
+    refuse_to_trace_each_rank,
+)
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
 from nhalf.measure.virtual.standstill import Standstill
@@ -74,15 +83,16 @@ def run(
     """Run a program in virtual time, its output as it comes.
 
     `settings` are variables that come last. Raises InputError for more ranks than the launcher
-    starts, MissingError for a library that cannot use the network, FailedError for a program that
-    waits for ever, a rank that dies, and messages that bypassed the network.
+    starts and for a program that traces, MissingError for a library that cannot use the network,
+    FailedError for a program that waits for ever, a rank that dies, and messages that bypassed the
+    network.
     """
     begin = _start(trial, installed, settings or {})
     began_s = time.monotonic()
     with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
         # All ranks are on this host, whatever job and rank of it this process is.
         own = {name: value for name, value in os.environ.items() if not is_of_job(name)}
-        environment = {**own, **begin.environment, "NHALF_FABRIC": str(region.path)}
+        environment = {**own, **begin.environment, REGION: str(region.path), **_about(trial)}
         standstill = Standstill(region, trial.ranks, trial.timeout_s)
         code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
@@ -107,6 +117,7 @@ def run(
 
 def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, str]) -> Start:
     """The command of the launcher; the variables are for the ranks alone."""
+    refuse_to_trace_each_rank(trial.command)
     vendor = vendor_of(trial.library)
     ranks_max = vendor.virtual_ranks_max
     if trial.ranks > ranks_max:
@@ -125,7 +136,16 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         **settings,
     }
     words = [f"{name}={value}" for name, value in variables.items()]
-    return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
+    command = with_preload(trial.command, ":".join(map(str, loaded)))
+    return start(trial.library, ["env", *words, *command], trial.ranks, bind=False)
+
+
+def _about(trial: Trial) -> dict[str, str]:
+    """What ranks that are traced say of their machine."""
+    machine = VirtualMachine(
+        trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor
+    )
+    return {VARIABLE: msgspec.json.encode(machine).decode()}
 
 
 def _watched(
