@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
@@ -16,8 +18,6 @@ from nhalf.sites.start import HERE, Spread, Start, start
 
 NAME = "nhalf"
 """The provider's name in libfabric."""
-REGION = "NHALF_FABRIC"
-"""The variable that names the file of the ranks' region."""
 BYPASS = "the library bypasses the virtual network"
 
 
@@ -31,8 +31,9 @@ def start_virtually(
     """The command of the launcher; the variables of the network are for the ranks alone.
 
     `settings` are variables that come last. Raises InputError for more ranks than the network
-    holds, MissingError for a library that cannot use the network.
+    holds and for a program that traces, MissingError for a library that cannot use the network.
     """
+    refuse_to_trace_each_rank(command)
     if ranks > RANKS_MAX:
         raise InputError(
             f"the virtual network holds {RANKS_MAX} ranks at most, not {ranks}",
@@ -51,7 +52,8 @@ def start_virtually(
     }
     words = [f"{name}={value}" for name, value in variables.items()]
     spread = _spread(ranks, vendor.daemon_ranks_max)
-    return start(library, ["env", *words, *command], ranks, bind=False, spread=spread)
+    loading = with_preload(command, ":".join(map(str, loaded)))
+    return start(library, ["env", *words, *loading], ranks, bind=False, spread=spread)
 
 
 def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
