@@ -356,7 +356,8 @@ class Rank {
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
     const bool is_outside = is_outside_program(*region_, ranks());
-    if (quiet_ns < (is_outside ? quiet_ns_outside : quiet_ns_max)) return;
+    const auto limit_ns = is_outside ? quiet_ns_outside : quiet_ns_max;
+    if (quiet_ns < limit_ns || !turns_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 

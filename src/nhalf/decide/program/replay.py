@@ -19,7 +19,7 @@ from nhalf.decide.program.actor_state import ActorState, Spent
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.rendezvous import Rendezvous
 from nhalf.facts.program.completions import Form
-from nhalf.facts.program.operations import SCATTERS, is_non_blocking, operation
+from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.schedule import (
     COLLECTIVE,
     POST,
@@ -28,9 +28,6 @@ from nhalf.facts.program.schedule import (
     WAIT,
 )
 from nhalf.facts.program.script import Numbers, Operation, Script
-
-FROM_ROOT = ("bcast", *SCATTERS)
-TO_ROOT = ("reduce", "gather", "gatherv")
 
 
 @dataclass(slots=True)

@@ -43,6 +43,8 @@ def _headline(program: Program) -> str:
     command = program.command
     hosts = len(set(program.hosts))
     place = f" on {hosts} hosts" if hosts > 1 else ""
+    if program.trace.virtual is not None:
+        place = f" in virtual time on {program.trace.virtual.machine}"
     return (
         f"{command}\n{program.ranks} ranks{place}, {program.library}, "
         f"{format_time(program.elapsed_s)}"
