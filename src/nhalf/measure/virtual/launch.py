@@ -122,6 +122,7 @@ def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, st
         "FI_PROVIDER": NAME,
         "FI_PROVIDER_PATH": str(network.parent),
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        "NHALF_FABRIC_NODES": "1" if vendor.knows_virtual_nodes else "0",
         **settings,
     }
     words = [f"{name}={value}" for name, value in variables.items()]

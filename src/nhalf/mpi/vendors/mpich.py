@@ -78,6 +78,12 @@ class Mpich(Hydra):
 
     # Beyond this Hydra and its proxy may wait for each other when ranks exchange addresses.
     virtual_ranks_max: ClassVar[int] = 192
+    # It takes shared memory to ranks of its node, and has no setting against that.
+    knows_virtual_nodes: ClassVar[bool] = False
+    no_virtual_shared_memory: ClassVar[str] = (
+        "MPI_Init of MPICH would not end: ranks would wait in shared memory for one of their node "
+        "that waits for them in virtual time"
+    )
     provider_needs: ClassVar[str] = (
         "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
     )
