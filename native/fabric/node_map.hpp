@@ -60,7 +60,7 @@ struct NodeMates {
 
   int number = 0;
   int place = 0;
-  /// As PMIx lists them.
+  /// The ranks in the form of PMIx, such as 0,2.
   std::string text;
 };
 
