@@ -103,6 +103,8 @@ class Wires {
     return *wire;
   }
   [[nodiscard]] int ranks() const { return static_cast<int>(nodes_.size()); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
 
   /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;

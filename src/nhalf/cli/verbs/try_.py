@@ -8,13 +8,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
     from nhalf.measure.virtual.wires import Noise
+    from nhalf.mpi import Library
 
 FACTOR_MAX = 1000.0
 """A processor that is slower than this is not there either."""
@@ -53,6 +54,10 @@ class Request(JsonOption, heading="On which machine"):
         ),
     ] = ""
     seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
+    inside: Annotated[
+        str,
+        Option("Way of messages within a node: virtual, or library (its own shared memory)."),
+    ] = "virtual"
     timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
         "5m"
     )
@@ -110,9 +115,11 @@ def _trial(request: Request) -> Trial:
     if request.ranks < 1:
         raise InputError(f"{request.ranks} ranks cannot run", "give --ranks 2 or more")
     machine, library = machine_and_library(request.machine)
+    installed = find(request.mpi)
+    _check_inside(request.inside, installed)
     return Trial(
         messages=Messages(machine, library),
-        library=find(request.mpi),
+        library=installed,
         command=request.command,
         nodes=nodes_of(machine, request.ranks, request.placement),
         computing_factor=_factor(request.computing),
@@ -134,6 +141,22 @@ def _noise(request: Request) -> Noise:
             f"take a share up to {100 * NOISE_MAX:.0f}% and a seed up to {SEED_MAX}",
         )
     return Noise(share, request.seed)
+
+
+def _check_inside(way: str, library: Library) -> None:
+    """Raises for a way of messages within a node that is not possible, which says why."""
+    from nhalf.mpi.vendors import vendor_of
+
+    if way == "virtual":
+        return
+    if way != "library":
+        raise InputError(f"{way!r} is not a way within a node", "write virtual or library")
+    why = vendor_of(library).no_virtual_shared_memory
+    raise MissingError(
+        f"--inside library is not possible with {library.name}: "
+        + (why or "nhalf has not tried its shared memory in virtual time"),
+        "leave it out: messages within a node take the machine's curve for that",
+    )
 
 
 def _factor(computing: str) -> float:

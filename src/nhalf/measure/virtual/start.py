@@ -18,6 +18,8 @@ from nhalf.sites.start import HERE, Spread, Start, start
 
 NAME = "nhalf"
 """The provider's name in libfabric."""
+KNOWN_NODES = "NHALF_FABRIC_NODES"
+"""The variable that says whether the library is told who is on one node."""
 BYPASS = "the library bypasses the virtual network"
 
 
@@ -48,6 +50,7 @@ def start_virtually(
         "FI_PROVIDER": NAME,
         "FI_PROVIDER_PATH": str(network.parent),
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        KNOWN_NODES: "1" if vendor.knows_virtual_nodes else "0",
         **(settings or {}),
     }
     words = [f"{name}={value}" for name, value in variables.items()]
