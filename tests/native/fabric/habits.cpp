@@ -34,6 +34,27 @@ void endless_looks(int rank) {
   while (is_there == 0) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
 }
 
+/// Looks for an answer, and receives it, while the other waits for the receipt.
+void probe(int rank) {
+  MPI_Status status;
+  MPI_Message message;
+  for (const bool is_claimed : {false, true}) {
+    if (rank == 1) {
+      usleep(100);
+      MPI_Ssend(nullptr, 0, MPI_INT, 0, 5, MPI_COMM_WORLD);
+      MPI_Recv(nullptr, 0, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (is_claimed) {
+      MPI_Mprobe(1, 5, MPI_COMM_WORLD, &message, &status);
+      MPI_Mrecv(nullptr, 0, MPI_INT, &message, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Probe(1, 5, MPI_COMM_WORLD, &status);
+      MPI_Recv(nullptr, 0, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0) MPI_Send(nullptr, 0, MPI_INT, 1, 6, MPI_COMM_WORLD);
+  }
+  if (rank == 0) std::puts("probed");
+}
+
 /// A millisecond by the clock.
 void clock_loop() {
   const double begin = MPI_Wtime();
@@ -112,6 +133,7 @@ void poll() {
 void act(std::string_view habit, int rank, int ranks) {
   if (habit == "deadlock") deadlock(rank);
   if (habit == "endless") endless_looks(rank);
+  if (habit == "probe") probe(rank);
   if (habit == "clock") clock_loop();
   if (habit == "test") test_loop();
   if (habit == "sleep") sleeping();

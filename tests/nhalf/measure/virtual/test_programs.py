@@ -77,6 +77,12 @@ def test_looks_for_a_message_that_nobody_sends_are_a_deadlock(programs: Path) ->
 
 
 @every_library
+def test_a_look_that_finds_a_message_waits_for_no_other(vendor: str, programs: Path) -> None:
+    outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "probe")
+    assert outcome.stdout == "probed\n", outcome.stderr
+
+
+@every_library
 @pytest.mark.parametrize(
     ("habit", "line"),
     [("clock", "10000[01] reads"), ("test", "909[01] looks"), ("sleep", "2 seconds")],
@@ -142,12 +148,16 @@ def test_ranks_that_wait_outside_mpi_are_given_up(habit: str, words: str, progra
 
 
 @pytest.mark.slow
-def test_ranks_of_open_mpi_that_never_begin_are_ended(programs: Path) -> None:
+def test_ranks_of_open_mpi_that_never_begin_are_ended(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = built("openmpi", "habits", programs)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     outcome = tried("altix-bx2", "openmpi", 2, program, "never", options="--timeout 2s")
     assert outcome.exit_code == 1
     assert outcome.stderr.strip().endswith("rank 0 and 1 more did not get to its first message")
     assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_exit_code_is_the_programs(programs: Path) -> None:
