@@ -205,7 +205,8 @@ class Replay:
         if operations and any(self._last_s(state, ended) is None for ended in operations):
             return False
         now_s = state.now_s
-        own_s = state.actor.waits_s(place) + state.pending_sends_s
+        call_s = state.actor.waits_s(place) if self.costs.calls_take_time else 0.0
+        own_s = call_s + state.pending_sends_s
         end_s, state.pending_sends_s = now_s + own_s, 0.0
         for arrived_s, message in sorted(arrivals, key=_arrival) if messages[1:] else arrivals:
             busy_s = self._receives_s[message]
