@@ -93,6 +93,8 @@ class Rank {
   [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
@@ -274,7 +276,11 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ <= 1) member().now += computing_.since();
+    if (depth_ > 1) return;
+    const auto time = computing_.since();
+    if (time == 0) return;
+    const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
+    member().now += time + noise;
   }
 
   /// Waits for the turn of what happens now, and takes what has arrived by now.
@@ -352,7 +358,8 @@ class Rank {
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
     const bool is_outside = is_outside_program(*region_, ranks());
-    if (quiet_ns < (is_outside ? quiet_ns_outside : quiet_ns_max)) return;
+    const auto limit_ns = is_outside ? quiet_ns_outside : quiet_ns_max;
+    if (quiet_ns < limit_ns || !turns_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
@@ -387,7 +394,8 @@ class Rank {
     message.cost = wire.receive;
     message.flow.ready = own.now;
     message.flow.work = std::min(wire.streams(message.size_bytes), transit);
-    message.flow.latency = transit - message.flow.work;
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
     const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
     if (is_awaited) {
       message.flow.departure = taken(sizeof(Departure));
@@ -417,6 +425,7 @@ class Rank {
   int looks_at_clock_ = 0;
   int looks_in_vain_ = 0;
   int free_polls_ = 0;
+  std::uint64_t computings_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 

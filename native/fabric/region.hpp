@@ -78,9 +78,11 @@ struct Region {
   std::uint32_t joined;
   std::uint32_t owner;
   std::uint64_t messages;
-  /// Since when no rank has had anything to do, in real nanoseconds, and after how many messages.
+  /// Since when no rank has had anything to do, in real nanoseconds, after how many messages, and
+  /// how often ranks have looked since then.
   std::uint64_t quiet_since_ns;
   std::uint64_t quiet_messages;
+  std::uint64_t quiet_turns;
   HeapState heap;
   /// When each rank wants to run, side by side because they are searched at every hand-over.
   std::array<Picoseconds, ranks_max> next;

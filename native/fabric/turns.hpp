@@ -58,15 +58,19 @@ class Turns {
     pass();
   }
 
-  /// Returns for how long no rank has had an event, in real time.
+  /// Notes a turn without an event; returns for how long no rank has had one, in real time.
   std::uint64_t quiet_ns() {
     const auto now = real_ns();
     if (region_.quiet_since_ns == 0 || region_.quiet_messages != region_.messages) {
       region_.quiet_messages = region_.messages;
       region_.quiet_since_ns = now;
+      region_.quiet_turns = 0;
     }
+    ++region_.quiet_turns;
     return now - region_.quiet_since_ns;
   }
+  /// Whether every rank has had its turn since then, which takes long where processors are busy.
+  [[nodiscard]] bool has_gone_round() const { return region_.quiet_turns > 2 * ranks_; }
   void note_event() { region_.quiet_since_ns = 0; }
 
  private:

@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
 from nhalf.measure.plan.setting import split_name
+from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
-from nhalf.measure.virtual.region import Stopped
+from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.vendors import vendor_of
-from nhalf.sites.start import Start, start
+from nhalf.sites.start import HERE, Spread, Start, start
 
 NAME = "nhalf"
 """The provider's name in libfabric."""
-REGION = "NHALF_FABRIC"
-"""The variable that names the file of the ranks' region."""
+KNOWN_NODES = "NHALF_FABRIC_NODES"
+"""The variable that says whether the library is told who is on one node."""
 BYPASS = "the library bypasses the virtual network"
 
 
@@ -31,15 +33,16 @@ def start_virtually(
 ) -> Start:
     """The command of the launcher; the variables of the network are for the ranks alone.
 
-    `settings` are variables that come last. Raises InputError for more ranks than the launcher
-    starts, MissingError for a library that cannot use the network.
+    `settings` are variables that come last. Raises InputError for more ranks than the network
+    holds and for a program that traces, MissingError for a library that cannot use the network.
     """
-    vendor = vendor_of(library)
-    if ranks > vendor.virtual_ranks_max:
+    refuse_to_trace_each_rank(command)
+    if ranks > RANKS_MAX:
         raise InputError(
-            f"{library.name} starts at most {vendor.virtual_ranks_max} ranks on one host",
-            "ask for fewer, or choose another library with --mpi",
+            f"the virtual network holds {RANKS_MAX} ranks at most, not {ranks}",
+            "ask for fewer, or model more with --transport model",
         )
+    vendor = vendor_of(library)
     network = provider()
     loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
@@ -48,10 +51,22 @@ def start_virtually(
         "FI_PROVIDER": NAME,
         "FI_PROVIDER_PATH": str(network.parent),
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        KNOWN_NODES: "1" if vendor.knows_virtual_nodes else "0",
         **(settings or {}),
     }
     words = [f"{name}={value}" for name, value in variables.items()]
-    return start(library, ["env", *words, *command], ranks, bind=False)
+    spread = _spread(ranks, vendor.daemon_ranks_max)
+    loading = with_preload(command, ":".join(map(str, loaded)))
+    return start(library, ["env", *words, *loading], ranks, bind=False, spread=spread)
+
+
+def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
+    """The launcher's daemons: several for many ranks, each of which takes this host for another."""
+    if daemon_ranks_max == 0 or ranks <= daemon_ranks_max:
+        return HERE
+    daemons = -(-ranks // daemon_ranks_max)
+    hosts = tuple(f"part{number}" for number in range(daemons))
+    return Spread(hosts=hosts, ranks_per_host=-(-ranks // daemons), pretended=True)
 
 
 def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
