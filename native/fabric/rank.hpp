@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,10 +23,12 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/callers.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
 #include "fabric/endpoint.hpp"
+#include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
@@ -54,9 +57,9 @@ class Rank {
       return false;
     }
     number_ = *number;
-    last_arrival_.resize(static_cast<std::size_t>(wires_->ranks()));
     heap_.emplace(*region_, region_bytes_);
-    turns_.emplace(*region_, number_, wires_->ranks());
+    flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
+    turns_.emplace(*region_, *flows_, number_, wires_->ranks());
     return true;
   }
 
@@ -65,8 +68,8 @@ class Rank {
     if (has_joined_) return;
     has_joined_ = true;
     process_ = getpid();
-    is_ranks_thread_ = true;
-    pthread_atfork(nullptr, nullptr, [] { is_ranks_thread_ = false; });
+    callers_.note();
+    pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
     hold_life_line();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
@@ -90,14 +93,18 @@ class Rank {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
   /// Whether this thread's time is virtual.
-  [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
+  [[nodiscard]] bool is_virtual() const { return Callers::is_one() && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
+    if (!callers_.enter())
+      stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (depth_++ > 0) return;
     waits_ = call.waits;
     free_polls_ = 0;
@@ -117,9 +124,11 @@ class Rank {
   void exit() {
     if (--depth_ > 0) return;
     looks_at_clock_ = 0;
-    if (!is_running()) return;
-    slot().doing.call[0] = '\0';
-    computing_.resume();
+    if (is_running()) {
+      slot().doing.call[0] = '\0';
+      computing_.resume();
+    }
+    callers_.exit();
   }
 
   /// Reads the clock. The program pays for it, so that a loop on the clock ends; the library only
@@ -127,6 +136,8 @@ class Rank {
   Picoseconds clock() {
     // Virtual time has not begun; a loop on the clock ends even so.
     if (region_ == nullptr) return early_ += Wires().clock_read;
+    // The clock of a rank is moved by those of its threads that call MPI.
+    if (!Callers::is_one()) return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (depth_ == 0) {
       note_event();
       advance_computing();
@@ -161,19 +172,19 @@ class Rank {
     gather(parts, message.body());
     message.envelope = envelope;
     message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.target = to.rank;
     message.endpoint = to.endpoint;
-    const auto gone = schedule(message, to.rank);
-    Inbox inbox(*region_, static_cast<int>(to.rank));
-    inbox.put(message);
-    auto& receiver = region_->slots[to.rank];
-    auto& next = region_->next[to.rank];
-    if (receiver.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
+    auto* const queue = context ? from.of_sends : nullptr;
+    const bool is_awaited = schedule(message, queue != nullptr);
     ++region_->messages;
-    if (!context || from.of_sends == nullptr) return;
-    Completion sent(gone, *context);
+    if (queue == nullptr) return;
+    Completion sent(now(), *context);
     sent.size_bytes = size_bytes;
     sent.envelope = envelope;
-    from.of_sends->add(sent);
+    if (is_awaited)
+      departing_.push_back({message.flow.departure, queue, sent});
+    else
+      queue->add(sent);
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
@@ -207,6 +218,7 @@ class Rank {
     if (!has_joined_) {
       // Libraries exchange addresses outside the network before they wait for messages.
       if (!has_receives()) return false;
+      check_thread();
       join();
     }
     settle();
@@ -228,6 +240,13 @@ class Rank {
   }
 
  private:
+  /// The completion of a send whose message has not left yet, in the order in which they leave.
+  struct Departing {
+    Offset place;
+    Completions* queue;
+    Completion sent;
+  };
+
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
@@ -273,16 +292,24 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ <= 1) member().now += computing_.since();
+    if (depth_ > 1) return;
+    const auto time = computing_.since();
+    if (time == 0) return;
+    const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
+    member().now += time + noise;
   }
 
   /// Waits for the turn of what happens now, and takes what has arrived by now.
   void settle() {
-    if (!is_ranks_thread_)
-      stop("threads", "a second thread of a rank sends or receives, which is not supported");
+    check_thread();
     looks_at_clock_ = 0;
     pass_until(now());
     drain();
+  }
+  /// Progress threads of libraries, and those of programs without wrapped calls.
+  void check_thread() {
+    if (!callers_.may_poll())
+      stop("threads", "a thread beside the calls of MPI, as a progress thread, polls the network");
   }
   void pass_until(Picoseconds time) {
     turns_->pass_until(time);
@@ -290,6 +317,12 @@ class Rank {
     if (next != never) member().now = std::max(now(), next);
   }
   void drain() {
+    for (; departure() <= now(); departing_.pop_front()) {
+      auto& [place, queue, sent] = departing_.front();
+      sent.at = departure();
+      queue->add(sent);
+      heap_->give_back(place, sizeof(Departure));
+    }
     Inbox inbox(*region_, number_);
     while (inbox.due() <= now()) {
       note_event();
@@ -297,6 +330,11 @@ class Rank {
       const bool is_known = message.endpoint < endpoints_.size();
       if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
     }
+  }
+
+  /// Returns when the first message that this rank waits for has left it, if that is known.
+  [[nodiscard]] Picoseconds departure() const {
+    return departing_.empty() ? never : region_->at<Departure>(departing_.front().place).at;
   }
 
   /// A library that has found a message polls once more before its call ends, which must not wait.
@@ -322,7 +360,7 @@ class Rank {
     }
     // Libraries go on with what an event allows when they poll again, some not every time.
     if (++polls_since_event_ <= polls_per_event) return;
-    const auto next = std::min(next_completion, Inbox(*region_, number_).due());
+    const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
     slot().is_idle = 1;
     pass_until(next);
     slot().is_idle = 0;
@@ -348,9 +386,9 @@ class Rank {
   /// A loop that neither reads the clock nor sends ends by a message only.
   void find_endless_loop() {
     looks_in_vain_ = 0;
-    if (std::any_of(queues_.begin(), queues_.end(),
-                    [](auto& queue) { return queue->due() != never; }))
-      return;
+    const bool is_due = std::any_of(queues_.begin(), queues_.end(),
+                                    [](auto& queue) { return queue->due() != never; });
+    if (is_due || !departing_.empty() || flows_->due() != never) return;
     slot().has_looked_long = 1;
     if (can_nothing_happen(*region_, ranks())) stop("deadlock", who_waits(*region_, ranks()));
   }
@@ -359,35 +397,51 @@ class Rank {
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
     const bool is_outside = is_outside_program(*region_, ranks());
-    if (quiet_ns < (is_outside ? quiet_ns_outside : quiet_ns_max)) return;
+    const auto limit_ns = is_outside ? quiet_ns_outside : quiet_ns_max;
+    if (quiet_ns < limit_ns || !turns_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
-  Message& placed(std::size_t size_bytes) {
-    const auto place = heap_->take(sizeof(Message) + size_bytes);
+  Offset taken(std::size_t bytes) {
+    const auto place = heap_->take(bytes);
     if (place == 0) stop("memory", "messages on their way fill the memory of the virtual network");
+    return place;
+  }
+  Message& placed(std::size_t size_bytes) {
+    const auto place = taken(sizeof(Message) + size_bytes);
     auto& message = *new (&region_->at<std::byte>(place)) Message;
     message.size_bytes = size_bytes;
     return message;
   }
   void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
 
-  /// Sets when a message arrives; returns when its sender may change the data.
-  Picoseconds schedule(Message& message, std::uint32_t to) {
-    if (to == static_cast<std::uint32_t>(number_)) return message.arrival = now();
-    const auto& wire = wires_->between(number_, static_cast<int>(to));
+  /// Sends a message on its way; whether its sender has to wait until it has left.
+  bool schedule(Message& message, bool is_reported) {
+    const auto to = static_cast<int>(message.target);
+    if (to == number_) {
+      message.arrival = now();
+      Inbox(*region_, to).put(message);
+      return false;
+    }
+    const auto& wire = wires_->between(number_, to);
     auto& own = member();
     own.now += wire.send;
     ++own.messages;
     own.bytes += message.size_bytes;
-    const auto start = std::max(own.now, slot().outgoing_free);
+    const auto transit = wire.transit(message.size_bytes);
     message.busy = wire.busy(message.size_bytes);
     message.cost = wire.receive;
-    slot().outgoing_free = start + message.busy;
-    // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
-    auto& last = last_arrival_[to];
-    last = message.arrival = std::max(last, start + wire.transit(message.size_bytes));
-    return message.size_bytes > eager_bytes ? slot().outgoing_free : own.now;
+    message.flow.ready = own.now;
+    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
+    const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
+    if (is_awaited) {
+      message.flow.departure = taken(sizeof(Departure));
+      region_->at<Departure>(message.flow.departure).at = never;
+    }
+    flows_->add(message);
+    return is_awaited;
   }
 
   Region* region_ = nullptr;
@@ -396,11 +450,13 @@ class Rank {
   pid_t process_ = 0;
   std::optional<Wires> wires_;
   std::optional<Heap> heap_;
+  std::optional<Flows> flows_;
   std::optional<Turns> turns_;
   Computing computing_;
+  Callers callers_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
-  std::vector<Picoseconds> last_arrival_;
+  std::deque<Departing> departing_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;
@@ -411,7 +467,7 @@ class Rank {
   unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
   int polls_since_event_ = 0;
-  static inline constinit thread_local bool is_ranks_thread_ = false;
+  std::uint64_t computings_ = 0;
 };
 
 }  // namespace nhalf::fabric
