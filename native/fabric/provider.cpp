@@ -44,6 +44,16 @@ __attribute__((destructor)) void at_end() {
 
 NHALF_EXPORTED const nhalf::fabric::Interface nhalf_fabric = nhalf::fabric::interface;
 
+/// For programs that measure (host/virtual_clock.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_clock_ps() {
+  return nhalf::fabric::Rank::here().clock();
+}
+NHALF_EXPORTED std::uint64_t nhalf_virtual_sleep_until_ps(std::uint64_t time_ps) {
+  auto& rank = nhalf::fabric::Rank::here();
+  if (time_ps > rank.now()) rank.sleep(time_ps - rank.now());
+  return rank.now();
+}
+
 NHALF_EXPORTED fi_provider* fi_prov_ini() {
   using namespace nhalf::fabric;
   static fi_provider provider{

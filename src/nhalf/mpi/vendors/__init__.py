@@ -75,8 +75,8 @@ class Vendor(Launcher):
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
-    virtual_ranks_max: ClassVar[int] = 1024
-    """How many ranks the library's launcher starts on one host."""
+    daemon_ranks_max: ClassVar[int] = 0
+    """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
 
     provider_needs: ClassVar[str] = ""
     """What the library needs to send everything over a provider of libfabric."""

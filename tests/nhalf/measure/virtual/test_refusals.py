@@ -22,9 +22,9 @@ def library(vendor: str) -> Library:
     return Library(f"{vendor}-1", vendor, "1", Path("none"), None, "hydra", True, None, "prefix")
 
 
-def test_more_ranks_than_mpichs_launcher_starts() -> None:
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 193)
-    with pytest.raises(InputError, match="starts at most 192 ranks on one host"):
+def test_more_ranks_than_the_network_holds() -> None:
+    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 1025)
+    with pytest.raises(InputError, match="holds 1024 ranks at most, not 1025; ask for fewer"):
         run(trial, [])
 
 
