@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
 #include "fabric/endpoint.hpp"
+#include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
@@ -52,9 +54,9 @@ class Rank {
       return false;
     }
     number_ = *number;
-    last_arrival_.resize(static_cast<std::size_t>(wires_->ranks()));
     heap_.emplace(*region_, region_bytes_);
-    turns_.emplace(*region_, number_, wires_->ranks());
+    flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
+    turns_.emplace(*region_, *flows_, number_, wires_->ranks());
     return true;
   }
 
@@ -157,19 +159,19 @@ class Rank {
     gather(parts, message.body());
     message.envelope = envelope;
     message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.target = to.rank;
     message.endpoint = to.endpoint;
-    const auto gone = schedule(message, to.rank);
-    Inbox inbox(*region_, static_cast<int>(to.rank));
-    inbox.put(message);
-    auto& receiver = region_->slots[to.rank];
-    auto& next = region_->next[to.rank];
-    if (receiver.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
+    auto* const queue = context ? from.of_sends : nullptr;
+    const bool is_awaited = schedule(message, queue != nullptr);
     ++region_->messages;
-    if (!context || from.of_sends == nullptr) return;
-    Completion sent(gone, *context);
+    if (queue == nullptr) return;
+    Completion sent(now(), *context);
     sent.size_bytes = size_bytes;
     sent.envelope = envelope;
-    from.of_sends->add(sent);
+    if (is_awaited)
+      departing_.push_back({message.flow.departure, queue, sent});
+    else
+      queue->add(sent);
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
@@ -223,6 +225,13 @@ class Rank {
   }
 
  private:
+  /// The completion of a send whose message has not left yet, in the order in which they leave.
+  struct Departing {
+    Offset place;
+    Completions* queue;
+    Completion sent;
+  };
+
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
@@ -282,12 +291,23 @@ class Rank {
     if (next != never) member().now = std::max(now(), next);
   }
   void drain() {
+    for (; departure() <= now(); departing_.pop_front()) {
+      auto& [place, queue, sent] = departing_.front();
+      sent.at = departure();
+      queue->add(sent);
+      heap_->give_back(place, sizeof(Departure));
+    }
     Inbox inbox(*region_, number_);
     while (inbox.due() <= now()) {
       auto& message = inbox.take();
       const bool is_known = message.endpoint < endpoints_.size();
       if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
     }
+  }
+
+  /// Returns when the first message that this rank waits for has left it, if that is known.
+  [[nodiscard]] Picoseconds departure() const {
+    return departing_.empty() ? never : region_->at<Departure>(departing_.front().place).at;
   }
 
   /// A library that has found a message polls once more before its call ends, which must not wait.
@@ -310,7 +330,7 @@ class Rank {
       if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
       return;
     }
-    const auto next = std::min(next_completion, Inbox(*region_, number_).due());
+    const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
     slot().is_idle = 1;
     pass_until(next);
     slot().is_idle = 0;
@@ -324,7 +344,7 @@ class Rank {
     const auto* next = region_->next.data();
     const auto events =
         std::count_if(next, next + ranks(), [](auto time) { return time != never; });
-    if (events == 1 && Inbox(*region_, number_).due() == never)
+    if (events == 1 && flows_->due() == never && Inbox(*region_, number_).due() == never)
       stop("deadlock", who_waits(*region_, ranks()));
   }
   void find_deadlock() {
@@ -337,31 +357,45 @@ class Rank {
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
-  Message& placed(std::size_t size_bytes) {
-    const auto place = heap_->take(sizeof(Message) + size_bytes);
+  Offset taken(std::size_t bytes) {
+    const auto place = heap_->take(bytes);
     if (place == 0) stop("memory", "messages on their way fill the memory of the virtual network");
+    return place;
+  }
+  Message& placed(std::size_t size_bytes) {
+    const auto place = taken(sizeof(Message) + size_bytes);
     auto& message = *new (&region_->at<std::byte>(place)) Message;
     message.size_bytes = size_bytes;
     return message;
   }
   void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
 
-  /// Sets when a message arrives; returns when its sender may change the data.
-  Picoseconds schedule(Message& message, std::uint32_t to) {
-    if (to == static_cast<std::uint32_t>(number_)) return message.arrival = now();
-    const auto& wire = wires_->between(number_, static_cast<int>(to));
+  /// Sends a message on its way; whether its sender has to wait until it has left.
+  bool schedule(Message& message, bool is_reported) {
+    const auto to = static_cast<int>(message.target);
+    if (to == number_) {
+      message.arrival = now();
+      Inbox(*region_, to).put(message);
+      return false;
+    }
+    const auto& wire = wires_->between(number_, to);
     auto& own = member();
     own.now += wire.send;
     ++own.messages;
     own.bytes += message.size_bytes;
-    const auto start = std::max(own.now, slot().outgoing_free);
+    const auto transit = wire.transit(message.size_bytes);
     message.busy = wire.busy(message.size_bytes);
     message.cost = wire.receive;
-    slot().outgoing_free = start + message.busy;
-    // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
-    auto& last = last_arrival_[to];
-    last = message.arrival = std::max(last, start + wire.transit(message.size_bytes));
-    return message.size_bytes > eager_bytes ? slot().outgoing_free : own.now;
+    message.flow.ready = own.now;
+    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
+    message.flow.latency = transit - message.flow.work;
+    const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
+    if (is_awaited) {
+      message.flow.departure = taken(sizeof(Departure));
+      region_->at<Departure>(message.flow.departure).at = never;
+    }
+    flows_->add(message);
+    return is_awaited;
   }
 
   Region* region_ = nullptr;
@@ -370,11 +404,12 @@ class Rank {
   pid_t process_ = 0;
   std::optional<Wires> wires_;
   std::optional<Heap> heap_;
+  std::optional<Flows> flows_;
   std::optional<Turns> turns_;
   Computing computing_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
-  std::vector<Picoseconds> last_arrival_;
+  std::deque<Departing> departing_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;

@@ -48,9 +48,13 @@ struct Doing {
 struct alignas(128) Slot {
   Offset first;
   Offset last;
-  /// When the rank's way out and its way in are free again.
+  /// Messages on the rank's way out, and when it is free for the next one.
+  Offset outgoing_first;
+  Offset outgoing_last;
   Picoseconds outgoing_free;
+  /// When all that is on its way in could be there, and when the last message was.
   Picoseconds incoming_free;
+  Picoseconds incoming_last;
   std::uint32_t turn;
   std::uint32_t is_idle;
   /// The thread that waits for the turn, 0 if it must stay on its cores, and whether it was moved.
@@ -82,6 +86,11 @@ struct Region {
   HeapState heap;
   /// When each rank wants to run, side by side because they are searched at every hand-over.
   std::array<Picoseconds, ranks_max> next;
+  /// When the first message on each rank's way out begins or ends.
+  std::array<Picoseconds, ranks_max> flow_events;
+  /// What is kept of every two ranks, and of everything that messages share.
+  Offset pairs;
+  Offset loads;
   std::array<Slot, ranks_max> slots;
 
   template <class Type>
