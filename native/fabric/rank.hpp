@@ -152,9 +152,9 @@ class Rank {
   void send(Endpoint& from, Address to, const Envelope& envelope, std::span<const iovec> parts,
             std::optional<void*> context) {
     join();
-    settle();
-    looks_in_vain_ = 0;
     const auto size_bytes = bytes_in(parts);
+    run_ahead(size_bytes);
+    looks_in_vain_ = 0;
     auto& message = placed(size_bytes);
     gather(parts, message.body());
     message.envelope = envelope;
@@ -175,7 +175,7 @@ class Rank {
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
-    if (is_running()) settle();
+    if (is_running()) check_thread();
     at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
   }
 
@@ -207,7 +207,9 @@ class Rank {
       if (!has_receives()) return false;
       join();
     }
-    settle();
+    check_thread();
+    // Who waits comes to its turn when something is there, which is not before now.
+    if (is_looking()) settle();
     if (queue.due() > now()) pause(queue.due());
     return queue.due() <= now();
   }
@@ -234,6 +236,8 @@ class Rank {
 
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
+  static constexpr std::size_t ahead_messages_max = 64;
+  static constexpr std::size_t ahead_bytes_max = 1 << 20;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
   static constexpr int looks_in_vain_max = 1'000'000;
@@ -277,14 +281,27 @@ class Rank {
     if (depth_ <= 1) member().now += computing_.since();
   }
 
-  /// Waits for the turn of what happens now, and takes what has arrived by now.
-  void settle() {
+  void check_thread() {
     if (!is_ranks_thread_)
       stop("threads", "a second thread of a rank sends or receives, which is not supported");
     looks_at_clock_ = 0;
+  }
+  /// Waits for the turn of what happens now, and takes what has arrived by now.
+  void settle() {
+    check_thread();
+    ahead_messages_ = ahead_bytes_ = 0;
     pass_until(now());
     drain();
   }
+  /// Lets a rank send before its turn: messages leave at events of their own, in the order of time.
+  /// Those that wait for it take memory, so from time to time the others catch up.
+  void run_ahead(std::size_t size_bytes) {
+    check_thread();
+    ahead_bytes_ += size_bytes;
+    if (++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max) settle();
+  }
+  /// Whether a look in vain takes a moment, instead of the time until something happens.
+  [[nodiscard]] bool is_looking() const { return depth_ > 0 && !waits_; }
   void pass_until(Picoseconds time) {
     turns_->pass_until(time);
     const auto next = region_->next[static_cast<std::size_t>(number_)];
@@ -325,14 +342,15 @@ class Rank {
     }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
-    if ((depth_ > 0 && !waits_) || is_elsewhere) {
+    if (is_looking() || is_elsewhere) {
       member().now += wires_->empty_look;
       if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
       return;
     }
     const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
+    ahead_messages_ = ahead_bytes_ = 0;
     slot().is_idle = 1;
-    pass_until(next);
+    pass_until(std::max(next, now()));
     slot().is_idle = 0;
     if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
     drain();
@@ -418,6 +436,8 @@ class Rank {
   int looks_at_clock_ = 0;
   int looks_in_vain_ = 0;
   int free_polls_ = 0;
+  std::size_t ahead_messages_ = 0;
+  std::size_t ahead_bytes_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 
