@@ -93,6 +93,8 @@ class Rank {
   [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
@@ -278,7 +280,11 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ <= 1) member().now += computing_.since();
+    if (depth_ > 1) return;
+    const auto time = computing_.since();
+    if (time == 0) return;
+    const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
+    member().now += time + noise;
   }
 
   void check_thread() {
@@ -406,7 +412,8 @@ class Rank {
     message.cost = wire.receive;
     message.flow.ready = own.now;
     message.flow.work = std::min(wire.streams(message.size_bytes), transit);
-    message.flow.latency = transit - message.flow.work;
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
     const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
     if (is_awaited) {
       message.flow.departure = taken(sizeof(Departure));
@@ -438,6 +445,7 @@ class Rank {
   int free_polls_ = 0;
   std::size_t ahead_messages_ = 0;
   std::size_t ahead_bytes_ = 0;
+  std::uint64_t computings_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 
