@@ -137,7 +137,8 @@ class Rank {
     // Virtual time has not begun; a loop on the clock ends even so.
     if (region_ == nullptr) return early_ += Wires().clock_read;
     // The clock of a rank is moved by those of its threads that call MPI.
-    if (!Callers::is_one()) return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
+    if (!Callers::is_one())
+      return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (depth_ == 0) {
       note_event();
       advance_computing();
@@ -165,9 +166,9 @@ class Rank {
   void send(Endpoint& from, Address to, const Envelope& envelope, std::span<const iovec> parts,
             std::optional<void*> context) {
     join();
-    settle();
-    note_event();
     const auto size_bytes = bytes_in(parts);
+    run_ahead(size_bytes);
+    note_event();
     auto& message = placed(size_bytes);
     gather(parts, message.body());
     message.envelope = envelope;
@@ -188,7 +189,7 @@ class Rank {
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
-    if (is_running()) settle();
+    if (is_running()) check_thread();
     at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
   }
 
@@ -221,7 +222,9 @@ class Rank {
       check_thread();
       join();
     }
-    settle();
+    check_thread();
+    // Who waits comes to its turn when something is there, which is not before now.
+    if (is_look()) settle();
     if (queue.due() > now()) pause(queue.due());
     return queue.due() <= now();
   }
@@ -249,6 +252,8 @@ class Rank {
 
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
+  static constexpr std::size_t ahead_messages_max = 64;
+  static constexpr std::size_t ahead_bytes_max = 1 << 20;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
   /// Open MPI calls what is not urgent at every eighth poll.
@@ -299,17 +304,25 @@ class Rank {
     member().now += time + noise;
   }
 
-  /// Waits for the turn of what happens now, and takes what has arrived by now.
-  void settle() {
-    check_thread();
-    looks_at_clock_ = 0;
-    pass_until(now());
-    drain();
-  }
   /// Progress threads of libraries, and those of programs without wrapped calls.
   void check_thread() {
     if (!callers_.may_poll())
       stop("threads", "a thread beside the calls of MPI, as a progress thread, polls the network");
+    looks_at_clock_ = 0;
+  }
+  /// Waits for the turn of what happens now, and takes what has arrived by now.
+  void settle() {
+    check_thread();
+    ahead_messages_ = ahead_bytes_ = 0;
+    pass_until(now());
+    drain();
+  }
+  /// Lets a rank send before its turn: messages leave at events of their own, in the order of time.
+  /// Those that wait for it take memory, so from time to time the others catch up.
+  void run_ahead(std::size_t size_bytes) {
+    check_thread();
+    ahead_bytes_ += size_bytes;
+    if (++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max) settle();
   }
   void pass_until(Picoseconds time) {
     turns_->pass_until(time);
@@ -361,8 +374,9 @@ class Rank {
     // Libraries go on with what an event allows when they poll again, some not every time.
     if (++polls_since_event_ <= polls_per_event) return;
     const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
+    ahead_messages_ = ahead_bytes_ = 0;
     slot().is_idle = 1;
-    pass_until(next);
+    pass_until(std::max(next, now()));
     slot().is_idle = 0;
     if (region_->next[static_cast<std::size_t>(number_)] == never)
       find_deadlock();
@@ -467,6 +481,8 @@ class Rank {
   unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
   int polls_since_event_ = 0;
+  std::size_t ahead_messages_ = 0;
+  std::size_t ahead_bytes_ = 0;
   std::uint64_t computings_ = 0;
 };
 
