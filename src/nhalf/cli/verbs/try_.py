@@ -14,6 +14,7 @@ from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
+    from nhalf.measure.virtual.progress import VirtualProgress
     from nhalf.measure.virtual.wires import Noise
     from nhalf.mpi import Library
 
@@ -78,7 +79,7 @@ def command(request: Request) -> int:
 
     installed = libraries()
     trial = _trial(request)
-    tried = run(trial, installed)
+    tried = run(trial, installed, progress=_progress(request))
     if request.json:
         emit_json(
             {
@@ -95,6 +96,20 @@ def command(request: Request) -> int:
     else:
         sys.stderr.write(f"nhalf: {_summary(trial, tried)}\n")
     return tried.exit_code
+
+
+def _progress(request: Request) -> VirtualProgress | None:
+    """What says on a terminal how far the program is."""
+    from nhalf.measure.virtual.progress import VirtualProgress
+
+    if request.json or not sys.stderr.isatty():
+        return None
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"nhalf: {text}\n")
+        sys.stderr.flush()
+
+    return VirtualProgress(say)
 
 
 def _trial(request: Request) -> Trial:

@@ -17,7 +17,8 @@ from nhalf.machines.message import Messages
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import library_subject
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.probe import VirtualProbe
+from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi.discover import libraries
 from nhalf.sites.health import Examiner
@@ -127,8 +128,8 @@ def test_a_library_that_bypasses_the_network_is_given_up_at_once() -> None:
     machine = VirtualMachine(Messages(catalogue.machine("altix-bx2")), 2)
     command = library_subject(library).command
     begin = start_virtually(library, command, 2, libraries(), {"MPIR_CVAR_NOLOCAL": "0"})
-    wires = machine.wires(2, "2x1")
-    start = functools.partial(VirtualProbe, wires, 2, library, begin.command, begin.environment)
+    ranks = VirtualRanks(machine.wires(2, "2x1"), 2, library, VirtualProgress(print))
+    start = functools.partial(VirtualProbe, ranks, begin.command, begin.environment)
     words = r"bypasses the virtual network: MPI_.* took no time"
     with pytest.raises(LaunchError, match=words) as failure:
         start(patience_s(60.0), Examiner())
