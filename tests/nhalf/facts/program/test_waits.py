@@ -121,6 +121,32 @@ def test_ranks_that_seem_to_wait_for_each_other_end() -> None:
     assert path.length_s == pytest.approx(10.0)
 
 
+def test_threads_that_wait_at_once_are_one_wait() -> None:
+    made = timed(
+        3,
+        call(0, "MPI_Recv", "received", 1, 1, 5),
+        call(0, "MPI_Recv", "received", 2, 2, 6, thread=1),
+        call(1, "MPI_Send", "sent", 0, 4, 5),
+        call(2, "MPI_Send", "sent", 0, 5, 6),
+    )
+    assert [row[0] for row in listed(made)] == [0]
+    assert sum(map(sum, caused_s(made).values())) == pytest.approx(3.0)
+
+
+def test_a_rank_of_which_nothing_is_known_is_left_out() -> None:
+    made = timed(
+        3,
+        call(1, "MPI_Recv", "received", 2, 1, 5),
+        call(2, "MPI_Send", "sent", 1, 4, 5),
+    )
+    made.trace.ranks.pop(0)
+    assert set(caused_s(made)) == {1, 2}
+    path = critical_path(made)
+    assert path is not None
+    assert set(path.computing_s) <= {1, 2}
+    assert any("Rank 2 computes" in line or "computing" in line for line in answer_lines(made))
+
+
 def test_the_answer_is_ten_lines_at_most() -> None:
     made = timed(
         3,
