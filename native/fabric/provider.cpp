@@ -9,6 +9,7 @@
 
 #include "fabric/clock_calls.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
 #include "fabric/rank.hpp"

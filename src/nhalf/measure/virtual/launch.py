@@ -23,7 +23,7 @@ from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, VirtualMachin
 from nhalf.measure.virtual.region import Member, Presence, Region
 from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
-from nhalf.measure.virtual.wires import description
+from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
 LOOK_S = 0.05
@@ -43,6 +43,7 @@ class Trial:
     nodes: Sequence[int]
     computing_factor: float = 0.0
     timeout_s: float = TIMEOUT_S
+    noise: Noise = NO_NOISE
 
     @property
     def ranks(self) -> int:
@@ -77,7 +78,8 @@ def run(
     """
     begin = start_virtually(trial.library, trial.command, trial.ranks, installed, settings)
     began_s = time.monotonic()
-    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
+    machine = description(trial.messages, trial.nodes, trial.computing_factor, trial.noise)
+    with Region(machine) as region:
         own = {**surroundings(), REGION: str(region.path), **_about(trial)}
         environment = {**own, **begin.environment}
         standstill = Standstill(region, trial.ranks, trial.timeout_s)
