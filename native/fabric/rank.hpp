@@ -97,6 +97,7 @@ class Rank {
   [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
+  [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
@@ -217,6 +218,7 @@ class Rank {
   Completion take(Completions& queue) {
     const auto completion = queue.take();
     member().now += completion.cost;
+    free_polls_ = std::max(free_polls_, polls_after_completion);
     return completion;
   }
 
@@ -238,6 +240,8 @@ class Rank {
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
+  /// A library polls until nothing is complete, and begins what follows only then.
+  static constexpr int polls_after_completion = 2;
   static constexpr int looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
