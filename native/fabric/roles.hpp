@@ -120,8 +120,10 @@ inline Role collective(const Caller&, Call call, std::uint64_t bytes, MPI_Comm c
   if (role.must_move && sends_everywhere(call)) role.sent.messages = 1;
   return role;
 }
-inline Role rooted(const Caller& on, Call call, std::uint64_t bytes, int, MPI_Comm comm) {
-  return collective(on, call, bytes, comm);
+/// The root of a gathering keeps its own part, whatever its size.
+inline Role rooted(const Caller& on, Call call, std::uint64_t bytes, int root, MPI_Comm comm) {
+  const bool stays = is_named(call, "atherv") && !goes_elsewhere(root, comm);
+  return collective(on, call, stays ? 0 : bytes, comm);
 }
 inline Role waiting(const Caller&, Call, MPI_Comm) {
   return {};
@@ -133,13 +135,39 @@ template <class... Arguments>
 std::uint64_t sum(const Arguments&...) {
   return 0;
 }
-template <class... Arguments>
-std::uint64_t block_of(const Arguments&...) {
-  return 0;
+/// What a rank has for all others of operations whose amounts differ.
+template <class Count, class Counts>
+std::uint64_t block_of(const Caller& on, const void* in, Count in_count, MPI_Datatype in_type,
+                       const Counts*, MPI_Datatype, MPI_Comm) {
+  return in == MPI_IN_PLACE ? 0 : on.bytes(in_count, in_type);
 }
 template <class... Arguments>
 std::uint64_t blocks(const Arguments&...) {
   return 0;
+}
+/// All ranks of a communicator; their number is of no interest where every block has one size.
+struct All {
+  MPI_Comm comm;
+
+  explicit(false) operator std::uint64_t() const { return 1; }
+};
+template <class Count>
+std::uint64_t blocks(const Caller& on, const void* in, const Count* in_counts, MPI_Datatype in_type,
+                     const Count* out_counts, MPI_Datatype out_type, const All& all) {
+  int own = 0;
+  int ranks = 0;
+  int is_between = 0;
+  NHALF_OWN(Comm_rank)(all.comm, &own);
+  NHALF_OWN(Comm_size)(all.comm, &ranks);
+  NHALF_OWN(Comm_test_inter)(all.comm, &is_between);
+  if (is_between != 0) return 0;
+  const bool is_in_place = in == MPI_IN_PLACE;
+  std::uint64_t bytes = 0;
+  for (int other = 0; other < ranks; ++other)
+    if (other != own)
+      bytes +=
+          on.bytes((is_in_place ? out_counts : in_counts)[other], is_in_place ? out_type : in_type);
+  return bytes;
 }
 template <class... Arguments>
 std::uint64_t scattered(const Arguments&...) {
@@ -148,8 +176,8 @@ std::uint64_t scattered(const Arguments&...) {
 inline std::uint64_t neighbours(const Caller&, MPI_Comm) {
   return 0;
 }
-inline std::uint64_t size_of(const Caller&, MPI_Comm) {
-  return 1;
+inline All size_of(const Caller&, MPI_Comm comm) {
+  return {comm};
 }
 inline std::uint64_t group_size(const Caller&, MPI_Comm) {
   return 1;
