@@ -174,7 +174,8 @@ class Flows {
   }
   void wake(std::uint32_t rank, Picoseconds time) {
     auto& next = region_.next[rank];
-    if (region_.slots[rank].is_idle != 0) next = std::min(next, time);
+    if (region_.slots[rank].is_idle != 0)
+      next = std::min(next, std::max(time, region_.members[rank].now));
   }
 
   /// Gives every message that streams its share from now on.

@@ -5,8 +5,11 @@
 // program's clocks are virtual. It links no libfabric: the MPI library brings its own.
 #include <rdma/providers/fi_prov.h>
 
+#include <cstdint>
+
 #include "fabric/clock_calls.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
 #include "fabric/rank.hpp"
@@ -52,6 +55,10 @@ NHALF_EXPORTED std::uint64_t nhalf_virtual_sleep_until_ps(std::uint64_t time_ps)
   auto& rank = nhalf::fabric::Rank::here();
   if (time_ps > rank.now()) rank.sleep(time_ps - rank.now());
   return rank.now();
+}
+/// The clock of preloaded libraries (preloaded/virtual_time.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {
+  return nhalf::fabric::Rank::here().now();
 }
 
 NHALF_EXPORTED fi_provider* fi_prov_ini() {

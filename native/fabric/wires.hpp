@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/noise.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
 #include "fabric/routes.hpp"
@@ -102,12 +103,15 @@ class Wires {
     return *wire;
   }
   [[nodiscard]] int ranks() const { return static_cast<int>(nodes_.size()); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
 
   /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;
   /// What reading a clock takes, and a look for messages in vain: loops on either end.
   Picoseconds clock_read = 10'000;
   Picoseconds empty_look = 100'000;
+  Noise noise;
   /// What messages share.
   Routes routes;
 
@@ -119,6 +123,7 @@ class Wires {
     if (name == "part") return take_part(line);
     if (name == "computing") return line.number(computing_permille);
     if (name == "clock") return line.number(clock_read);
+    if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
     if (name == "look") return line.number(empty_look);
     return name.empty() || routes.take(name, line);
   }

@@ -12,15 +12,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import msgspec
+
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, VirtualMachine
 from nhalf.measure.virtual.region import Member, Presence, Region
 from nhalf.measure.virtual.standstill import Standstill
-from nhalf.measure.virtual.start import REGION, error_of, start_virtually, surroundings
-from nhalf.measure.virtual.wires import description
+from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
+from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
 LOOK_S = 0.05
@@ -40,6 +43,7 @@ class Trial:
     nodes: Sequence[int]
     computing_factor: float = 0.0
     timeout_s: float = TIMEOUT_S
+    noise: Noise = NO_NOISE
 
     @property
     def ranks(self) -> int:
@@ -68,13 +72,16 @@ def run(
     """Run a program in virtual time, its output as it comes.
 
     `settings` are variables that come last. Raises InputError for more ranks than the launcher
-    starts, MissingError for a library that cannot use the network, FailedError for a program that
-    waits for ever, a rank that dies, and messages that bypassed the network.
+    starts and for a program that traces, MissingError for a library that cannot use the network,
+    FailedError for a program that waits for ever, a rank that dies, and messages that bypassed the
+    network.
     """
     begin = start_virtually(trial.library, trial.command, trial.ranks, installed, settings)
     began_s = time.monotonic()
-    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
-        environment = {**surroundings(), **begin.environment, REGION: str(region.path)}
+    machine = description(trial.messages, trial.nodes, trial.computing_factor, trial.noise)
+    with Region(machine) as region:
+        own = {**surroundings(), REGION: str(region.path), **_about(trial)}
+        environment = {**own, **begin.environment}
         standstill = Standstill(region, trial.ranks, trial.timeout_s)
         code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
@@ -95,6 +102,14 @@ def run(
         exit_code=code,
         has_begun=has_begun,
     )
+
+
+def _about(trial: Trial) -> dict[str, str]:
+    """What ranks that are traced say of their machine."""
+    machine = VirtualMachine(
+        trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor
+    )
+    return {VARIABLE: msgspec.json.encode(machine).decode()}
 
 
 def _watched(

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from nhalf.base.processes import stop_session
 from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.traced.virtual_machine import REGION
 from nhalf.measure.virtual.region import Presence, Region
-from nhalf.measure.virtual.start import BYPASS, REGION, error_of, surroundings
+from nhalf.measure.virtual.start import BYPASS, error_of, surroundings
 from nhalf.mpi import Library
 from nhalf.sites.health import Examiner
 

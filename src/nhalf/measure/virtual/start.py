@@ -7,6 +7,9 @@ import os
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.measure.plan.setting import split_name
+from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
@@ -16,8 +19,8 @@ from nhalf.sites.start import HERE, Spread, Start, start
 
 NAME = "nhalf"
 """The provider's name in libfabric."""
-REGION = "NHALF_FABRIC"
-"""The variable that names the file of the ranks' region."""
+KNOWN_NODES = "NHALF_FABRIC_NODES"
+"""The variable that says whether the library is told who is on one node."""
 BYPASS = "the library bypasses the virtual network"
 
 
@@ -31,8 +34,9 @@ def start_virtually(
     """The command of the launcher; the variables of the network are for the ranks alone.
 
     `settings` are variables that come last. Raises InputError for more ranks than the network
-    holds, MissingError for a library that cannot use the network.
+    holds and for a program that traces, MissingError for a library that cannot use the network.
     """
+    refuse_to_trace_each_rank(command)
     if ranks > RANKS_MAX:
         raise InputError(
             f"the virtual network holds {RANKS_MAX} ranks at most, not {ranks}",
@@ -40,18 +44,20 @@ def start_virtually(
         )
     vendor = vendor_of(library)
     network = provider()
-    loaded = [*wrappers(library, command, installed), network]
+    loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
     variables = {
         **vendor.over_provider(library, NAME, installed),
         "FI_PROVIDER": NAME,
         "FI_PROVIDER_PATH": str(network.parent),
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        KNOWN_NODES: "1" if vendor.knows_virtual_nodes else "0",
         **(settings or {}),
     }
     words = [f"{name}={value}" for name, value in variables.items()]
     spread = _spread(ranks, vendor.daemon_ranks_max)
-    return start(library, ["env", *words, *command], ranks, bind=False, spread=spread)
+    loading = with_preload(command, ":".join(map(str, loaded)))
+    return start(library, ["env", *words, *loading], ranks, bind=False, spread=spread)
 
 
 def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
@@ -61,6 +67,12 @@ def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
     daemons = -(-ranks // daemon_ranks_max)
     hosts = tuple(f"part{number}" for number in range(daemons))
     return Spread(hosts=hosts, ranks_per_host=-(-ranks // daemons), pretended=True)
+
+
+def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
+    """The library as it is installed, for which wrappers are compiled once."""
+    name, _ = split_name(library.name)
+    return next((plain for plain in installed if plain.name == name), library)
 
 
 def surroundings() -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
 from nhalf.machines.curve import loggp_of, segment_starts
@@ -24,6 +25,17 @@ ATTO = 10**18
 OVERHEAD_SHARE = 0.25
 OVERHEADS_SHARE_MAX = 0.9
 """Both overheads of a published machine may exceed the time of its shortest message."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is added to times: exponentially distributed, this share of a time in the mean."""
+
+    share: float = 0.0
+    seed: int = 1
+
+
+NO_NOISE = Noise()
 
 
 def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
@@ -69,11 +81,17 @@ def _layout(ranks: int, placement: str, per_node: int) -> Layout:
     return layout
 
 
-def description(messages: Messages, nodes: Sequence[int], computing_factor: float = 0.0) -> str:
+def description(
+    messages: Messages,
+    nodes: Sequence[int],
+    computing_factor: float = 0.0,
+    noise: Noise = NO_NOISE,
+) -> str:
     """The machine as ranks read it, with the factor of their processors' time."""
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
         f"computing {round(1000 * computing_factor)}",
+        f"noise {round(1_000_000 * noise.share)} {noise.seed}",
     ]
     wires = [(0, messages.within_node), *messages.between_nodes]
     for distance, curve in wires:

@@ -78,6 +78,13 @@ class Vendor(Launcher):
     daemon_ranks_max: ClassVar[int] = 0
     """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
 
+    knows_virtual_nodes: ClassVar[bool] = True
+    """Whether ranks may know who is on their node of a virtual machine, and yet send to them over
+    libfabric; else each seems to be alone on its node."""
+
+    no_virtual_shared_memory: ClassVar[str] = ""
+    """Why the library's shared memory within nodes cannot be beside libfabric in virtual time."""
+
     provider_needs: ClassVar[str] = ""
     """What the library needs to send everything over a provider of libfabric."""
 

@@ -44,6 +44,7 @@ def test_a_library_that_nobody_has_tried() -> None:
             ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
             "is not a way to count computing",
         ),
+        (["--machine", "sp2-mpl", "--inside", "node", "--", "true"], "is not a way within a node"),
         (["--machine", "sp2-mpl", "--timeout", "0", "--", "true"], "'0' is not a duration"),
     ],
 )
