@@ -97,8 +97,19 @@ def overview() -> str:
             worst = max(cells, key=lambda cell: cell.loss)
             factor = f"{1 + worst.loss:.1f} times the best: {_cell(worst)}"
             head = [f"`{place.name}`", str(results["ranks"]), title]
-            rows.append([*head, f"{near} of {len(cells)}", factor])
-    return table(["machine", "ranks", "library", "good choices", "largest loss"], rows)
+            tried = max(len(names) for names in forced(results).values())
+            rows.append([*head, f"up to {tried}", f"{near} of {len(cells)}", factor])
+    head = ["machine", "ranks", "library", "algorithms tried", "good choices", "largest loss"]
+    return table(head, rows)
+
+
+def forced(results: dict[str, Any]) -> dict[str, set[str]]:
+    """The algorithms of each operation that were forced."""
+    return {
+        operation: {launch["forced"][operation] for launch in results["launches"]
+                    if operation in launch["forced"]}
+        for operation in SIZES
+    }  # fmt: skip
 
 
 def every_cell() -> str:
@@ -210,7 +221,7 @@ def files() -> str:
     for place in PLACES:
         for vendor, title in TITLES.items():
             results = kept(vendor, place)
-            if results is None or "file" not in results:
+            if results is None or not results.get("file", {}).get("cells"):
                 continue
             times = [
                 (cell, 1e-6 * results["file"]["times_us"][cell.operation][str(cell.size_bytes)])
@@ -222,8 +233,15 @@ def files() -> str:
             saved += format_time(best[0].own_s)
             name = results["file"]["name"]
             link = f"[`{name}`](library-choices/files/{name})"
-            rows.append([f"`{place.name}`", title, link, str(len(times)), saved])
-    return table(["machine", "library", "file", "cells", "largest gain, under the file"], rows)
+            rows.append(
+                [f"`{place.name}`", title, link, str(len(times)), saved, _taken_out(results)]
+            )
+    head = ["machine", "library", "file", "cells", "largest gain, under the file", "taken out"]
+    return table(head, rows)
+
+
+def _taken_out(results: dict[str, Any]) -> str:
+    return ", ".join(results["file"]["taken_out"]) or "–"
 
 
 TABLES: dict[str, Callable[[], str]] = {
