@@ -137,7 +137,8 @@ class Rank {
     // Virtual time has not begun; a loop on the clock ends even so.
     if (region_ == nullptr) return early_ += Wires().clock_read;
     // The clock of a rank is moved by those of its threads that call MPI.
-    if (!Callers::is_one()) return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
+    if (!Callers::is_one())
+      return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (depth_ == 0) {
       note_event();
       advance_computing();
