@@ -33,7 +33,6 @@ class Turns {
     region_.members[self_].process = static_cast<std::uint32_t>(getpid());
     region_.members[self_].presence = Presence::active;
     region_.next[self_] = 0;
-    thread_ = static_cast<std::int32_t>(syscall(SYS_gettid));
     const auto cores = own_cores();
     if (__atomic_add_fetch(&region_.joined, 1, __ATOMIC_ACQ_REL) < ranks_) {
       wait(cores);
@@ -108,7 +107,8 @@ class Turns {
   /// Returns them before another rank has the turn, which moves this one.
   OwnCores own_cores() {
     OwnCores cores;
-    region_.slots[self_].thread = cores.is_told() ? thread_ : 0;
+    const auto thread = static_cast<std::int32_t>(syscall(SYS_gettid));
+    region_.slots[self_].thread = cores.is_told() ? thread : 0;
     return cores;
   }
   void hand_over(std::size_t rank) {
@@ -132,8 +132,6 @@ class Turns {
   Flows& flows_;
   std::size_t self_;
   std::size_t ranks_;
-  /// The thread of this rank that takes part.
-  std::int32_t thread_ = 0;
 };
 
 }  // namespace nhalf::fabric

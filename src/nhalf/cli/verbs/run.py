@@ -150,7 +150,11 @@ def _prepare(request: RunRequest) -> Prepared:
     site = _site(request, machine)
     points = points_of(*former) if former else ()
     plan = _plan(request, site, former, machine)
-    return session.begin(plan, request.out, site, points, machine)
+    prepared = session.begin(plan, request.out, site, points, machine)
+    if machine is None:
+        return prepared
+    note = f"{machine.host}: in virtual time launches are equal, so there is one"
+    return replace(prepared, notes=(*prepared.notes, note))
 
 
 def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:

@@ -76,6 +76,8 @@ def begin(
     began_s = time.monotonic()
     requested = plan
     plan, subjects, failed = checked(plan, machine)
+    if machine:  # its network may have been compiled
+        began_s = time.monotonic()
     notes = choices_in_words(requested) if any(subject.library for subject in subjects) else []
     plain = [subject for subject in subjects if not subject.setting]
     libraries = list(dict.fromkeys(subject.library.name for subject in plain if subject.library))
@@ -101,8 +103,6 @@ def begin(
     with run.journal() as journal:
         for curve in points:
             journal.append({"event": LIKE, **curve})
-    if machine:
-        notes.append(f"{machine.host}: in virtual time launches are equal, so there is one of each")
     return Prepared(run, plan, subjects, failed, site, began_s, notes)
 
 

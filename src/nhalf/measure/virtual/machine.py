@@ -50,8 +50,8 @@ class VirtualMachine:
 
     @property
     def host(self) -> str:
-        """What stands for the host where results name it."""
-        return f"virtual: {self.name}"
+        """What stands for the host where results name it; the same for one fitted to such a run."""
+        return f"virtual: {self.name.removeprefix('virtual: ')}"
 
     @cached_property
     def site(self) -> Site:

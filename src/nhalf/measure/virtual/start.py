@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.measure.plan.setting import split_name
 from nhalf.measure.traced.start import with_preload
 from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
@@ -43,7 +44,7 @@ def start_virtually(
         )
     vendor = vendor_of(library)
     network = provider()
-    loaded = [*wrappers(library, command, installed), network]
+    loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
     variables = {
         **vendor.over_provider(library, NAME, installed),
@@ -66,6 +67,12 @@ def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
     daemons = -(-ranks // daemon_ranks_max)
     hosts = tuple(f"part{number}" for number in range(daemons))
     return Spread(hosts=hosts, ranks_per_host=-(-ranks // daemons), pretended=True)
+
+
+def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
+    """The library as it is installed, for which wrappers are compiled once."""
+    name, _ = split_name(library.name)
+    return next((plain for plain in installed if plain.name == name), library)
 
 
 def surroundings() -> dict[str, str]:

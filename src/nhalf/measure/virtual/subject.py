@@ -6,15 +6,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, NhalfError
 from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.measure.virtual.probe import VirtualProbe
 from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi import Library
+from nhalf.sites.placement import CORES
 from nhalf.sites.site import HERE, Site
 from nhalf.statistics.summary import VIRTUAL
 
@@ -70,12 +72,16 @@ class VirtualSubject(Subject):
 def on_network(
     subjects: Sequence[Subject], machine: VirtualMachine, installed: Sequence[Library]
 ) -> list[Subject]:
-    """Subjects with the network of a machine below their libraries.
+    """Subjects with the network of a machine below their libraries, for which it is compiled.
 
     Raises InputError for a transport that does not send by a library.
     """
     network = OnNetwork(machine, tuple(installed))
-    return [_on(subject, network) for subject in subjects]
+    virtual = [_on(subject, network) for subject in subjects]
+    for subject in virtual:
+        with suppress(NhalfError):  # raised again where it is started
+            subject.launch(1, CORES, "")
+    return list(virtual)
 
 
 def _on(subject: Subject, network: OnNetwork) -> VirtualSubject:
