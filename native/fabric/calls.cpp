@@ -116,7 +116,7 @@ static int virtual_Init_thread(int* count, char*** words, int required, int* pro
   if (net == nullptr) return then(count, words, required, provided);
   const Stay stay(*net, "MPI_Init_thread", true, {Doing::none, Doing::none, true});
   // Threads may call one after the other; the order of those that call at once is nobody's.
-  const int error = then(count, words, std::min(required, MPI_THREAD_SERIALIZED), provided);
+  const int error = then(count, words, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
   if (error == MPI_SUCCESS) join(*net);
   return error;
 }
