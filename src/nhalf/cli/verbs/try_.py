@@ -215,8 +215,10 @@ def _summary(trial: Trial, tried: Tried) -> str:
     head = f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"
+    noise = trial.noise
     return (
         f"{head}: "
         f"{format_time(tried.virtual_s)} virtual, {format_time(tried.real_s)} real, "
         f"{whole(tried.messages)} messages of {format_size(tried.bytes)} together"
+        + (f", noise of {100 * noise.share:g} % by seed {noise.seed}" if noise.share else "")
     )
