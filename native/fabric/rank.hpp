@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/callers.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
@@ -30,6 +32,7 @@
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/looks.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
@@ -65,8 +68,8 @@ class Rank {
     if (has_joined_) return;
     has_joined_ = true;
     process_ = getpid();
-    is_ranks_thread_ = true;
-    pthread_atfork(nullptr, nullptr, [] { is_ranks_thread_ = false; });
+    callers_.note();
+    pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
     hold_life_line();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
@@ -90,16 +93,19 @@ class Rank {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
   /// Whether this thread's time is virtual.
-  [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
+  [[nodiscard]] bool is_virtual() const { return Callers::is_one() && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
   /// The node of every rank.
   [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
+  [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
+    if (!callers_.enter())
+      stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (depth_++ > 0) return;
     waits_ = call.waits;
     free_polls_ = 0;
@@ -119,16 +125,23 @@ class Rank {
   void exit() {
     if (--depth_ > 0) return;
     looks_at_clock_ = 0;
-    if (!is_running()) return;
-    slot().doing.call[0] = '\0';
-    computing_.resume();
+    if (is_running()) {
+      slot().doing.call[0] = '\0';
+      computing_.resume();
+    }
+    callers_.exit();
   }
 
   /// Reads the clock. The program pays for it, so that a loop on the clock ends; the library only
   /// where it does nothing else, so that it takes what the machine's messages take.
   Picoseconds clock() {
+    // Virtual time has not begun; a loop on the clock ends even so.
+    if (region_ == nullptr) return early_ += Wires().clock_read;
+    // The clock of a rank is moved by those of its threads that call MPI.
+    if (!Callers::is_one())
+      return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (depth_ == 0) {
-      looks_in_vain_ = 0;
+      note_event();
       advance_computing();
       computing_.resume();
       member().now += wires_->clock_read;
@@ -154,9 +167,9 @@ class Rank {
   void send(Endpoint& from, Address to, const Envelope& envelope, std::span<const iovec> parts,
             std::optional<void*> context) {
     join();
-    settle();
-    looks_in_vain_ = 0;
     const auto size_bytes = bytes_in(parts);
+    run_ahead(size_bytes);
+    note_event();
     auto& message = placed(size_bytes);
     gather(parts, message.body());
     message.envelope = envelope;
@@ -177,7 +190,7 @@ class Rank {
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
-    if (is_running()) settle();
+    if (is_running()) check_thread();
     at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
   }
 
@@ -207,15 +220,19 @@ class Rank {
     if (!has_joined_) {
       // Libraries exchange addresses outside the network before they wait for messages.
       if (!has_receives()) return false;
+      check_thread();
       join();
     }
-    settle();
+    check_thread();
+    // Who waits comes to its turn when something is there, which is not before now.
+    if (is_look()) settle();
     if (queue.due() > now()) pause(queue.due());
     return queue.due() <= now();
   }
   /// Takes a completion and pays for it.
   Completion take(Completions& queue) {
     const auto completion = queue.take();
+    polls_since_event_ = 0;
     member().now += completion.cost;
     return completion;
   }
@@ -236,9 +253,14 @@ class Rank {
 
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
+  static constexpr std::size_t ahead_messages_max = 64;
+  static constexpr std::size_t ahead_bytes_max = 1 << 20;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
-  static constexpr int looks_in_vain_max = 1'000'000;
+  /// Open MPI calls what is not urgent at every eighth poll.
+  static constexpr int polls_per_event = 8;
+  static constexpr unsigned looks_in_vain_many = 1024;
+  static constexpr unsigned looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
   static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
@@ -283,13 +305,25 @@ class Rank {
     member().now += time + noise;
   }
 
+  /// Progress threads of libraries, and those of programs without wrapped calls.
+  void check_thread() {
+    if (!callers_.may_poll())
+      stop("threads", "a thread beside the calls of MPI, as a progress thread, polls the network");
+    looks_at_clock_ = 0;
+  }
   /// Waits for the turn of what happens now, and takes what has arrived by now.
   void settle() {
-    if (!is_ranks_thread_)
-      stop("threads", "a second thread of a rank sends or receives, which is not supported");
-    looks_at_clock_ = 0;
+    check_thread();
+    ahead_messages_ = ahead_bytes_ = 0;
     pass_until(now());
     drain();
+  }
+  /// Lets a rank send before its turn: messages leave at events of their own, in the order of time.
+  /// Those that wait for it take memory, so from time to time the others catch up.
+  void run_ahead(std::size_t size_bytes) {
+    check_thread();
+    ahead_bytes_ += size_bytes;
+    if (++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max) settle();
   }
   void pass_until(Picoseconds time) {
     turns_->pass_until(time);
@@ -305,6 +339,7 @@ class Rank {
     }
     Inbox inbox(*region_, number_);
     while (inbox.due() <= now()) {
+      note_event();
       auto& message = inbox.take();
       const bool is_known = message.endpoint < endpoints_.size();
       if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
@@ -322,6 +357,8 @@ class Rank {
     return message;
   }
 
+  /// Whether the present call of MPI looks for something without waiting.
+  [[nodiscard]] bool is_look() const { return depth_ > 0 && !waits_; }
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause(Picoseconds next_completion) {
@@ -331,27 +368,44 @@ class Rank {
     }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
-    if ((depth_ > 0 && !waits_) || is_elsewhere) {
-      member().now += wires_->empty_look;
-      if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+    if (is_elsewhere || is_look()) {
+      look_in_vain();
       return;
     }
+    // Libraries go on with what an event allows when they poll again, some not every time.
+    if (++polls_since_event_ <= polls_per_event) return;
     const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
+    ahead_messages_ = ahead_bytes_ = 0;
     slot().is_idle = 1;
-    pass_until(next);
+    pass_until(std::max(next, now()));
     slot().is_idle = 0;
-    if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
+    if (region_->next[static_cast<std::size_t>(number_)] == never)
+      find_deadlock();
+    else
+      polls_since_event_ = 0;
     drain();
   }
-  /// A loop that neither reads the clock nor sends ends by a message only, which nobody is there to
-  /// send if all others wait.
+  /// Something has happened to this rank, or it acts.
+  void note_event() {
+    looks_in_vain_ = 0;
+    polls_since_event_ = 0;
+    slot().has_looked_long = 0;
+  }
+  void look_in_vain() {
+    member().now += wires_->empty_look;
+    ++looks_in_vain_;
+    if (looks_in_vain_ >= looks_in_vain_many && std::has_single_bit(looks_in_vain_))
+      let_all_poll(*region_, ranks(), now());
+    if (looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+  }
+  /// A loop that neither reads the clock nor sends ends by a message only.
   void find_endless_loop() {
     looks_in_vain_ = 0;
-    const auto* next = region_->next.data();
-    const auto events =
-        std::count_if(next, next + ranks(), [](auto time) { return time != never; });
-    if (events == 1 && flows_->due() == never && Inbox(*region_, number_).due() == never)
-      stop("deadlock", who_waits(*region_, ranks()));
+    const bool is_due = std::any_of(queues_.begin(), queues_.end(),
+                                    [](auto& queue) { return queue->due() != never; });
+    if (is_due || !departing_.empty() || flows_->due() != never) return;
+    slot().has_looked_long = 1;
+    if (can_nothing_happen(*region_, ranks())) stop("deadlock", who_waits(*region_, ranks()));
   }
   void find_deadlock() {
     const auto quiet_ns = turns_->quiet_ns();
@@ -414,19 +468,23 @@ class Rank {
   std::optional<Flows> flows_;
   std::optional<Turns> turns_;
   Computing computing_;
+  Callers callers_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
   std::deque<Departing> departing_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;
+  Picoseconds early_ = 0;
   int depth_ = 0;
   bool waits_ = true;
   int looks_at_clock_ = 0;
-  int looks_in_vain_ = 0;
+  unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
+  int polls_since_event_ = 0;
+  std::size_t ahead_messages_ = 0;
+  std::size_t ahead_bytes_ = 0;
   std::uint64_t computings_ = 0;
-  static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 
 }  // namespace nhalf::fabric

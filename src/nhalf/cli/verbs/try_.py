@@ -45,7 +45,10 @@ class Request(JsonOption, heading="On which machine"):
     )
     computing: Annotated[
         str,
-        Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
+        Option(
+            "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
+            "processor, e.g. power2 (by its speed and that of `nhalf node` here)."
+        ),
     ] = "none"
     noise: Annotated[
         str,
@@ -175,16 +178,34 @@ def _check_inside(way: str, library: Library) -> None:
 
 
 def _factor(computing: str) -> float:
-    """The factor of the processors' time; 0 for none."""
+    """The factor of the processors' time; 0 for none. Says that of a processor."""
     if computing == "none":
         return 0.0
     match = _MEASURED.fullmatch(computing)
-    if match is None or not 0 < float(match[1]) <= FACTOR_MAX:
+    factor = float(match[1]) if match else _factor_of_processor(computing)
+    if not 0 < factor <= FACTOR_MAX:
         raise InputError(
             f"{computing!r} is not a way to count computing",
-            f"write none or measured:FACTOR, with a factor up to {FACTOR_MAX:.0f}",
+            f"write none, measured:FACTOR or a processor, with a factor up to {FACTOR_MAX:.0f}",
         )
-    return float(match[1])
+    return factor
+
+
+def _factor_of_processor(name: str) -> float:
+    """How many times longer than here a processor computes; 0 for a name that is none."""
+    from nhalf.base.numbers import fixed
+    from nhalf.machines.processor_file import names
+    from nhalf.machines.processor_speed import time_ratio
+    from nhalf.node.described import HERE, described
+
+    if name not in names() and not name.endswith(".toml"):
+        return 0.0
+    ratio = time_ratio(described(HERE), described(name))
+    sys.stderr.write(
+        f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
+        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
+    )
+    return ratio.mean_ratio
 
 
 def _summary(trial: Trial, tried: Tried) -> str:
