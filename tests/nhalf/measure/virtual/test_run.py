@@ -27,7 +27,15 @@ from tests.nhalf.measure.virtual.programs import every_library, library_of
 from tests.patience import patience_s
 
 Call = Callable[..., Any]
-SIZES = "0,8,1K,16K,32K,256K,4M"
+SIZES = "0,8,64,256,1K,4K,16K,32K,64K,256K,1M,4M"
+
+PROMISE = """
+[[expect]]
+metric = "time"
+pattern = "pingpong"
+bytes = 8
+at_most = "{bound}"
+"""
 
 
 def points_of(folder: Path) -> list[dict[str, Any]]:
@@ -42,7 +50,7 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     ended = call("run", "--machine", "altix-bx2", *words, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     points = points_of(tmp_path / "run")
-    assert len(points) == 2 * 2 * 7
+    assert len(points) == 2 * 2 * 12
     messages = Messages(catalogue.machine("altix-bx2"))
     curves = {"1x2": messages.within_node, "2x1": messages.between_nodes[0][1]}
     for point in points:
@@ -63,6 +71,15 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     page = (tmp_path / "run/report.html").read_text()
     assert "Message performance of virtual: altix-bx2" in page
     assert "launch of every point: launches are equal" in page
+
+    expected = tmp_path / "expected.toml"
+    for bound, code in (("1.3us", 0), ("1.2us", 1)):
+        expected.write_text(PROMISE.format(bound=bound))
+        assert call("check", tmp_path / "run", "--expect", expected).code == code
+    fitted = call("fit", tmp_path / "run", "--json")
+    assert fitted.code == 0, fitted.err
+    starts_s = [model["segments"][0]["t0_s"] for model in json.loads(fitted.out)["models"]]
+    assert starts_s == pytest.approx([1.25e-6] * 4, rel=1e-2)
 
 
 @pytest.mark.slow
