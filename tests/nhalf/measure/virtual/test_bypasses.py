@@ -30,7 +30,7 @@ WHOLE = [
 REMEDIES = {
     "mpich": "MPIR_CVAR_NOLOCAL=1 against shared memory",
     "intel": "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt",
-    "openmpi": "it needs pml cm with mtl ofi",
+    "openmpi": "it needs pml cm with mtl ofi, and coll_sm_priority 0",
 }
 
 
@@ -39,7 +39,10 @@ REMEDIES = {
     [
         *USUAL,
         *(pytest.param(*case, marks=pytest.mark.full) for case in WHOLE),
-        pytest.param("openmpi", "OMPI_MCA_pml=ob1", "send", marks=pytest.mark.full),
+        *(
+            pytest.param("openmpi", setting, "allreduce", marks=pytest.mark.full)
+            for setting in ("OMPI_MCA_pml=ob1", "OMPI_MCA_coll_sm_priority=100")
+        ),
     ],
 )
 def test_a_bypass_is_refused_with_the_setting(
