@@ -22,7 +22,7 @@ from nhalf.mpi.vendors import vendor_of
 
 GAIN = 0.05
 """The share of the time that an algorithm has to save, to be worth a rule."""
-HEEDED = 0.01
+APPLIED = 0.01
 """How far from an algorithm's time a library may be that takes it."""
 
 
@@ -60,13 +60,13 @@ def write(vendor: str, place: Place, results: dict[str, Any]) -> None:
             failed = ran(library, place, program, list(SIZES), tuner.activate(path), times)
             if failed:
                 raise SystemExit(f"{path.name}: {failed}")
-            unheeded = [name for name in operations if not decisions[name].is_heeded(times)]
+            unapplied = [name for name in operations if not decisions[name].is_applied(times)]
             cells = [[name, size] for name in operations for size in decisions[name].best]
             results["file"] = {"name": path.name, "cells": cells, "times_us": times}
-            if not unheeded:
+            if not unapplied:
                 break
-            operations = [name for name in operations if name not in unheeded]
-            taken_out += unheeded
+            operations = [name for name in operations if name not in unapplied]
+            taken_out += unapplied
     if not rules:
         results["file"] = {"name": "", "cells": [], "times_us": {}}
     results["file"]["taken_out"] = taken_out
@@ -83,10 +83,10 @@ class Decision:
     rules: list[Rule]
     best: dict[int, float]
 
-    def is_heeded(self, times_us: dict[str, dict[str, float]]) -> bool:
+    def is_applied(self, times_us: dict[str, dict[str, float]]) -> bool:
         """Whether the library takes in every cell what the algorithm took."""
         return all(
-            abs(times_us[self.operation][str(size)] / best - 1) < HEEDED
+            abs(times_us[self.operation][str(size)] / best - 1) < APPLIED
             for size, best in self.best.items()
         )
 
