@@ -43,6 +43,8 @@ struct Message {
   Address source;
   std::uint32_t endpoint = 0;
   bool is_claimed = false;
+  /// Whether it reaches into memory: it is not received.
+  bool is_access = false;
 
   [[nodiscard]] std::byte* body() { return reinterpret_cast<std::byte*>(this + 1); }
   [[nodiscard]] std::size_t room() const { return sizeof(Message) + size_bytes; }

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/accesses.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
@@ -99,6 +100,7 @@ class Rank {
     if (depth_++ > 0) return;
     waits_ = call.waits;
     free_polls_ = 0;
+    accesses_in_call_ = looks_in_call_ = 0;
     if (!is_running()) return;
     advance_computing();
     turns_->note_event();
@@ -158,19 +160,34 @@ class Rank {
     message.envelope = envelope;
     message.source = {static_cast<std::uint32_t>(number_), from.number};
     message.endpoint = to.endpoint;
-    const auto gone = schedule(message, to.rank);
-    Inbox inbox(*region_, static_cast<int>(to.rank));
-    inbox.put(message);
-    auto& receiver = region_->slots[to.rank];
-    auto& next = region_->next[to.rank];
-    if (receiver.is_idle != 0 && to.rank != message.source.rank) next = std::min(next, inbox.due());
-    ++region_->messages;
+    const auto gone = schedule(message, to.rank, size_bytes);
+    deliver(message, to.rank);
     if (!context || from.of_sends == nullptr) return;
     Completion sent(gone, *context);
     sent.size_bytes = size_bytes;
     sent.envelope = envelope;
     from.of_sends->add(sent);
   }
+
+  /// Reaches into the memory of another rank: `parts` go there with the access.
+  void access(Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
+              Asked asked) {
+    join();
+    settle();
+    if (++accesses_in_call_ % accesses_between_looks == 0) find_endless_loop();
+    looks_in_vain_ = 0;
+    const auto bytes = bytes_in(parts);
+    auto& message = placed(sizeof(Access) + bytes);
+    Access& head = *new (message.body()) Access(access);
+    head.number = accesses_.ask(std::move(asked));
+    gather(parts, Access::data_in(message));
+    message.is_access = true;
+    message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.endpoint = to.endpoint;
+    schedule(message, to.rank, bytes);
+    deliver(message, to.rank);
+  }
+  Accesses& accesses() { return accesses_; }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
     if (is_running()) settle();
@@ -184,7 +201,7 @@ class Rank {
     free_polls_ = 0;
     if (auto* message = at.tagged().message_for(selection)) return found(message);
     // A look in vain is an empty poll: time passes until something happens here.
-    pause(at.of_receives == nullptr ? never : at.of_receives->due());
+    pause();
     return found(at.tagged().message_for(selection));
   }
   void discard(Endpoint& at, Message& message) {
@@ -206,12 +223,13 @@ class Rank {
       join();
     }
     settle();
-    if (queue.due() > now()) pause(queue.due());
+    if (queue.due() > now()) pause();
     return queue.due() <= now();
   }
   /// Takes a completion and pays for it.
   Completion take(Completions& queue) {
     const auto completion = queue.take();
+    looks_in_call_ = 0;
     member().now += completion.cost;
     return completion;
   }
@@ -227,6 +245,10 @@ class Rank {
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
+  /// A lock that is never given back is tried again and again.
+  static constexpr int accesses_between_looks = 1000;
+  /// Libraries look at several places at once; who looks more often waits.
+  static constexpr int looks_at_once = 64;
   static constexpr int looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
@@ -274,20 +296,77 @@ class Rank {
       stop("threads", "a second thread of a rank sends or receives, which is not supported");
     looks_at_clock_ = 0;
     pass_until(now());
-    drain();
+    drain(now());
   }
+  /// Lets time pass. Accesses to this rank's memory are served at their own times, for which the
+  /// rank does not have to wait; one that waits sees then what has changed.
   void pass_until(Picoseconds time) {
-    turns_->pass_until(time);
-    const auto next = region_->next[static_cast<std::size_t>(number_)];
-    if (next != never) member().now = std::max(now(), next);
-  }
-  void drain() {
-    Inbox inbox(*region_, number_);
-    while (inbox.due() <= now()) {
-      auto& message = inbox.take();
-      const bool is_known = message.endpoint < endpoints_.size();
-      if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
+    for (;;) {
+      const auto due = slot().accesses > 0 ? Inbox(*region_, number_).due() : never;
+      turns_->pass_until(std::min(time, due));
+      const auto reached = region_->next[static_cast<std::size_t>(number_)];
+      const bool is_served = slot().accesses > 0 && Inbox(*region_, number_).due() <= reached;
+      if (is_served) drain(reached);
+      if (reached != never && (!is_served || slot().is_idle != 0))
+        member().now = std::max(now(), reached);
+      if (!is_served || slot().is_idle != 0) return;
     }
+  }
+  /// Takes what has arrived by a time.
+  void drain(Picoseconds time) {
+    Inbox inbox(*region_, number_);
+    while (inbox.due() <= time) {
+      auto& message = inbox.take();
+      if (message.is_access) {
+        --slot().accesses;
+        serve(message);
+        continue;
+      }
+      const bool is_known = message.endpoint < endpoints_.size();
+      if (!is_known || endpoints_[message.endpoint]->arrive(message, time)) release(message);
+    }
+  }
+  /// Does what another rank asks, or takes its answer.
+  void serve(Message& message) {
+    const auto& access = Access::in(message);
+    if (access.kind == Access::Kind::answer)
+      take_answer(message);
+    else
+      answer(message);
+    release(message);
+  }
+  void answer(Message& asked) {
+    const auto& access = Access::in(asked);
+    const auto bytes = Accesses::answer_bytes(access);
+    auto& message = placed(sizeof(Access) + bytes);
+    Access& head = *new (message.body()) Access(access);
+    head.kind = Access::Kind::answer;
+    head.size_bytes = bytes;
+    head.has_failed = !accesses_.serve(access, Access::data_in(asked), Access::data_in(message));
+    message.is_access = true;
+    message.source = {static_cast<std::uint32_t>(number_), asked.endpoint};
+    message.endpoint = asked.source.endpoint;
+    message.arrival = asked.arrival;
+    if (asked.source.rank != message.source.rank) {
+      member().bytes += bytes;
+      ++member().messages;
+      leave_at(asked.arrival, message, asked.source.rank, bytes);
+    }
+    deliver(message, asked.source.rank);
+  }
+  void take_answer(Message& message) {
+    const auto& access = Access::in(message);
+    const auto asked = accesses_.answered(access.number);
+    scatter(asked.parts, 0, Access::data_in(message), static_cast<std::size_t>(access.size_bytes));
+    if (asked.counter != nullptr) ++*asked.counter;
+    auto* const queue = endpoints_[message.endpoint]->of_sends;
+    if (queue == nullptr || !(asked.is_reported || access.has_failed)) return;
+    Completion done(message.arrival, asked.context);
+    done.cost = message.cost;
+    done.size_bytes = asked.size_bytes;
+    done.is_access = true;
+    if (access.has_failed) done.failure = Failure::no_memory;
+    queue->add(done);
   }
 
   /// A library that has found a message polls once more before its call ends, which must not wait.
@@ -298,24 +377,28 @@ class Rank {
 
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
-  void pause(Picoseconds next_completion) {
+  void pause() {
     if (free_polls_ > 0) {
       --free_polls_;
       return;
     }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
-    if ((depth_ > 0 && !waits_) || is_elsewhere) {
-      member().now += wires_->empty_look;
+    const bool only_looks = depth_ > 0 && !waits_ && looks_in_call_ < looks_at_once;
+    if (only_looks || is_elsewhere) {
+      const bool is_free = looks_in_call_ < looks_at_once && (is_elsewhere || looks_in_call_ > 0);
+      ++looks_in_call_;
+      if (!is_free) member().now += wires_->empty_look;
       if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
       return;
     }
-    const auto next = std::min(next_completion, Inbox(*region_, number_).due());
+    auto next = Inbox(*region_, number_).due();
+    for (const auto& queue : queues_) next = std::min(next, queue->due());
     slot().is_idle = 1;
     pass_until(next);
     slot().is_idle = 0;
     if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
-    drain();
+    drain(now());
   }
   /// A loop that neither reads the clock nor sends ends by a message only, which nobody is there to
   /// send if all others wait.
@@ -346,21 +429,40 @@ class Rank {
   void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
 
   /// Sets when a message arrives; returns when its sender may change the data.
-  Picoseconds schedule(Message& message, std::uint32_t to) {
+  Picoseconds schedule(Message& message, std::uint32_t to, std::size_t size_bytes) {
     if (to == static_cast<std::uint32_t>(number_)) return message.arrival = now();
-    const auto& wire = wires_->between(number_, static_cast<int>(to));
     auto& own = member();
-    own.now += wire.send;
+    own.now += wires_->between(number_, static_cast<int>(to)).send;
     ++own.messages;
-    own.bytes += message.size_bytes;
-    const auto start = std::max(own.now, slot().outgoing_free);
-    message.busy = wire.busy(message.size_bytes);
+    own.bytes += size_bytes;
+    const auto gone = leave_at(own.now, message, to, size_bytes);
+    return size_bytes > eager_bytes ? gone : own.now;
+  }
+  /// Sets when a message arrives that may leave at a time; returns when it has left.
+  Picoseconds leave_at(Picoseconds time, Message& message, std::uint32_t to,
+                       std::size_t size_bytes) {
+    const auto& wire = wires_->between(number_, static_cast<int>(to));
+    const auto start = std::max(time, slot().outgoing_free);
+    message.busy = wire.busy(size_bytes);
     message.cost = wire.receive;
     slot().outgoing_free = start + message.busy;
     // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
     auto& last = last_arrival_[to];
-    last = message.arrival = std::max(last, start + wire.transit(message.size_bytes));
-    return message.size_bytes > eager_bytes ? slot().outgoing_free : own.now;
+    last = message.arrival = std::max(last, start + wire.transit(size_bytes));
+    return slot().outgoing_free;
+  }
+  /// Puts a message on its way; who waits for it, or has memory that it reaches, is woken then.
+  void deliver(Message& message, std::uint32_t to) {
+    Inbox inbox(*region_, static_cast<int>(to));
+    inbox.put(message);
+    auto& receiver = region_->slots[to];
+    receiver.accesses += message.is_access ? 1 : 0;
+    ++region_->messages;
+    if (to == static_cast<std::uint32_t>(number_)) return;
+    const bool is_woken = receiver.is_idle != 0 || receiver.accesses > 0;
+    auto& next = region_->next[to];
+    if (is_woken && region_->members[to].presence != Presence::left)
+      next = std::min(next, inbox.due());
   }
 
   Region* region_ = nullptr;
@@ -374,6 +476,7 @@ class Rank {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
   std::vector<Picoseconds> last_arrival_;
+  Accesses accesses_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;
@@ -382,6 +485,8 @@ class Rank {
   int looks_at_clock_ = 0;
   int looks_in_vain_ = 0;
   int free_polls_ = 0;
+  int looks_in_call_ = 0;
+  int accesses_in_call_ = 0;
   static inline constinit thread_local bool is_ranks_thread_ = false;
 };
 

@@ -151,14 +151,9 @@ template <class... Arguments>
 Role duplicated(const Arguments&...) {
   return {};
 }
-/// Open MPI's windows are shared memory, or need the remote access that the network lacks.
 template <class... Arguments>
 Role window_made(const Arguments&...) {
-#if defined(OPEN_MPI)
-  return {.refused = "one-sided operations of Open MPI bypass the network"};
-#else
   return {};
-#endif
 }
 struct Plain {
   template <class... Arguments>
