@@ -127,7 +127,13 @@ struct Combining {
            operation_number < static_cast<unsigned>(Operation::number_of_operations) &&
            can_combine(static_cast<Operation>(operation), static_cast<Number>(type));
   }
-  [[nodiscard]] std::size_t number_bytes() const { return bytes_of(static_cast<Number>(type)); }
+  /// Of a type that is not known, none.
+  [[nodiscard]] std::size_t number_bytes() const {
+    return is_known() ? bytes_of(static_cast<Number>(type)) : 0;
+  }
+  [[nodiscard]] std::vector<iovec> listed(const void* data, std::size_t count) const {
+    return {iovec{const_cast<void*>(data), count * number_bytes()}};
+  }
   [[nodiscard]] std::vector<iovec> listed(const fi_ioc* parts, std::size_t count) const {
     std::vector<iovec> bytes;
     for (std::size_t at = 0; at < count; ++at)
@@ -153,37 +159,6 @@ inline ssize_t combine_at(End& end, const Combining& combining, std::vector<iove
   return reach(end, access, std::move(operands), std::move(results), reaching);
 }
 
-inline ssize_t write_at(fid_ep* file, const void* data, std::size_t count, void*, fi_addr_t to,
-                        std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
-                        void* context) {
-  auto& end = end_of(file);
-  const Combining combining{type, operation, place, key};
-  if (!combining.is_known()) return -FI_EOPNOTSUPP;
-  return combine_at(end, combining, listed(data, count * combining.number_bytes()), {}, {},
-                    {to, context, end.send_flags});
-}
-inline ssize_t fetch_at(fid_ep* file, const void* data, std::size_t count, void*, void* result,
-                        void*, fi_addr_t to, std::uint64_t place, std::uint64_t key,
-                        fi_datatype type, fi_op operation, void* context) {
-  auto& end = end_of(file);
-  const Combining combining{type, operation, place, key};
-  if (!combining.is_known()) return -FI_EOPNOTSUPP;
-  const auto bytes = count * combining.number_bytes();
-  return combine_at(end, combining, listed(data, bytes), {}, listed(result, bytes),
-                    {to, context, end.send_flags});
-}
-inline ssize_t compare_at(fid_ep* file, const void* data, std::size_t count, void*,
-                          const void* compared, void*, void* result, void*, fi_addr_t to,
-                          std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
-                          void* context) {
-  auto& end = end_of(file);
-  const Combining combining{type, operation, place, key};
-  if (!combining.is_known()) return -FI_EOPNOTSUPP;
-  const auto bytes = count * combining.number_bytes();
-  return combine_at(end, combining, listed(data, bytes), listed(compared, bytes),
-                    listed(result, bytes), {to, context, end.send_flags});
-}
-
 inline Combining combining_of(const fi_msg_atomic& all) {
   return {all.datatype, all.op, all.rma_iov->addr, all.rma_iov->key};
 }
@@ -201,68 +176,108 @@ inline int describe_atomic(fid_domain*, fi_datatype type, fi_op operation, fi_at
   return 0;
 }
 
+/// Calls that change what is there.
+inline void add_changes(fi_ops_atomic& table) {
+  table.write = [](fid_ep* file, const void* data, std::size_t count, void*, fi_addr_t to,
+                   std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                   void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count), {}, {},
+                      {to, context, end.send_flags});
+  };
+  table.writev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, fi_addr_t to,
+                    std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                    void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count), {}, {},
+                      {to, context, end.send_flags});
+  };
+  table.writemsg = [](fid_ep* file, const fi_msg_atomic* all, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
+                      {}, {all->addr, all->context, flags});
+  };
+  table.inject = [](fid_ep* file, const void* data, std::size_t count, fi_addr_t to,
+                    std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation) {
+    const Combining combining{type, operation, place, key};
+    return combine_at(end_of(file), combining, combining.listed(data, count), {}, {},
+                      {to, nullptr, 0, true});
+  };
+  table.writevalid = can_combine_at;
+}
+
+/// Calls that also bring what was there before.
+inline void add_fetches(fi_ops_atomic& table) {
+  table.readwrite = [](fid_ep* file, const void* data, std::size_t count, void*, void* result,
+                       void*, fi_addr_t to, std::uint64_t place, std::uint64_t key,
+                       fi_datatype type, fi_op operation, void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count), {},
+                      combining.listed(result, count), {to, context, end.send_flags});
+  };
+  table.readwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
+                        fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
+                        std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                        void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count), {},
+                      combining.listed(results, result_count), {to, context, end.send_flags});
+  };
+  table.readwritemsg = [](fid_ep* file, const fi_msg_atomic* all, fi_ioc* results, void**,
+                          std::size_t result_count, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
+                      combining.listed(results, result_count), {all->addr, all->context, flags});
+  };
+  table.readwritevalid = can_combine_at;
+}
+
+/// Calls that change what is there on a condition.
+inline void add_swaps(fi_ops_atomic& table) {
+  table.compwrite = [](fid_ep* file, const void* data, std::size_t count, void*,
+                       const void* compared, void*, void* result, void*, fi_addr_t to,
+                       std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                       void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count),
+                      combining.listed(compared, count), combining.listed(result, count),
+                      {to, context, end.send_flags});
+  };
+  table.compwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
+                        const fi_ioc* compared, void**, std::size_t compared_count, fi_ioc* results,
+                        void**, std::size_t result_count, fi_addr_t to, std::uint64_t place,
+                        std::uint64_t key, fi_datatype type, fi_op operation, void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count),
+                      combining.listed(compared, compared_count),
+                      combining.listed(results, result_count), {to, context, end.send_flags});
+  };
+  table.compwritemsg = [](fid_ep* file, const fi_msg_atomic* all, const fi_ioc* compared, void**,
+                          std::size_t compared_count, fi_ioc* results, void**,
+                          std::size_t result_count, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
+                      combining.listed(compared, compared_count),
+                      combining.listed(results, result_count), {all->addr, all->context, flags});
+  };
+  table.compwritevalid = can_combine_at;
+}
+
 inline fi_ops_atomic* atomic_calls() {
-  static fi_ops_atomic table{
-      sizeof(fi_ops_atomic),
-      write_at,
-      [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, fi_addr_t to,
-         std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation, void* context) {
-        auto& end = end_of(file);
-        const Combining combining{type, operation, place, key};
-        return combine_at(end, combining, combining.listed(parts, count), {}, {},
-                          {to, context, end.send_flags});
-      },
-      [](fid_ep* file, const fi_msg_atomic* all, std::uint64_t flags) {
-        const auto combining = combining_of(*all);
-        return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
-                          {}, {}, {all->addr, all->context, flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t count, fi_addr_t to, std::uint64_t place,
-         std::uint64_t key, fi_datatype type, fi_op operation) {
-        const Combining combining{type, operation, place, key};
-        if (!combining.is_known()) return static_cast<ssize_t>(-FI_EOPNOTSUPP);
-        return combine_at(end_of(file), combining, listed(data, count * combining.number_bytes()),
-                          {}, {}, {to, nullptr, 0, true});
-      },
-      fetch_at,
-      [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, fi_ioc* results, void**,
-         std::size_t result_count, fi_addr_t to, std::uint64_t place, std::uint64_t key,
-         fi_datatype type, fi_op operation, void* context) {
-        auto& end = end_of(file);
-        const Combining combining{type, operation, place, key};
-        return combine_at(end, combining, combining.listed(parts, count), {},
-                          combining.listed(results, result_count), {to, context, end.send_flags});
-      },
-      [](fid_ep* file, const fi_msg_atomic* all, fi_ioc* results, void**, std::size_t result_count,
-         std::uint64_t flags) {
-        const auto combining = combining_of(*all);
-        return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
-                          {}, combining.listed(results, result_count),
-                          {all->addr, all->context, flags});
-      },
-      compare_at,
-      [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, const fi_ioc* compared,
-         void**, std::size_t compared_count, fi_ioc* results, void**, std::size_t result_count,
-         fi_addr_t to, std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
-         void* context) {
-        auto& end = end_of(file);
-        const Combining combining{type, operation, place, key};
-        return combine_at(end, combining, combining.listed(parts, count),
-                          combining.listed(compared, compared_count),
-                          combining.listed(results, result_count), {to, context, end.send_flags});
-      },
-      [](fid_ep* file, const fi_msg_atomic* all, const fi_ioc* compared, void**,
-         std::size_t compared_count, fi_ioc* results, void**, std::size_t result_count,
-         std::uint64_t flags) {
-        const auto combining = combining_of(*all);
-        return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
-                          combining.listed(compared, compared_count),
-                          combining.listed(results, result_count),
-                          {all->addr, all->context, flags});
-      },
-      can_combine_at,
-      can_combine_at,
-      can_combine_at};
+  static fi_ops_atomic table = [] {
+    fi_ops_atomic all{};
+    all.size = sizeof all;
+    add_changes(all);
+    add_fetches(all);
+    add_swaps(all);
+    return all;
+  }();
   return &table;
 }
 
