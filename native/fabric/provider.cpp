@@ -6,7 +6,7 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "fabric/clock_calls.hpp"
-#include "fabric/hosts.hpp"
+#include "fabric/pmix_calls.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
