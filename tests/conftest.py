@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nhalf.base.session_folders import abandoned_sessions, remove_session_folders
 from tests.schemas import check_schema
 from tests.server import CALL_S, Ended, Server, Started
 
@@ -25,6 +26,13 @@ for size in ("COLUMNS", "LINES"):
 
 if (NATIVE / "bin").is_dir():
     os.environ.setdefault("NHALF_NATIVE_DIR", str(NATIVE))
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions_of_killed_launchers() -> Iterator[None]:
+    """Tests kill launchers; what these leave would fail later ones of the same process ID."""
+    yield
+    remove_session_folders(abandoned_sessions())
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ from benchmarks import (
     overhead,
     preload,
     spread,
+    virtual_network,
 )
 
 Benchmark = Callable[[int], tuple[Any, str]]
@@ -60,6 +61,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         "How well are machines of record predicted, without the figures compared?",
     ),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
+    "virtual": (
+        virtual_network.measure,
+        "How near is virtual time to that of a network that is there?",
+    ),
 }
 """Each with what its page answers."""
 

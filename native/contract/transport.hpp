@@ -2,6 +2,7 @@
 // What a transport must be able to do, and what it may be able to do more.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -185,11 +186,31 @@ concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(d
 template <class T>
 concept Computing = Transport<T> && !Idling<T> && !is_exact<T>;
 
+/// Whether a clock is virtual although the code that reads it is that of real machines: a library
+/// on a network that is not there (fabric/). It stands still while ranks compute, is one for all of
+/// them, and shows whole picoseconds.
+template <class Clock>
+bool has_virtual_clock(const Clock& clock) {
+  if constexpr (requires { clock.has_virtual_clock(); }) {
+    return clock.has_virtual_clock();
+  } else {
+    return false;
+  }
+}
+
+/// A time between two readings of such a clock, which doubles keep to a small part of a picosecond.
+inline double whole_picoseconds(double time_s) {
+  return std::round(time_s * 1e12) * 1e-12;
+}
+
 /// Waits until this rank's clock shows `clock_s`; the last reading, at or after that time. Long
 /// waits let others run, for ranks may outnumber cores.
 template <Transport T>
 double idle_until(T& transport, double clock_s) {
   constexpr double long_s = 1e-4;
+  if constexpr (requires { transport.sleep_until(clock_s); }) {
+    if (has_virtual_clock(transport)) return transport.sleep_until(clock_s);
+  }
   if constexpr (Idling<T>) transport.idle_until(clock_s);
   double now_s = transport.now_s();
   while (now_s < clock_s && !Idling<T>) {

@@ -4,6 +4,7 @@
 // waits for what is outside the network.
 #pragma once
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -105,4 +106,11 @@ NHALF_EXPORTED int usleep(useconds_t microseconds) {
 NHALF_EXPORTED unsigned sleep(unsigned seconds) {
   timespec left{static_cast<time_t>(seconds), 0};
   return nanosleep(&left, &left) == 0 ? 0 : static_cast<unsigned>(left.tv_sec);
+}
+
+/// Libraries yield whenever they find nothing; here other ranks run when it is their turn.
+NHALF_EXPORTED int sched_yield() noexcept {
+  const auto& rank = nhalf::fabric::Rank::here();
+  if (rank.is_virtual() && rank.is_in_call()) return 0;
+  return static_cast<int>(syscall(SYS_sched_yield));
 }

@@ -32,17 +32,24 @@ class Inbox {
     }
   }
 
-  /// Returns when the first message is there; never without one.
+  /// Counts a message that begins to come in, and keeps the way for this long if it is alone there.
+  void expect(Picoseconds begin, Picoseconds busy) {
+    slot_.incoming_free = std::max(slot_.incoming_free, begin) + busy;
+  }
+
+  /// Returns when the first message is there; never without one. What came in beside others need
+  /// not come in again.
   [[nodiscard]] Picoseconds due() const {
     if (slot_.first == 0) return never;
     const auto& message = region_.at<Message>(slot_.first);
-    return std::max(message.arrival, slot_.incoming_free + message.busy);
+    const auto behind = std::min(slot_.incoming_last + message.busy, slot_.incoming_free);
+    return std::max(message.arrival, behind);
   }
 
   /// Takes the first message, whose arrival is now when it was there.
   Message& take() {
     auto& message = region_.at<Message>(slot_.first);
-    message.arrival = slot_.incoming_free = due();
+    message.arrival = slot_.incoming_last = due();
     slot_.first = message.following;
     if (slot_.first == 0) slot_.last = 0;
     return message;

@@ -40,6 +40,8 @@ struct Interface {
   Picoseconds (*clock)();
   /// Bytes that left this rank for others.
   std::uint64_t (*sent_bytes)();
+  /// Whether the rank's node has others.
+  bool (*shares_node)();
   /// Ends the run for a reason.
   void (*stop)(const char* kind, const char* reason);
 };

@@ -5,9 +5,11 @@
 // program's clocks are virtual. It links no libfabric: the MPI library brings its own.
 #include <rdma/providers/fi_prov.h>
 
+#include <cstdint>
+
 #include "fabric/clock_calls.hpp"
-#include "fabric/pmix_calls.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
 #include "fabric/rank.hpp"
@@ -33,6 +35,7 @@ constexpr Interface interface{
     .now = [] { return Rank::here().now(); },
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
+    .shares_node = [] { return Rank::here().shares_node(); },
     .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
 
 /// A program may end without MPI_Finalize.
@@ -44,6 +47,20 @@ __attribute__((destructor)) void at_end() {
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED const nhalf::fabric::Interface nhalf_fabric = nhalf::fabric::interface;
+
+/// For programs that measure (host/virtual_clock.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_clock_ps() {
+  return nhalf::fabric::Rank::here().clock();
+}
+NHALF_EXPORTED std::uint64_t nhalf_virtual_sleep_until_ps(std::uint64_t time_ps) {
+  auto& rank = nhalf::fabric::Rank::here();
+  if (time_ps > rank.now()) rank.sleep(time_ps - rank.now());
+  return rank.now();
+}
+/// The clock of preloaded libraries (preloaded/virtual_time.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {
+  return nhalf::fabric::Rank::here().now();
+}
 
 NHALF_EXPORTED fi_provider* fi_prov_ini() {
   using namespace nhalf::fabric;

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,13 +24,16 @@
 #include <vector>
 
 #include "fabric/accesses.hpp"
+#include "fabric/callers.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
 #include "fabric/endpoint.hpp"
+#include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
+#include "fabric/looks.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
@@ -53,9 +58,9 @@ class Rank {
       return false;
     }
     number_ = *number;
-    last_arrival_.resize(static_cast<std::size_t>(wires_->ranks()));
     heap_.emplace(*region_, region_bytes_);
-    turns_.emplace(*region_, number_, wires_->ranks());
+    flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
+    turns_.emplace(*region_, *flows_, number_, wires_->ranks());
     return true;
   }
 
@@ -64,8 +69,8 @@ class Rank {
     if (has_joined_) return;
     has_joined_ = true;
     process_ = getpid();
-    is_ranks_thread_ = true;
-    pthread_atfork(nullptr, nullptr, [] { is_ranks_thread_ = false; });
+    callers_.note();
+    pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
     hold_life_line();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
@@ -89,18 +94,25 @@ class Rank {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
   /// Whether this thread's time is virtual.
-  [[nodiscard]] bool is_virtual() const { return is_ranks_thread_ && has_joined_ && !has_left_; }
+  [[nodiscard]] bool is_virtual() const { return Callers::is_one() && has_joined_ && !has_left_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
+  [[nodiscard]] bool shares_node() const {
+    const auto own = nodes()[static_cast<std::size_t>(number_)];
+    return std::count(nodes().begin(), nodes().end(), own) > 1;
+  }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
+    if (!callers_.enter())
+      stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (depth_++ > 0) return;
     waits_ = call.waits;
-    free_polls_ = 0;
-    accesses_in_call_ = looks_in_call_ = 0;
+    free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
     if (!is_running()) return;
     advance_computing();
     turns_->note_event();
@@ -117,16 +129,23 @@ class Rank {
   void exit() {
     if (--depth_ > 0) return;
     looks_at_clock_ = 0;
-    if (!is_running()) return;
-    slot().doing.call[0] = '\0';
-    computing_.resume();
+    if (is_running()) {
+      slot().doing.call[0] = '\0';
+      computing_.resume();
+    }
+    callers_.exit();
   }
 
   /// Reads the clock. The program pays for it, so that a loop on the clock ends; the library only
   /// where it does nothing else, so that it takes what the machine's messages take.
   Picoseconds clock() {
+    // Virtual time has not begun; a loop on the clock ends even so.
+    if (region_ == nullptr) return early_ += Wires().clock_read;
+    // The clock of a rank is moved by those of its threads that call MPI.
+    if (!Callers::is_one())
+      return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (depth_ == 0) {
-      looks_in_vain_ = 0;
+      note_event();
       advance_computing();
       computing_.resume();
       member().now += wires_->clock_read;
@@ -152,45 +171,53 @@ class Rank {
   void send(Endpoint& from, Address to, const Envelope& envelope, std::span<const iovec> parts,
             std::optional<void*> context) {
     join();
-    settle();
-    looks_in_vain_ = 0;
     const auto size_bytes = bytes_in(parts);
+    run_ahead(size_bytes);
+    note_event();
     auto& message = placed(size_bytes);
     gather(parts, message.body());
     message.envelope = envelope;
     message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.target = to.rank;
     message.endpoint = to.endpoint;
-    const auto gone = schedule(message, to.rank, size_bytes);
-    deliver(message, to.rank);
-    if (!context || from.of_sends == nullptr) return;
-    Completion sent(gone, *context);
+    auto* const queue = context ? from.of_sends : nullptr;
+    const bool is_awaited = schedule(message, queue != nullptr);
+    ++region_->messages;
+    if (queue == nullptr) return;
+    Completion sent(now(), *context);
     sent.size_bytes = size_bytes;
     sent.envelope = envelope;
-    from.of_sends->add(sent);
+    if (is_awaited)
+      departing_.push_back({message.flow.departure, queue, sent});
+    else
+      queue->add(sent);
   }
 
   /// Reaches into the memory of another rank: `parts` go there with the access.
   void access(Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
               Asked asked) {
     join();
-    settle();
-    if (++accesses_in_call_ % accesses_between_looks == 0) find_endless_loop();
-    looks_in_vain_ = 0;
     const auto bytes = bytes_in(parts);
-    auto& message = placed(sizeof(Access) + bytes);
-    Access& head = *new (message.body()) Access(access);
-    head.number = accesses_.ask(std::move(asked));
+    run_ahead(bytes);
+    if (to.rank == static_cast<std::uint32_t>(number_)) {
+      // A rank that tries its own lock until another one gives it back needs time to pass.
+      member().now += wires_->empty_look;
+      settle();
+    }
+    if (++accesses_in_call_ % accesses_between_looks == 0) find_endless_loop();
+    auto& message = placed(access, bytes);
+    Access::in(message).number = accesses_.ask(std::move(asked));
     gather(parts, Access::data_in(message));
-    message.is_access = true;
     message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.target = to.rank;
     message.endpoint = to.endpoint;
-    schedule(message, to.rank, bytes);
-    deliver(message, to.rank);
+    schedule(message, false);
+    ++region_->messages;
   }
   Accesses& accesses() { return accesses_; }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
-    if (is_running()) settle();
+    if (is_running()) check_thread();
     at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
   }
 
@@ -220,16 +247,19 @@ class Rank {
     if (!has_joined_) {
       // Libraries exchange addresses outside the network before they wait for messages.
       if (!has_receives()) return false;
+      check_thread();
       join();
     }
-    settle();
+    check_thread();
+    // Who waits comes to its turn when something is there, which is not before now.
+    if (is_look()) settle();
     if (queue.due() > now()) pause();
     return queue.due() <= now();
   }
   /// Takes a completion and pays for it.
   Completion take(Completions& queue) {
     const auto completion = queue.take();
-    looks_in_call_ = 0;
+    polls_since_event_ = looks_in_call_ = 0;
     member().now += completion.cost;
     return completion;
   }
@@ -241,15 +271,27 @@ class Rank {
   }
 
  private:
+  /// The completion of a send whose message has not left yet, in the order in which they leave.
+  struct Departing {
+    Offset place;
+    Completions* queue;
+    Completion sent;
+  };
+
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
+  static constexpr std::size_t ahead_messages_max = 64;
+  static constexpr std::size_t ahead_bytes_max = 1 << 20;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
   /// A lock that is never given back is tried again and again.
   static constexpr int accesses_between_looks = 1000;
-  /// Libraries look at several places at once; who looks more often waits.
+  /// Libraries look at several places at once.
   static constexpr int looks_at_once = 64;
-  static constexpr int looks_in_vain_max = 1'000'000;
+  /// Open MPI calls what is not urgent at every eighth poll.
+  static constexpr int polls_per_event = 8;
+  static constexpr unsigned looks_in_vain_many = 1024;
+  static constexpr unsigned looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
   static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
@@ -287,16 +329,32 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ <= 1) member().now += computing_.since();
+    if (depth_ > 1) return;
+    const auto time = computing_.since();
+    if (time == 0) return;
+    const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
+    member().now += time + noise;
   }
 
+  /// Progress threads of libraries, and those of programs without wrapped calls.
+  void check_thread() {
+    if (!callers_.may_poll())
+      stop("threads", "a thread beside the calls of MPI, as a progress thread, polls the network");
+    looks_at_clock_ = 0;
+  }
   /// Waits for the turn of what happens now, and takes what has arrived by now.
   void settle() {
-    if (!is_ranks_thread_)
-      stop("threads", "a second thread of a rank sends or receives, which is not supported");
-    looks_at_clock_ = 0;
+    check_thread();
+    ahead_messages_ = ahead_bytes_ = 0;
     pass_until(now());
     drain(now());
+  }
+  /// Lets a rank send before its turn: messages leave at events of their own, in the order of time.
+  /// Those that wait for it take memory, so from time to time the others catch up.
+  void run_ahead(std::size_t size_bytes) {
+    check_thread();
+    ahead_bytes_ += size_bytes;
+    if (++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max) settle();
   }
   /// Lets time pass. Accesses to this rank's memory are served at their own times, for which the
   /// rank does not have to wait; one that waits sees then what has changed.
@@ -307,15 +365,25 @@ class Rank {
       const auto reached = region_->next[static_cast<std::size_t>(number_)];
       const bool is_served = slot().accesses > 0 && Inbox(*region_, number_).due() <= reached;
       if (is_served) drain(reached);
-      if (reached != never && (!is_served || slot().is_idle != 0))
-        member().now = std::max(now(), reached);
-      if (!is_served || slot().is_idle != 0) return;
+      if (!is_served || (slot().is_idle != 0 && reached >= now())) {
+        if (reached != never) member().now = std::max(now(), reached);
+        return;
+      }
+      // What has changed is seen when this rank's own time has come.
+      if (slot().is_idle != 0) time = std::min(time, now());
     }
   }
-  /// Takes what has arrived by a time.
+  /// Takes what has left and what has come by a time.
   void drain(Picoseconds time) {
+    for (; departure() <= time; departing_.pop_front()) {
+      auto& [place, queue, sent] = departing_.front();
+      sent.at = departure();
+      queue->add(sent);
+      heap_->give_back(place, sizeof(Departure));
+    }
     Inbox inbox(*region_, number_);
     while (inbox.due() <= time) {
+      note_event();
       auto& message = inbox.take();
       if (message.is_access) {
         --slot().accesses;
@@ -338,21 +406,19 @@ class Rank {
   void answer(Message& asked) {
     const auto& access = Access::in(asked);
     const auto bytes = Accesses::answer_bytes(access);
-    auto& message = placed(sizeof(Access) + bytes);
-    Access& head = *new (message.body()) Access(access);
+    auto& message = placed(access, bytes);
+    Access& head = Access::in(message);
     head.kind = Access::Kind::answer;
     head.size_bytes = bytes;
     head.has_failed = !accesses_.serve(access, Access::data_in(asked), Access::data_in(message));
-    message.is_access = true;
     message.source = {static_cast<std::uint32_t>(number_), asked.endpoint};
+    message.target = asked.source.rank;
     message.endpoint = asked.source.endpoint;
-    message.arrival = asked.arrival;
-    if (asked.source.rank != message.source.rank) {
-      member().bytes += bytes;
-      ++member().messages;
-      leave_at(asked.arrival, message, asked.source.rank, bytes);
-    }
-    deliver(message, asked.source.rank);
+    ++region_->messages;
+    if (message.target == message.source.rank)
+      arrive_here(message, asked.arrival);
+    else
+      leave_at(message, asked.arrival);
   }
   void take_answer(Message& message) {
     const auto& access = Access::in(message);
@@ -369,12 +435,19 @@ class Rank {
     queue->add(done);
   }
 
+  /// Returns when the first message that this rank waits for has left it, if that is known.
+  [[nodiscard]] Picoseconds departure() const {
+    return departing_.empty() ? never : region_->at<Departure>(departing_.front().place).at;
+  }
+
   /// A library that has found a message polls once more before its call ends, which must not wait.
   Message* found(Message* message) {
     free_polls_ = message == nullptr ? 0 : free_polls_max;
     return message;
   }
 
+  /// Whether the present call of MPI looks for something without waiting.
+  [[nodiscard]] bool is_look() const { return depth_ > 0 && !waits_; }
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause() {
@@ -384,85 +457,116 @@ class Rank {
     }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
-    const bool only_looks = depth_ > 0 && !waits_ && looks_in_call_ < looks_at_once;
-    if (only_looks || is_elsewhere) {
-      const bool is_free = looks_in_call_ < looks_at_once && (is_elsewhere || looks_in_call_ > 0);
-      ++looks_in_call_;
-      if (!is_free) member().now += wires_->empty_look;
-      if (++looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+    if (is_elsewhere || is_look()) {
+      // A look at several places is one look; where a call waits, it costs nothing.
+      const bool is_first = looks_in_call_++ == 0 && is_look();
+      if (is_first || looks_in_call_ > looks_at_once) look_in_vain();
       return;
     }
-    auto next = Inbox(*region_, number_).due();
+    // Libraries go on with what an event allows when they poll again, some not every time.
+    if (++polls_since_event_ <= polls_per_event) return;
+    auto next = std::min(Inbox(*region_, number_).due(), departure());
     for (const auto& queue : queues_) next = std::min(next, queue->due());
+    ahead_messages_ = ahead_bytes_ = 0;
     slot().is_idle = 1;
-    pass_until(next);
+    pass_until(std::max(next, now()));
     slot().is_idle = 0;
-    if (region_->next[static_cast<std::size_t>(number_)] == never) find_deadlock();
+    if (region_->next[static_cast<std::size_t>(number_)] == never)
+      find_deadlock();
+    else
+      polls_since_event_ = 0;
     drain(now());
   }
-  /// A loop that neither reads the clock nor sends ends by a message only, which nobody is there to
-  /// send if all others wait.
+  /// Something has happened to this rank, or it acts.
+  void note_event() {
+    looks_in_vain_ = 0;
+    polls_since_event_ = 0;
+    slot().has_looked_long = 0;
+  }
+  void look_in_vain() {
+    member().now += wires_->empty_look;
+    ++looks_in_vain_;
+    if (looks_in_vain_ >= looks_in_vain_many && std::has_single_bit(looks_in_vain_))
+      let_all_poll(*region_, ranks(), now());
+    if (looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+  }
+  /// A loop that neither reads the clock nor sends ends by a message only.
   void find_endless_loop() {
     looks_in_vain_ = 0;
-    const auto* next = region_->next.data();
-    const auto events =
-        std::count_if(next, next + ranks(), [](auto time) { return time != never; });
-    if (events == 1 && Inbox(*region_, number_).due() == never)
-      stop("deadlock", who_waits(*region_, ranks()));
+    const bool is_due = std::any_of(queues_.begin(), queues_.end(),
+                                    [](auto& queue) { return queue->due() != never; });
+    if (is_due || !departing_.empty() || flows_->due() != never) return;
+    slot().has_looked_long = 1;
+    if (can_nothing_happen(*region_, ranks())) stop("deadlock", who_waits(*region_, ranks()));
   }
   void find_deadlock() {
     const auto quiet_ns = turns_->quiet_ns();
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
     const bool is_outside = is_outside_program(*region_, ranks());
-    if (quiet_ns < (is_outside ? quiet_ns_outside : quiet_ns_max)) return;
+    const auto limit_ns = is_outside ? quiet_ns_outside : quiet_ns_max;
+    if (quiet_ns < limit_ns || !turns_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
-  Message& placed(std::size_t size_bytes) {
-    const auto place = heap_->take(sizeof(Message) + size_bytes);
+  Offset taken(std::size_t bytes) {
+    const auto place = heap_->take(bytes);
     if (place == 0) stop("memory", "messages on their way fill the memory of the virtual network");
+    return place;
+  }
+  Message& placed(std::size_t size_bytes) {
+    const auto place = taken(sizeof(Message) + size_bytes);
     auto& message = *new (&region_->at<std::byte>(place)) Message;
     message.size_bytes = size_bytes;
     return message;
   }
+  /// An access, or its answer.
+  Message& placed(const Access& access, std::size_t size_bytes) {
+    const auto place = taken(sizeof(Message) + sizeof(Access) + size_bytes);
+    auto& message = *new (&region_->at<std::byte>(place)) Message;
+    message.head_bytes = sizeof(Access);
+    message.size_bytes = size_bytes;
+    message.is_access = true;
+    new (message.body()) Access(access);
+    return message;
+  }
   void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
 
-  /// Sets when a message arrives; returns when its sender may change the data.
-  Picoseconds schedule(Message& message, std::uint32_t to, std::size_t size_bytes) {
-    if (to == static_cast<std::uint32_t>(number_)) return message.arrival = now();
+  /// Sends a message on its way; whether its sender has to wait until it has left.
+  bool schedule(Message& message, bool is_reported) {
+    const auto to = static_cast<int>(message.target);
+    if (to == number_) {
+      arrive_here(message, now());
+      return false;
+    }
+    member().now += wires_->between(number_, to).send;
+    const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
+    if (is_awaited) {
+      message.flow.departure = taken(sizeof(Departure));
+      region_->at<Departure>(message.flow.departure).at = never;
+    }
+    leave_at(message, now());
+    return is_awaited;
+  }
+  /// Sends a message on its way to another rank, which may begin at a time.
+  void leave_at(Message& message, Picoseconds time) {
     auto& own = member();
-    own.now += wires_->between(number_, static_cast<int>(to)).send;
     ++own.messages;
-    own.bytes += size_bytes;
-    const auto gone = leave_at(own.now, message, to, size_bytes);
-    return size_bytes > eager_bytes ? gone : own.now;
-  }
-  /// Sets when a message arrives that may leave at a time; returns when it has left.
-  Picoseconds leave_at(Picoseconds time, Message& message, std::uint32_t to,
-                       std::size_t size_bytes) {
-    const auto& wire = wires_->between(number_, static_cast<int>(to));
-    const auto start = std::max(time, slot().outgoing_free);
-    message.busy = wire.busy(size_bytes);
+    own.bytes += message.size_bytes;
+    const auto& wire = wires_->between(number_, static_cast<int>(message.target));
+    const auto transit = wire.transit(message.size_bytes);
+    message.busy = wire.busy(message.size_bytes);
     message.cost = wire.receive;
-    slot().outgoing_free = start + message.busy;
-    // Messages of a pair do not overtake each other, whatever the curve says of their sizes.
-    auto& last = last_arrival_[to];
-    last = message.arrival = std::max(last, start + wire.transit(size_bytes));
-    return slot().outgoing_free;
+    message.flow.ready = time;
+    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
+    flows_->add(message);
   }
-  /// Puts a message on its way; who waits for it, or has memory that it reaches, is woken then.
-  void deliver(Message& message, std::uint32_t to) {
-    Inbox inbox(*region_, static_cast<int>(to));
-    inbox.put(message);
-    auto& receiver = region_->slots[to];
-    receiver.accesses += message.is_access ? 1 : 0;
-    ++region_->messages;
-    if (to == static_cast<std::uint32_t>(number_)) return;
-    const bool is_woken = receiver.is_idle != 0 || receiver.accesses > 0;
-    auto& next = region_->next[to];
-    if (is_woken && region_->members[to].presence != Presence::left)
-      next = std::min(next, inbox.due());
+  void arrive_here(Message& message, Picoseconds time) {
+    message.arrival = time;
+    slot().accesses += message.is_access ? 1 : 0;
+    Inbox(*region_, number_).put(message);
   }
 
   Region* region_ = nullptr;
@@ -471,23 +575,29 @@ class Rank {
   pid_t process_ = 0;
   std::optional<Wires> wires_;
   std::optional<Heap> heap_;
+  std::optional<Flows> flows_;
   std::optional<Turns> turns_;
   Computing computing_;
+  Callers callers_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
-  std::vector<Picoseconds> last_arrival_;
+  std::deque<Departing> departing_;
   Accesses accesses_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;
+  Picoseconds early_ = 0;
   int depth_ = 0;
   bool waits_ = true;
   int looks_at_clock_ = 0;
-  int looks_in_vain_ = 0;
+  unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
   int looks_in_call_ = 0;
   int accesses_in_call_ = 0;
-  static inline constinit thread_local bool is_ranks_thread_ = false;
+  int polls_since_event_ = 0;
+  std::size_t ahead_messages_ = 0;
+  std::size_t ahead_bytes_ = 0;
+  std::uint64_t computings_ = 0;
 };
 
 }  // namespace nhalf::fabric

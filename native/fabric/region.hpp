@@ -48,16 +48,22 @@ struct Doing {
 struct alignas(128) Slot {
   Offset first;
   Offset last;
-  /// When the rank's way out and its way in are free again.
+  /// Messages on the rank's way out, and when it is free for the next one.
+  Offset outgoing_first;
+  Offset outgoing_last;
   Picoseconds outgoing_free;
+  /// When all that is on its way in could be there, and when the last message was.
   Picoseconds incoming_free;
+  Picoseconds incoming_last;
   std::uint32_t turn;
   std::uint32_t is_idle;
   /// The thread that waits for the turn, 0 if it must stay on its cores, and whether it was moved.
   std::int32_t thread;
   std::uint32_t is_moved;
-  /// How many of the messages on their way to the rank reach into its memory.
+  /// How many of the messages that have come to the rank reach into its memory.
   std::uint32_t accesses;
+  /// Whether it looks for a message in a loop that nothing but a message can end.
+  std::uint32_t has_looked_long;
   Doing doing;
 };
 
@@ -76,12 +82,19 @@ struct Region {
   std::uint32_t joined;
   std::uint32_t owner;
   std::uint64_t messages;
-  /// Since when no rank has had anything to do, in real nanoseconds, and after how many messages.
+  /// Since when no rank has had anything to do, in real nanoseconds, after how many messages, and
+  /// how often ranks have looked since then.
   std::uint64_t quiet_since_ns;
   std::uint64_t quiet_messages;
+  std::uint64_t quiet_turns;
   HeapState heap;
   /// When each rank wants to run, side by side because they are searched at every hand-over.
   std::array<Picoseconds, ranks_max> next;
+  /// When the first message on each rank's way out begins or ends.
+  std::array<Picoseconds, ranks_max> flow_events;
+  /// What is kept of every two ranks, and of everything that messages share.
+  Offset pairs;
+  Offset loads;
   std::array<Slot, ranks_max> slots;
 
   template <class Type>

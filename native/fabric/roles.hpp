@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "fabric/interface.hpp"
+#include "fabric/network.hpp"
 #include "fabric/receives.hpp"
 #include "fabric/region.hpp"
 #include "preloaded/mpi.hpp"
@@ -151,8 +152,15 @@ template <class... Arguments>
 Role duplicated(const Arguments&...) {
   return {};
 }
+/// Open MPI reaches the memory of ranks on its node without the network.
 template <class... Arguments>
 Role window_made(const Arguments&...) {
+#if defined(OPEN_MPI)
+  const Interface* const net = network();
+  if (net != nullptr && net->shares_node())
+    return {.refused =
+                "windows of Open MPI bypass the network within a node; place one rank on each"};
+#endif
   return {};
 }
 struct Plain {

@@ -7,9 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/flows.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
@@ -20,8 +22,9 @@ namespace nhalf::fabric {
 
 class Turns {
  public:
-  Turns(Region& region, int self, int ranks)
+  Turns(Region& region, Flows& flows, int self, int ranks)
       : region_(region),
+        flows_(flows),
         self_(static_cast<std::size_t>(self)),
         ranks_(static_cast<std::size_t>(ranks)) {}
 
@@ -37,6 +40,7 @@ class Turns {
     }
     for (std::size_t rank = 0; rank < ranks_max; ++rank)
       if (rank >= ranks_) region_.next[rank] = never;
+    flows_.begin();
     pass();
   }
 
@@ -54,34 +58,43 @@ class Turns {
     pass();
   }
 
-  /// Returns for how long no rank has had an event, in real time.
+  /// Notes a turn without an event; returns for how long no rank has had one, in real time.
   std::uint64_t quiet_ns() {
     const auto now = real_ns();
     if (region_.quiet_since_ns == 0 || region_.quiet_messages != region_.messages) {
       region_.quiet_messages = region_.messages;
       region_.quiet_since_ns = now;
+      region_.quiet_turns = 0;
     }
+    ++region_.quiet_turns;
     return now - region_.quiet_since_ns;
   }
+  /// Whether every rank has had its turn since then, which takes long where processors are busy.
+  [[nodiscard]] bool has_gone_round() const { return region_.quiet_turns > 2 * ranks_; }
   void note_event() { region_.quiet_since_ns = 0; }
 
  private:
   /// Returns the rank with the earliest event, else the next one after this; `ranks_` without any.
-  [[nodiscard]] std::size_t chosen() const {
-    std::size_t best = ranks_;
-    Picoseconds earliest = never;
-    for (std::size_t rank = 0; rank < ranks_; ++rank)
-      if (region_.next[rank] < earliest) {
-        earliest = region_.next[rank];
-        best = rank;
-      }
-    if (best < ranks_) return best;
+  std::size_t chosen() {
+    if (const auto best = earliest(); best < ranks_) return best;
     for (std::size_t step = 1; step <= ranks_; ++step) {
       const auto rank = (self_ + step) % ranks_;
       const auto presence = region_.members[rank].presence;
       if (presence == Presence::active || presence == Presence::finished) return rank;
     }
     return ranks_;
+  }
+
+  /// Lets messages begin and end that do so before a rank has an event; returns that rank.
+  std::size_t earliest() {
+    const auto* next = region_.next.data();
+    while (true) {
+      const auto* best = std::min_element(next, next + ranks_);
+      const auto flow = flows_.due();
+      if (flow == never || flow > *best)
+        return *best == never ? ranks_ : static_cast<std::size_t>(best - next);
+      flows_.step();
+    }
   }
 
   void pass() {
@@ -116,6 +129,7 @@ class Turns {
   }
 
   Region& region_;
+  Flows& flows_;
   std::size_t self_;
   std::size_t ranks_;
 };

@@ -9,15 +9,17 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "fabric/noise.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
+#include "fabric/routes.hpp"
+#include "fabric/words.hpp"
 
 namespace nhalf::fabric {
 
@@ -55,12 +57,17 @@ class Wire {
   [[nodiscard]] Picoseconds transit(std::uint64_t bytes) const {
     return time(bytes) - send - receive;
   }
+  /// Returns how long its bytes take.
+  ///
   /// A part of the curve that begins below 0, as one whose rate falls, would claim more for its
   /// bytes than a message takes beyond an empty one.
-  [[nodiscard]] Picoseconds busy(std::uint64_t bytes) const {
+  [[nodiscard]] Picoseconds streams(std::uint64_t bytes) const {
     const auto beyond = static_cast<std::int64_t>(time(bytes)) - static_cast<std::int64_t>(time(0));
     const auto growth = std::min(part_of(bytes).growth(bytes), beyond);
-    return std::max(gap, static_cast<Picoseconds>(std::max<std::int64_t>(growth, 0)));
+    return static_cast<Picoseconds>(std::max<std::int64_t>(growth, 0));
+  }
+  [[nodiscard]] Picoseconds busy(std::uint64_t bytes) const {
+    return std::max(gap, streams(bytes));
   }
 
  private:
@@ -82,7 +89,9 @@ class Wires {
       if (!wires.take(Words(text.substr(0, end)))) return std::nullopt;
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return wires.is_whole() ? std::optional(std::move(wires)) : std::nullopt;
+    if (!wires.is_whole()) return std::nullopt;
+    wires.routes.place(wires.nodes_);
+    return wires;
   }
 
   [[nodiscard]] const Wire& between(int from, int to) const {
@@ -94,36 +103,19 @@ class Wires {
     return *wire;
   }
   [[nodiscard]] int ranks() const { return static_cast<int>(nodes_.size()); }
+  /// The node of every rank.
+  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
 
   /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;
   /// What reading a clock takes, and a look for messages in vain: loops on either end.
   Picoseconds clock_read = 10'000;
   Picoseconds empty_look = 100'000;
+  Noise noise;
+  /// What messages share.
+  Routes routes;
 
  private:
-  /// The words of a line, one after the other.
-  class Words {
-   public:
-    explicit Words(std::string_view line) : rest_(line) {}
-    std::string_view word() {
-      rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
-      const auto next = rest_.substr(0, rest_.find(' '));
-      rest_.remove_prefix(next.size());
-      return next;
-    }
-    template <class Number>
-    bool number(Number& value) {
-      const auto digits = word();
-      const auto* end = digits.data() + digits.size();
-      const auto [stop, error] = std::from_chars(digits.data(), end, value);
-      return error == std::errc{} && stop == end && !digits.empty();
-    }
-
-   private:
-    std::string_view rest_;
-  };
-
   bool take(Words line) {
     const auto name = line.word();
     if (name == "nodes") return take_nodes(line);
@@ -131,8 +123,9 @@ class Wires {
     if (name == "part") return take_part(line);
     if (name == "computing") return line.number(computing_permille);
     if (name == "clock") return line.number(clock_read);
+    if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
     if (name == "look") return line.number(empty_look);
-    return name.empty();
+    return name.empty() || routes.take(name, line);
   }
   bool take_nodes(Words& line) {
     for (int node = 0; line.number(node);) nodes_.push_back(node);

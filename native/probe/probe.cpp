@@ -52,14 +52,18 @@ const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name)
   throw InputError("unknown pattern '" + name + "'");
 }
 
+/// Samples on the virtual network: the second one shows that they are equal.
+constexpr std::size_t virtual_samples = 2;
+
 /// Single operations are short and not averaged in batches, so there may be more of them. The
 /// visits of a launch to a point share its samples.
-nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
+nhalf::Effort effort_of(const Options& point, nhalf::Timing timing, bool is_virtual) {
   nhalf::Effort usual;
   if (timing == nhalf::Timing::operation) usual.samples_max *= 5;
   usual.samples_max /= std::max<std::size_t>(1, point.number("visits", std::size_t{1}));
   auto effort = nhalf::effort_of(point, usual);
   if constexpr (nhalf::is_exact<ProbeTransport>) effort.samples_min = effort.samples_max = 1;
+  if (is_virtual) effort.samples_min = effort.samples_max = virtual_samples;
   return effort;
 }
 
@@ -146,7 +150,7 @@ std::optional<std::string> answer(Session& session, const Options& point, const 
                           .axes = point.below("axis."),
                           .hosts = session.hosts};
   nhalf::check_axes(entry.info, where.axes);
-  const auto effort = effort_of(point, entry.info.timing);
+  const auto effort = effort_of(point, entry.info.timing, session.clock.is_virtual);
   const bool verify_only = point.number("verify_only", 0) != 0;
   if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
     if (transport.rank() == 0) last_point.keep(id, entry.info, transport.size());

@@ -40,7 +40,7 @@ std::string launch_record(T& transport, const ClockQuality& clock,
       .add("ranks", transport.size())
       .add("library", transport.library())
       .add("clock", json::Object{}
-                        .add("name", T::clock_name)
+                        .add("name", clock.is_virtual ? "virtual" : T::clock_name)
                         .add("resolution_s", clock.resolution_s)
                         .add("overhead_s", clock.overhead_s))
       .add("placement", ranks)

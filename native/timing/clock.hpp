@@ -100,9 +100,18 @@ class ClockError {
 struct ClockQuality {
   double resolution_s = 0;
   double overhead_s = 0;
+  /// Readings are exact, and each takes as long as the others.
+  bool is_virtual = false;
 
   /// Returns the time that a batch has to exceed by a factor to be trusted.
-  [[nodiscard]] double floor_s() const { return std::max(resolution_s, overhead_s); }
+  [[nodiscard]] double floor_s() const {
+    return is_virtual ? 0 : std::max(resolution_s, overhead_s);
+  }
+  /// Returns the time between two readings, of which the first one's end and the second one's lie
+  /// `apart_s` from each other.
+  [[nodiscard]] double between_s(double apart_s) const {
+    return is_virtual ? whole_picoseconds(apart_s - overhead_s) : apart_s - overhead_s;
+  }
 };
 
 /// Measures the clock of `source` by many readings. Both figures are 0 for a virtual clock, which
@@ -111,6 +120,9 @@ template <class Source>
 ClockQuality calibrate(Source& source) {
   if constexpr (requires { source.clock_resolution_s(); }) {
     return {source.clock_resolution_s(), 0};
+  } else if (has_virtual_clock(source)) {
+    const double before_s = source.now_s();
+    return {1e-12, whole_picoseconds(source.now_s() - before_s), true};
   } else {
     constexpr int readings = 2000;
     double step_s = std::numeric_limits<double>::infinity();

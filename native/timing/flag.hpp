@@ -32,6 +32,8 @@ class Flag {
   /// Collective; `hosts` has the number of each rank's host and is empty for a single host.
   Flag(T& transport, std::span<const int> hosts) : transport_(transport), rank_(transport.rank()) {
     if constexpr (is_timed) {
+      // A flag is passed by no network, and one rank of a virtual one runs at a time.
+      if (has_virtual_clock(transport)) return;
       if (transport.size() < 2 || (!hosts.empty() && hosts[0] != hosts[1])) return;
       if (rank_ == 0) memory_ = Segment::create(sizeof(Places));
       auto address = memory_.address();

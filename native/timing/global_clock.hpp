@@ -40,7 +40,7 @@ class GlobalClock {
 
   /// Synchronises the clocks, for the first time or again; collective.
   void synchronise() {
-    if constexpr (is_exact<T>) {
+    if (is_exact<T> || has_virtual_clock(transport_)) {
       leaders_ = Team::from_to(0, 1);
       return;
     }
@@ -63,7 +63,7 @@ class GlobalClock {
       synchronise();
       return true;
     }
-    if constexpr (is_exact<T>) return false;
+    if (is_exact<T> || has_virtual_clock(transport_)) return false;
     const auto everyone_s = uncertainties_s();
     bool again = transport_.rank() == 0 && stale(*std::ranges::max_element(everyone_s), bound_s);
     share(transport_, again);

@@ -200,7 +200,7 @@ class OperationSampler {
   /// Returns the time of one operation, less the reading of the clock within it.
   [[nodiscard]] double net_s(double time_s) const {
     const auto operations = static_cast<double>(std::max<std::size_t>(1, chain_.size()));
-    return std::max(0.0, time_s - quality_.overhead_s) / operations;
+    return std::max(0.0, quality_.between_s(time_s)) / operations;
   }
 
   void keep(const OperationTimes& times, const std::vector<Presence>& everyone,

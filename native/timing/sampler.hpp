@@ -106,7 +106,7 @@ class Sampler {
     if (batch.settles) pattern.settle();
     const double start_s = transport_.now_s();
     pattern.run(batch.rounds);
-    return transport_.now_s() - start_s - clock_.overhead_s;
+    return clock_.between_s(transport_.now_s() - start_s);
   }
 
   /// Returns the shortest time of some barriers, which bounds the skew that one leaves.

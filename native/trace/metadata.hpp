@@ -48,7 +48,8 @@ class Metadata {
   bool communicator(std::uint32_t number, const std::vector<int>& members,
                     const std::vector<int>* partners) {
     std::string text = "{\"communicator\":" + std::to_string(number) +
-                       ",\"made_ns\":" + std::to_string(clock_ns(CLOCK_REALTIME)) +
+                       ",\"made_ns\":" + std::to_string(real_ns()) +
+                       ",\"made_ticks\":" + std::to_string(now()) +
                        ",\"members\":" + listed(members);
     if (partners != nullptr) text += ",\"others\":" + listed(*partners);
     communicators_bytes_ += text.size();

@@ -35,8 +35,8 @@ constexpr bool can_wait(Call call) {
   const bool is_begun = name[0] == 'I' && name[1] >= 'a' && name[1] <= 'z';
   if (is_begun) return false;
   for (const std::string_view prefix :
-       {"Test", "Request_get_status", "Parrived", "Start", "Put", "Get", "Accumulate", "Rput",
-        "Rget", "Raccumulate", "Fetch_and_op", "Compare_and_swap", "Bsend", "Rsend"})
+       {"Test", "Win_test", "Request_get_status", "Parrived", "Start", "Put", "Get", "Accumulate",
+        "Rput", "Rget", "Raccumulate", "Fetch_and_op", "Compare_and_swap", "Bsend", "Rsend"})
     if (name.starts_with(prefix)) return false;
   return !name.ends_with("_init");
 }

@@ -12,13 +12,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "preloaded/lasting.hpp"
 #include "preloaded/mpi.hpp"
+#include "preloaded/virtual_time.hpp"
 #include "trace/communicators.hpp"
 #include "trace/lock.hpp"
 #include "trace/metadata.hpp"
@@ -119,6 +122,12 @@ class Process {
   }
 
   void calibrate_clock() {
+    if (virtual_time != nullptr) {
+      // The command begins when virtual time does; about a microsecond.
+      beginning_.spans_shift = 20;
+      beginning_.clock_is_free = true;
+      return;
+    }
     const auto second = Reading::now_on_all();
     const char* begin = std::getenv("NHALF_TRACE_BEGIN_NS");
     const auto command_ns = begin == nullptr ? 0 : std::strtoull(begin, nullptr, 10);
@@ -136,21 +145,34 @@ class Process {
     beginning_.spans_shift = static_cast<std::uint32_t>(std::bit_width(millisecond));
   }
 
+  /// Returns a number of the program: a command may start several, each with ranks from 0.
+  static std::uint64_t world_number() {
+    // In virtual time a message would take time.
+    if (virtual_time != nullptr)
+      return std::hash<std::string_view>{}(std::getenv(preloaded::virtual_variable));
+    std::uint64_t number = clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
+    NHALF_OWN(Bcast)(&number, sizeof number, MPI_BYTE, 0, world());
+    return number;
+  }
+
+  /// Returns what the network that is not there says of itself, as JSON.
+  static std::string virtual_machine() {
+    const char* about = virtual_time == nullptr ? nullptr : std::getenv("NHALF_FABRIC_ABOUT");
+    return about == nullptr ? "" : std::string(",\"virtual\":") + about;
+  }
+
   static void introduce(const char* host) {
     int rank = 0;
     int size = 0;
-    // A command may start several MPI programs, each with ranks from 0, so they need numbers.
-    std::uint64_t world_number =
-        clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
-    NHALF_OWN(Bcast)(&world_number, sizeof world_number, MPI_BYTE, 0, world());
+    const auto number = world_number();
     NHALF_OWN(Comm_rank)(world(), &rank);
     NHALF_OWN(Comm_size)(world(), &size);
     std::string text =
         "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
-        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(world_number >> 1U) +
+        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(number >> 1U) +
         ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
         ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
-        ",\"calls\":[";
+        virtual_machine() + ",\"calls\":[";
     for (std::size_t call = 0; call < call_names.size(); ++call) {
       if (call > 0) text += ",";
       text += json::quote(call_names[call]);

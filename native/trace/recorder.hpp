@@ -35,6 +35,8 @@ struct Beginning {
   std::uint32_t spans_shift = 20;
   /// Ticks of about two microseconds.
   Ticks short_call = 4096;
+  /// Whether reading the clock takes no time, so that every call is timed.
+  bool clock_is_free = false;
 };
 
 class Recorder {
@@ -70,14 +72,13 @@ class Recorder {
   /// Two readings of the clock may take longer than the call, so every eighth of many short calls
   /// is timed, at random intervals.
   [[gnu::always_inline]] std::uint64_t weight(const Cell& cell) {
-    if (timeline_ != nullptr || cell.count < often || cell.time > cell.count * short_call_)
-      return 1;
+    if (times_all_ || cell.count < often || cell.time > cell.count * short_call_) return 1;
     return begun_weight();
   }
 
   /// Returns the weight, as `weight` does, of calls that begin an operation.
   [[gnu::always_inline]] std::uint64_t begun_weight() {
-    if (timeline_ != nullptr) return 1;
+    if (times_all_) return 1;
     if (--until_timed_ > 0) [[likely]]
       return 0;
     random_ = random_ * 1664525U + 1013904223U;
@@ -196,6 +197,7 @@ class Recorder {
         cells_(*file_, layout_),
         spans_(layout_, beginning.command, beginning.spans_shift),
         short_call_(beginning.short_call),
+        times_all_(with_timeline || beginning.clock_is_free),
         last_end_(beginning.first.moment.at),
         last_received_(beginning.first.moment.at) {
     layout_.head.version = format_version;
@@ -246,6 +248,7 @@ class Recorder {
   SpanTable spans_;
   TypeSizes types_;
   Ticks short_call_;
+  bool times_all_;
   Ticks last_end_;
   /// End of the last timed receive.
   Ticks last_received_;

@@ -127,7 +127,7 @@ struct Combining {
            operation_number < static_cast<unsigned>(Operation::number_of_operations) &&
            can_combine(static_cast<Operation>(operation), static_cast<Number>(type));
   }
-  /// Of a type that is not known, none.
+  /// Returns 0 for a type that is not known.
   [[nodiscard]] std::size_t number_bytes() const {
     return is_known() ? bytes_of(static_cast<Number>(type)) : 0;
   }

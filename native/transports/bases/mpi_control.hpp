@@ -16,12 +16,14 @@
 
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
+#include "host/virtual_clock.hpp"
 #include "timing/clock.hpp"
 #include "transports/bases/mpi_start.hpp"
 
 namespace nhalf {
 
-/// Control by the collectives of MPI on MPI_COMM_WORLD, and the host's clock.
+/// Control by the collectives of MPI on MPI_COMM_WORLD, and the host's clock, or that of the
+/// virtual network.
 class MpiControl {
  public:
   static constexpr std::string_view clock_name = SteadyClock::name;
@@ -30,14 +32,18 @@ class MpiControl {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     clock_error_ = ClockError(options, rank_);
-    share_epoch();
+    if (!has_virtual_clock()) share_epoch();
   }
   MpiControl(const MpiControl&) = delete;
   MpiControl& operator=(const MpiControl&) = delete;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] double now_s() const { return clock_error_.shown_s(clock_.now_s()); }
+  [[nodiscard]] double now_s() const {
+    return has_virtual_clock() ? virtual_clock_.now_s() : clock_error_.shown_s(clock_.now_s());
+  }
+  [[nodiscard]] bool has_virtual_clock() const { return virtual_clock_.is_here(); }
+  double sleep_until(double clock_s) { return virtual_clock_.sleep_until(clock_s); }
 
   void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
   void broadcast(Bytes data) {
@@ -105,6 +111,7 @@ class MpiControl {
 
   int rank_ = 0;
   int size_ = 1;
+  VirtualClock virtual_clock_;
   SteadyClock clock_;
   ClockError clock_error_;
 };

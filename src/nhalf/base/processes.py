@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from nhalf.base.session_folders import remove_session_folders
+
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
 POLL_S = 0.1
@@ -82,7 +84,9 @@ def run(
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group: SIGTERM first, so that a launcher can end its ranks."""
+    members = [process.pid]
     if process.poll() is None:
+        members += _group(process.pid)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -91,6 +95,7 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    remove_session_folders(members)
 
 
 def stop_session(process: subprocess.Popen[bytes]) -> None:
@@ -99,6 +104,16 @@ def stop_session(process: subprocess.Popen[bytes]) -> None:
         with suppress(OSError):
             if int(_status(folder)[3]) == process.pid:
                 os.kill(int(folder.name), signal.SIGKILL)
+
+
+def _group(leader: int) -> list[int]:
+    """The processes of a group."""
+    members = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int(_status(folder)[2]) == leader:
+                members.append(int(folder.name))
+    return members
 
 
 def is_running(process: int) -> bool:

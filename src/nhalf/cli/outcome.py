@@ -131,4 +131,10 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     for point in points:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
-    return {"run": str(run.path), "points": points, "results": as_json(facts.results)}
+    virtual = {"virtual": run.virtual} if run.virtual else {}
+    return {
+        "run": str(run.path),
+        **virtual,
+        "points": points,
+        "results": as_json(facts.results),
+    }

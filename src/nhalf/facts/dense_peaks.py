@@ -10,12 +10,12 @@ import polars as pl
 
 from nhalf.facts.contests import with_cores
 from nhalf.facts.difference import COSTLY, beyond, chosen_ratios, middles
+from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import DENSE, PHASE, SETTING
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, launch_interval
-from nhalf.statistics.summary import EXACT
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def peaks_below_largest(facts: Facts) -> Iterator[Peak]:
         def ends(byte_s_by_size: Mapping[int, float], largest: object = largest) -> tuple[int, int]:
             return int(str(largest)), next(iter(byte_s_by_size))
 
-        exact = frame["transport"][0] in EXACT
+        exact = frame["run"][0] in exact_runs(facts)
         ratio = beyond(chosen_ratios(frame, "bytes", ends), COSTLY, is_exact=exact)
         if ratio is not None:
             yield _peak(frame, ratio, facts)

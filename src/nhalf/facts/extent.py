@@ -15,7 +15,7 @@ from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.measure.plan.setting import split_name
 from nhalf.node.reading import TRANSPORT
-from nhalf.statistics.summary import EXACT
+from nhalf.statistics.summary import EXACT, VIRTUAL, is_exact
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,10 @@ class Extent:
     `hosts` are names, sorted; `started` is when the first point was measured, in local time;
     `is_node` says that no message was sent, because only nodes were measured, `is_application` that
     only applications were: then `libraries` are those that carry messages, whatever their settings,
-    and `programs` count programming models; `launches` are the fewest and the most of a point;
-    `half_width_share` is the median over points of the half-width over launches, relative to the
-    time, None if no point has several launches.
+    and `programs` count programming models; `is_virtual` that all times are of a network that is
+    not there; `launches` are the fewest and the most of a point; `half_width_share` is the median
+    over points of the half-width over launches, relative to the time, None if no point has several
+    launches.
     """
 
     hosts: tuple[str, ...]
@@ -42,6 +43,7 @@ class Extent:
     samples: int
     launches: tuple[int, int]
     half_width_share: float | None
+    is_virtual: bool = False
 
 
 @fact
@@ -64,7 +66,14 @@ def extent(facts: Facts) -> Extent:
         samples=int(summary["samples"].sum()),
         launches=(int(fewest), int(most)),  # type: ignore[arg-type]
         half_width_share=_half_width(summary),
+        is_virtual=not summary.is_empty() and summary["advice"].list.contains(VIRTUAL).all(),
     )
+
+
+@fact
+def exact_runs(facts: Facts) -> frozenset[str]:
+    """The runs in which every launch takes the same time."""
+    return frozenset(facts.summary.filter(is_exact())["run"].unique())
 
 
 def _hosts(environment: Mapping[str, Any]) -> list[str]:

@@ -22,6 +22,8 @@ from nhalf.facts.fact import fact, supply
 from nhalf.results import parts, results
 from nhalf.statistics.flags import is_elsewhere
 from nhalf.statistics.summary import (
+    STAND_INS,
+    VIRTUAL,
     medians_by_state,
     reported_medians,
     state_medians,
@@ -290,9 +292,12 @@ class Facts:
     def launches_of(self, subject: Mapping[str, Any]) -> int:
         """The number of launches of a subject: the minimum over its points.
 
-        `subject` gives values of columns, such as `mpi` and `ranks`.
+        In virtual time it is the number of equal ones that stand for one. `subject` gives values of
+        columns, such as `mpi` and `ranks`.
         """
         rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
+        if rows["advice"].list.contains(VIRTUAL).all() and not rows.is_empty():
+            return STAND_INS
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond, chosen_ratios, middles
+from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval
-from nhalf.statistics.summary import EXACT
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_CURVE, without
 from nhalf.store.values import value
@@ -95,14 +95,14 @@ def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
     largest = points.filter(pl.col("bytes") == pl.col("bytes").max().over(SETTING))
     for _, frame in largest.group_by(SETTING, maintain_order=True):
         if frame["axes"].n_unique() >= PHASES_MIN:
-            ratio = _ratio(frame)
+            ratio = _ratio(frame, facts)
             if ratio is not None:
                 yield _phase(frame, ratio, facts)
 
 
-def _ratio(frame: pl.DataFrame) -> Interval | None:
+def _ratio(frame: pl.DataFrame, facts: Facts) -> Interval | None:
     ratios = chosen_ratios(frame, "axes", _ends)
-    return beyond(ratios, COSTLY, is_exact=frame["transport"][0] in EXACT)
+    return beyond(ratios, COSTLY, is_exact=frame["run"][0] in exact_runs(facts))
 
 
 def _ends(times_s: Mapping[str, float]) -> tuple[str, str]:

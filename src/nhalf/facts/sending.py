@@ -10,11 +10,11 @@ import polars as pl
 
 from nhalf.facts.contests import CLASSES, with_cores
 from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.extent import exact_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.statistics.summary import EXACT
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_POINT, VARIED_POINT, without
 
@@ -174,7 +174,7 @@ def both_ways(facts: Facts) -> Iterator[BothWays]:
     """One for each library and setting for which sharing can be determined."""
     ratios = _ratios(facts)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
-        cost = _largest_class(str(series), str(mpi), frame)
+        cost = _largest_class(str(series), str(mpi), frame, exact_runs(facts))
         if cost is not None and (cost.shared or cost.ratio.high < COSTLY):
             yield cost
 
@@ -190,12 +190,14 @@ def _ratios(facts: Facts) -> pl.DataFrame:
     return with_series(paired.with_columns(ratio=pl.col("median_s") / pl.col("alone_s")), facts)
 
 
-def _largest_class(series: str, mpi: str, frame: pl.DataFrame) -> BothWays | None:
+def _largest_class(
+    series: str, mpi: str, frame: pl.DataFrame, exact: frozenset[str]
+) -> BothWays | None:
     for name, low, high in reversed(CLASSES):
         inside = frame.filter(pl.col("bytes").is_between(low, high))
         middles = inside.group_by("launch").agg(pl.col("ratio").median()).sort("launch")["ratio"]
-        exact = not inside.is_empty() and inside["transport"][0] in EXACT
-        if len(middles) >= (1 if exact else 2):
+        is_exact = not inside.is_empty() and inside["run"][0] in exact
+        if len(middles) >= (1 if is_exact else 2):
             sizes = sorted(inside["bytes"].to_list())
             ratio = ratio_interval(middles.to_list())
             return BothWays(series, mpi, name, sizes[0], sizes[-1], ratio)

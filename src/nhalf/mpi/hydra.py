@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nhalf.mpi import Library
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import FORK, Job
 from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.vendors import Vendor
 
@@ -43,6 +43,8 @@ class Hydra(Vendor):
         if job.hosts and job.bootstrap:
             # Named hosts would make Intel's mpiexec try ssh even inside an allocation.
             hosts += ["-bootstrap", job.bootstrap]
+        if job.hosts and job.bootstrap == FORK:
+            hosts += ["-localhost", "127.0.0.1"]
         binding = "core" if job.bind else "none"
         return [
             str(job.mpiexec or "mpiexec"),

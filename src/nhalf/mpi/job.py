@@ -16,6 +16,8 @@ from typing import ClassVar
 
 OF_JOB = ("PMI_", "PMIX_", "HYDI_", "MPI_LOCAL", "OMPI_COMM_WORLD_", "SLURM_")
 """Beginnings of the variables by which launchers and batch systems join their ranks."""
+FORK = "fork"
+"""The way to hosts that are all this one, whatever their names."""
 SETTINGS = ("PMIX_MCA_",)
 """Beginnings of variables among them that users set."""
 

@@ -131,7 +131,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
         name=transport.executable,
         folder=f"probes/{library.vendor}-{library.version}",
         source=transport.source or SOURCE,
-        command=[str(compiler), *flags, *(transport.flags if transport.source else own)],
+        command=[str(compiler), *flags, *(transport.flags if transport.source else own), "-ldl"],
         why_not=lambda path: why_not_described([str(path)], library.environment),
         variables={**library.environment, **variables},
         parts=[library.version, str(library.prefix), *stamps_of(tools)],

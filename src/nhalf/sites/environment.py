@@ -52,6 +52,12 @@ def simulated_environment(machine: str) -> dict[str, Any]:
     }
 
 
+def virtual_environment(host: str) -> dict[str, Any]:
+    """The environment of ranks on a network that is not there; `host` stands for its machine."""
+    names = ("nhalf", "python", "variables")
+    return {name: value for name, value in environment().items() if name in names} | {"host": host}
+
+
 def _line(path: str, whole: bool = False) -> str:
     """The first line of a file, or its `whole` text; '' if it cannot be read."""
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import FORK, Job, Launcher
 from nhalf.mpi.vendors import vendor_of, vendors
 from nhalf.sites.launchers import OWN, check_launcher, launchers
 
@@ -32,7 +32,7 @@ class Spread:
     """The distribution of ranks: on `hosts` (none: here), a number on each, in blocks or cyclic.
 
     `oversubscribed` means that hosts have fewer cores than ranks; `launcher` is '' for the
-    library's own.
+    library's own. Hosts that are `pretended` are all this one, by other names.
     """
 
     hosts: tuple[str, ...] = ()
@@ -40,6 +40,7 @@ class Spread:
     cyclic: bool = False
     oversubscribed: bool = False
     launcher: str = ""
+    pretended: bool = False
 
 
 HERE = Spread()
@@ -77,10 +78,17 @@ def start(
         ranks_per_host=spread.ranks_per_host,
         cyclic=spread.cyclic,
         pmi=pmi,
-        bootstrap="slurm" if os.environ.get("SLURM_JOB_ID") else "",
+        bootstrap=_bootstrap(spread),
         environment=variables,
     )
     return Start(driver.tokens(job), driver.environment(job))
+
+
+def _bootstrap(spread: Spread) -> str:
+    """The way of a library's own launcher to other hosts, '' for its choice."""
+    if spread.pretended:
+        return FORK
+    return "slurm" if os.environ.get("SLURM_JOB_ID") else ""
 
 
 def _check_mpiexec(library: Library) -> None:

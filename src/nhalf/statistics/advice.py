@@ -144,6 +144,12 @@ ADVICES = (
         "the number of launches",
     ),
     Advice(
+        "virtual",
+        "the network is that of a machine file and time is virtual: launches and samples are equal",
+        "compare it with a real run, or leave --machine out",
+        "the run was started with --machine",
+    ),
+    Advice(
         "imported",
         "a mean that another program printed, without samples",
         "measure the point with nhalf: a mean does not show the variation",

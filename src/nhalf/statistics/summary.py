@@ -37,6 +37,19 @@ HAS_SAMPLES = pl.col("samples_s").list.len() > 0
 EXACT = ("simulated",)
 """Deterministic transports: every launch takes the same time as the first."""
 
+VIRTUAL = "virtual"
+"""What is said about points in virtual time, which repeat themselves as exactly."""
+
+
+STAND_INS = 5
+"""How many equal launches stand for one in virtual time, so that whoever compares launches sees
+that they do not differ."""
+
+
+def is_exact() -> pl.Expr:
+    """Whether every launch to a point takes the same time as the first."""
+    return pl.col("transport").is_in(EXACT) | pl.col("advice").list.contains(VIRTUAL)
+
 
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point and launch, sorted: run, the point's columns, launch, then results.
@@ -85,7 +98,7 @@ def reported_medians(stated: pl.DataFrame, *, elsewhere: bool = False) -> pl.Dat
     asks for them: together with others they would describe no machine.
     """
     in_state = pl.col("counts") & (~pl.col("elsewhere") | elsewhere)
-    return conformed(_of_launches(stated.filter(in_state)), LAUNCH_COLUMNS)
+    return conformed(_with_stand_ins(_of_launches(stated.filter(in_state))), LAUNCH_COLUMNS)
 
 
 def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
@@ -95,7 +108,7 @@ def flagged_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 
 def state_medians(stated: pl.DataFrame) -> pl.DataFrame:
     """`launch_medians` and `flag_s` from `stated_visits`, a row for each state."""
-    return conformed(_of_launches(stated, "state_s"), FLAGGED_COLUMNS)
+    return conformed(_with_stand_ins(_of_launches(stated, "state_s")), FLAGGED_COLUMNS)
 
 
 def medians_by_state(stated: pl.DataFrame) -> pl.DataFrame:
@@ -212,9 +225,21 @@ def _of_launches(rows: pl.DataFrame, *further: str) -> pl.DataFrame:
             pl.col("lowest_s").min(),
             pl.col("samples").sum(),
             flag_of_group(),
+            is_virtual=pl.col("advice").list.contains(VIRTUAL).any(),
         )
         .sort(key)
     )
+
+
+def _with_stand_ins(launches: pl.DataFrame) -> pl.DataFrame:
+    """Launches in virtual time as STAND_INS equal ones."""
+    if not launches["is_virtual"].any():
+        return launches
+    first = launches.filter(pl.col("launch") == pl.col("launch").min().over("run"))
+    numbers = pl.DataFrame({"launch": range(STAND_INS)}, {"launch": launches.schema["launch"]})
+    stand_ins = first.filter("is_virtual").drop("launch").join(numbers, how="cross")
+    real = launches.filter(~pl.col("is_virtual"))
+    return pl.concat([real, stand_ins.select(real.columns)])
 
 
 def _without_failed(rows: pl.DataFrame) -> pl.DataFrame:
@@ -309,7 +334,7 @@ def _interval_end(sample_column: str, launch_column: str) -> pl.Expr:
     """An end of the interval; a single sample, for example from an imported log, has none."""
     alone = (pl.col("launches") == 1) & (pl.col("samples") == 1)
     end = pl.coalesce(sample_column, launch_column)
-    unknown = alone & ~pl.col("transport").is_in(EXACT)
+    unknown = alone & ~is_exact()
     return pl.when(unknown).then(math.nan).otherwise(end).alias(launch_column)
 
 
@@ -325,7 +350,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "launch-apart": pl.col("apart"),
         "drift": pl.col("drift"),
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
-        "one-launch": single & ~pl.col("transport").is_in(EXACT),
+        "one-launch": single & ~is_exact(),
         OTHER_STATE: pl.col("elsewhere"),
         "unverified": ~pl.col("verified"),
     }

@@ -25,6 +25,8 @@ JOURNAL = "journal.jsonl"
 MEASUREMENTS = "measurements.parquet"
 MACHINE = "machine.toml"
 """The simulated machine with every change, or the machine that was fitted to a run."""
+VIRTUAL_MACHINE = "virtual-machine.toml"
+"""The machine on whose network, which is not there, ranks ran in virtual time."""
 
 _VERSION_KEY = "nhalf.schema"
 _JOURNAL_KEY = "nhalf.journal_bytes"
@@ -37,6 +39,7 @@ class _Description(msgspec.Struct):
     plan: dict[str, Any] = {}
     titles: dict[str, str] = {}
     simulation: dict[str, Any] = {}
+    virtual: dict[str, Any] = {}
     created: str = ""
 
 
@@ -48,8 +51,9 @@ class _Event(msgspec.Struct):
 class Run:
     """One run on the disk. All but `path` comes from run.json.
 
-    `simulation` describes how a machine was simulated; empty for measured runs. `created` is when
-    the run began, an ISO 8601 time; '' in old runs. `new_folders` are those that `create` made,
+    `simulation` describes how a machine was simulated; empty for measured runs. `virtual` names the
+    machine whose network is not there; empty for real ones. `created` is when the run began, an ISO
+    8601 time; '' in old runs. `new_folders` are those that `create` made,
     innermost first; None for a run that was opened.
     """
 
@@ -58,6 +62,7 @@ class Run:
     plan: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     simulation: dict[str, Any] = field(default_factory=dict)
+    virtual: dict[str, Any] = field(default_factory=dict)
     created: str = ""
     new_folders: tuple[Path, ...] | None = field(default=None, compare=False, repr=False)
 
@@ -112,7 +117,7 @@ class Run:
             raise
         except BaseException:
             if self.new_folders is not None and not self.has_points():
-                for name in (DESCRIPTION, JOURNAL, MEASUREMENTS, MACHINE):
+                for name in (DESCRIPTION, JOURNAL, MEASUREMENTS, MACHINE, VIRTUAL_MACHINE):
                     (self.path / name).unlink(missing_ok=True)
                 _remove(self.new_folders)
             raise
@@ -142,6 +147,7 @@ class Run:
             description.plan,
             description.titles,
             description.simulation,
+            description.virtual,
             description.created,
         )
 

@@ -25,6 +25,7 @@ class Arrivals {
     message.arrival = arrival;
     message.busy = busy;
     message.envelope.tag = tag;
+    inbox.expect(arrival - busy, busy);
     inbox.put(message);
   }
   std::vector<std::pair<std::uint64_t, Picoseconds>> all() {

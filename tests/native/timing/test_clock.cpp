@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+
 namespace {
 
 /// A clock that moves by a step at every reading.
@@ -17,7 +19,25 @@ struct Stated {
   double now_s() const { return 0; }
 };
 
+/// The clock of a network that is not there: far from its beginning, of whole picoseconds.
+struct Virtual {
+  std::uint64_t time_ps = 3'000'000'000'000'001;
+  bool has_virtual_clock() const { return true; }
+  double now_s() { return 1e-12 * static_cast<double>(time_ps += 10'000); }
+};
+
 }  // namespace
+
+TEST_CASE("times between readings of a virtual clock are whole picoseconds") {
+  Virtual clock;
+  const auto quality = nhalf::calibrate(clock);
+  CHECK(quality.is_virtual);
+  CHECK(quality.floor_s() == 0);
+  CHECK(quality.overhead_s == 1e-8);
+  const double before_s = clock.now_s();
+  clock.time_ps += 1'234'567;
+  CHECK(quality.between_s(clock.now_s() - before_s) == 1.234567e-6);
+}
 
 TEST_CASE("a clock that stands still has neither resolution nor overhead") {
   Stepping clock{0};

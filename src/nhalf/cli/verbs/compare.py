@@ -183,8 +183,24 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     libraries = libraries or pair_libraries(medians_a, medians_b)
     pairs = same_states(medians_a, medians_b, libraries)
     is_one_run = _is_one_run(request.a, b)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, pairs.notes, pairs.paired)
+    notes = (*_virtual_notes(request.a, b), *pairs.notes)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired)
     return sides, pairs.lost
+
+
+def _virtual_notes(a: str, b: str) -> list[str]:
+    """What is to be said where one side is a machine that is not there, and the other is not."""
+    from nhalf.cli.run_side import run_and_library
+
+    runs = [run_and_library(name)[0] for name in (a, b or a)]
+    hosts = [str(run.environment.get("host") or "an unknown host") for run in runs]
+    if hosts[0] == hosts[1] or not any(run.virtual for run in runs):
+        return []
+    sides = [
+        f"{name} is {'' if run.virtual else 'real: '}{host}"
+        for name, run, host in zip((a, b), runs, hosts, strict=True)
+    ]
+    return [f"{sides[0]}, and {sides[1]}"]
 
 
 def _is_one_run(a: str, b: str) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.session import More, Prepared
     from nhalf.measure.plan.plan import Plan
+    from nhalf.measure.virtual.machine import VirtualMachine
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
@@ -91,14 +92,16 @@ def _rehearse(request: Request) -> None:
     """Print the commands that would be started; raises InputError with --submit or --resume."""
     from nhalf.cli.outcome import print_launcher_warning
     from nhalf.measure.loop.rehearsal import rehearse
-    from nhalf.measure.plan.planning import site_of
     from nhalf.present.terminal.output import emit_json
 
     for name in ("submit", "resume"):
         if getattr(request, name):
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
-    site = site_of(request)
-    commands, failed = rehearse(_plan(request, site, _former(request)), site)
+    former = _former(request)
+    machine = _machine(request, former)
+    site = _site(request, machine)
+    plan = _plan(request, site, former, machine)
+    commands, failed = rehearse(plan, site, machine)
     print_launcher_warning(site.launcher)
     for name, reason in failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
@@ -129,7 +132,6 @@ def _prepare(request: RunRequest) -> Prepared:
     from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
     from nhalf.measure.plan.like import points_of
-    from nhalf.measure.plan.planning import site_of
     from nhalf.store.run import Run
 
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
@@ -143,10 +145,34 @@ def _prepare(request: RunRequest) -> Prepared:
             request.launcher,
             _more(request),
         )
-    site = site_of(request)
     former = _former(request)
+    machine = _machine(request, former)
+    site = _site(request, machine)
     points = points_of(*former) if former else ()
-    return session.begin(_plan(request, site, former), request.out, site, points)
+    plan = _plan(request, site, former, machine)
+    prepared = session.begin(plan, request.out, site, points, machine)
+    if machine is None:
+        return prepared
+    note = f"{machine.host}: in virtual time launches are equal, so there is one"
+    return replace(prepared, notes=(*prepared.notes, note))
+
+
+def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:
+    """The machine that is not there, of the request or of the run to measure once more."""
+    from nhalf.cli.virtual_side import virtual_machine
+    from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
+
+    if not request.machine and former is not None:
+        return VirtualMachine.of(former[0])
+    by_study = bool(request.study) and "ranks" not in request.given
+    return virtual_machine(request, request.placements, CORES_USUAL if by_study else 0)
+
+
+def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
+    """The nodes of a machine that is not there, or the hosts of the request."""
+    from nhalf.measure.plan.planning import site_of
+
+    return machine.site if machine else site_of(request)
 
 
 def _former(request: RunRequest) -> tuple[Run, str] | None:
@@ -156,12 +182,24 @@ def _former(request: RunRequest) -> tuple[Run, str] | None:
     return run_and_library(request.like) if request.like else None
 
 
-def _plan(request: RunRequest, site: Site, former: tuple[Run, str] | None) -> Plan:
-    """The plan of the request, or that of an earlier run."""
+def _plan(
+    request: RunRequest,
+    site: Site,
+    former: tuple[Run, str] | None,
+    machine: VirtualMachine | None,
+) -> Plan:
+    """The plan of the request, or that of an earlier run; once in virtual time."""
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
+    from nhalf.measure.virtual.machine import TIMEOUT_S, once
 
-    return plan_like(request, *former) if former else plan_of(request, site)
+    plan = plan_like(request, *former) if former else plan_of(request, site)
+    if machine is None:
+        return plan
+    if "launches" in request.given and request.launches > 1:
+        raise InputError("launches in virtual time are equal", "leave --launches out")
+    machine.check(plan.blocks)
+    return once(plan, request.timeout_s if "timeout" in request.given else TIMEOUT_S)
 
 
 def _more(request: RunRequest) -> More | None:

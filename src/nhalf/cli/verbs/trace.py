@@ -66,7 +66,9 @@ def _folder() -> Path:
 
 def _print_totals(traced: TraceFolder, request: Traced) -> None:
     """Print totals by call, or one JSON object, with the notes."""
+    from nhalf.facts.program.program import Program
     from nhalf.measure.traced.totals import totals
+    from nhalf.present.program.answer import answer_json
     from nhalf.present.terminal.output import emit_json
 
     rows = totals(traced)
@@ -79,6 +81,7 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
                 "exit_code": traced.trace.exit_code,
                 "calls": rows,
                 "notes": traced.trace.notes,
+                **answer_json(Program.open(traced.path)),
             }
         )
     elif not request.quiet:
@@ -88,7 +91,7 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
 def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
     from nhalf.base.units import format_size, format_time
     from nhalf.facts.program.program import Program
-    from nhalf.present.program.verdict import program_verdict
+    from nhalf.present.program.answer import answer_lines
     from nhalf.present.terminal.tables import show_table
 
     titles = ("call", "kind", "count", "bytes", "time", "waiting")
@@ -104,6 +107,6 @@ def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
         for row in rows
     ]
     show_table(titles, shown)
-    verdict = program_verdict(Program.open(traced.path))
-    for line in (*traced.trace.notes, f"trace   {traced.path}", *filter(None, [verdict])):
+    lines = answer_lines(Program.open(traced.path))
+    for line in (*traced.trace.notes, f"trace   {traced.path}", *lines):
         sys.stdout.write(f"{line}\n")

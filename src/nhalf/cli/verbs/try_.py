@@ -8,15 +8,19 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
+    from nhalf.measure.virtual.wires import Noise
+    from nhalf.mpi import Library
 
 FACTOR_MAX = 1000.0
 """A processor that is slower than this is not there either."""
+NOISE_MAX = 10.0
+SEED_MAX = 2**63 - 1
 _MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
 
 
@@ -42,6 +46,18 @@ class Request(JsonOption, heading="On which machine"):
         str,
         Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
     ] = "none"
+    noise: Annotated[
+        str,
+        Option(
+            "Lengthen messages and computing at random, by this share in the mean, e.g. 10%; "
+            "default: none."
+        ),
+    ] = ""
+    seed: Annotated[int, Option("Seed of the noise.", least=0)] = 1
+    inside: Annotated[
+        str,
+        Option("Way of messages within a node: virtual, or library (its own shared memory)."),
+    ] = "virtual"
     timeout: Annotated[str, Option("Give up on ranks that have sent no message for this long.")] = (
         "5m"
     )
@@ -99,13 +115,47 @@ def _trial(request: Request) -> Trial:
     if request.ranks < 1:
         raise InputError(f"{request.ranks} ranks cannot run", "give --ranks 2 or more")
     machine, library = machine_and_library(request.machine)
+    installed = find(request.mpi)
+    _check_inside(request.inside, installed)
     return Trial(
         messages=Messages(machine, library),
-        library=find(request.mpi),
+        library=installed,
         command=request.command,
         nodes=nodes_of(machine, request.ranks, request.placement),
         computing_factor=_factor(request.computing),
         timeout_s=parse_duration(request.timeout),
+        noise=_noise(request),
+    )
+
+
+def _noise(request: Request) -> Noise:
+    from nhalf.base.units import parse_share
+    from nhalf.measure.virtual.wires import Noise
+
+    if "seed" in request.given and not request.noise:
+        raise InputError("--seed is that of a noise, and there is none", "add --noise 10%")
+    share = parse_share(request.noise) if request.noise else 0.0
+    if share > NOISE_MAX or request.seed > SEED_MAX:
+        raise InputError(
+            f"--noise {request.noise} --seed {request.seed} is too much",
+            f"take a share up to {100 * NOISE_MAX:.0f}% and a seed up to {SEED_MAX}",
+        )
+    return Noise(share, request.seed)
+
+
+def _check_inside(way: str, library: Library) -> None:
+    """Raises for a way of messages within a node that is not possible, which says why."""
+    from nhalf.mpi.vendors import vendor_of
+
+    if way == "virtual":
+        return
+    if way != "library":
+        raise InputError(f"{way!r} is not a way within a node", "write virtual or library")
+    why = vendor_of(library).no_virtual_shared_memory
+    raise MissingError(
+        f"--inside library is not possible with {library.name}: "
+        + (why or "nhalf has not tried its shared memory in virtual time"),
+        "leave it out: messages within a node take the machine's curve for that",
     )
 
 

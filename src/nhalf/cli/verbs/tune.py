@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from nhalf.base.errors import FailedError, InputError, Interrupted
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.measure.plan.request import EFFORT, WHERE, Started, Where
+from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, Started, Where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ LAUNCHES, PRECISION = 3, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Started, Where, QuietOption, heading="What to tune"):
+class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     """The library to tune, for which cells, and where."""
 
     mpi: Annotated[str, Option("MPI library; may be omitted if there is only one.")] = ""
@@ -68,6 +68,7 @@ def command(request: Request) -> None:
     """Choose collective algorithms, write the library's tuning file, and verify that it is applied.
 
     nhalf tune --mpi openmpi
+    nhalf tune --mpi mpich --machine altix-bx2 --ranks 16,64
     """
     bench, goal = _begin(request)
     try:
@@ -83,6 +84,7 @@ def command(request: Request) -> None:
 
 def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
+    from nhalf.cli.virtual_side import virtual_machine
     from nhalf.decide.tune.bench import Bench
     from nhalf.decide.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
@@ -96,19 +98,23 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
     if request.check is not None:
         content(request.check)
-    site = site_of(request)
+    placement = Placement.parse(request.placement).check()
+    machine = virtual_machine(request, [placement])
+    site = machine.site if machine else site_of(request)
     goal = _goal(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
     plan = _plan(request, library, goal.budget_s)
     tuner = tuner_for(library, request.to)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
-    placement = Placement.parse(request.placement).check().text
     check_operations(tuner, goal.operations)
     if request.check is not None:
         tuner.read(request.check)
     _create(folder)
     quiet = request.is_silent
-    return Bench(library, tuner, folder, plan, site, lambda: Progress(quiet), placement), goal
+    bench = Bench(
+        library, tuner, folder, plan, site, lambda: Progress(quiet), placement.text, machine
+    )
+    return bench, goal
 
 
 def _goal(request: Request, cores: int) -> TuningRequest:
@@ -141,12 +147,20 @@ def _plan(request: Request, library: Library, budget_s: float) -> Plan:
         precision=PRECISION,
         options="",
         seed=request.seed,
-        timeout_s=request.timeout_s,
+        timeout_s=_timeout_s(request),
         mpi_prefixes=request.mpi_prefixes,
         hosts=request.hosts,
         host_file=request.host_file_path,
         launcher=request.launcher,
     )
+
+
+def _timeout_s(request: Request) -> float:
+    """The time for an answer; in virtual time an exchange of many ranks takes long."""
+    from nhalf.measure.virtual.machine import TIMEOUT_S
+
+    is_usual = "timeout" not in request.given and bool(request.machine)
+    return TIMEOUT_S if is_usual else request.timeout_s
 
 
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
@@ -214,6 +228,7 @@ def _about(bench: Bench, goal: TuningRequest) -> dict[str, Any]:
     """The goal, with which the JSON object begins."""
     return {
         "library": bench.library.name,
+        **({"virtual": bench.machine.as_json()} if bench.machine else {}),
         "form": bench.tuner.form,
         "folder": str(bench.folder),
         "operations": list(goal.operations),

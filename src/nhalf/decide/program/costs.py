@@ -36,6 +36,8 @@ class Costs(ABC):
 
     rendezvous_bytes: int
     """From this size on a send waits for its receive."""
+    calls_take_time = True
+    """Whether a wait takes its shortest measured time."""
 
     @abstractmethod
     def message_s(self, source: int, target: int, size_bytes: int) -> float:

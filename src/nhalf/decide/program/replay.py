@@ -19,7 +19,7 @@ from nhalf.decide.program.actor_state import ActorState, Spent
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.rendezvous import Rendezvous
 from nhalf.facts.program.completions import Form
-from nhalf.facts.program.operations import SCATTERS, is_non_blocking, operation
+from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.schedule import (
     COLLECTIVE,
     POST,
@@ -28,9 +28,6 @@ from nhalf.facts.program.schedule import (
     WAIT,
 )
 from nhalf.facts.program.script import Numbers, Operation, Script
-
-FROM_ROOT = ("bcast", *SCATTERS)
-TO_ROOT = ("reduce", "gather", "gatherv")
 
 
 @dataclass(slots=True)
@@ -208,7 +205,8 @@ class Replay:
         if operations and any(self._last_s(state, ended) is None for ended in operations):
             return False
         now_s = state.now_s
-        own_s = state.actor.waits_s(place) + state.pending_sends_s
+        call_s = state.actor.waits_s(place) if self.costs.calls_take_time else 0.0
+        own_s = call_s + state.pending_sends_s
         end_s, state.pending_sends_s = now_s + own_s, 0.0
         for arrived_s, message in sorted(arrivals, key=_arrival) if messages[1:] else arrivals:
             busy_s = self._receives_s[message]

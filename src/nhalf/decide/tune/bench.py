@@ -15,6 +15,7 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.setting import Setting, split_name
+from nhalf.measure.virtual.machine import VirtualMachine, once
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner
@@ -28,7 +29,10 @@ MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
 
 @dataclass
 class Bench:
-    """Measures one library by `plan`, whose blocks, settings and budget are replaced."""
+    """Measures one library by `plan`, whose blocks, settings and budget are replaced.
+
+    On a `machine` that is not there every measurement is exact, and made once.
+    """
 
     library: Library
     tuner: Tuner
@@ -37,6 +41,7 @@ class Bench:
     site: Site
     progress: Callable[[], Progress]
     placement: str
+    machine: VirtualMachine | None = None
     notes: list[str] = field(default_factory=list)
 
     def measure(
@@ -58,7 +63,10 @@ class Bench:
         plan = msgspec.structs.replace(
             self.plan, blocks=placed, settings=settings, budget_s=budget_s, mpi=[self.library.name]
         )
-        prepared = session.begin(plan, self.folder / name, self.site)
+        if self.machine:
+            self.machine.check(placed)
+            plan = once(plan, plan.timeout_s)
+        prepared = session.begin(plan, self.folder / name, self.site, machine=self.machine)
         outcome = session.measure(prepared, self.progress())
         messages = [
             *(f"{subject}: {why}" for subject, why in outcome.failed.items()),

@@ -32,7 +32,8 @@ from nhalf.mpi.tuner import Tuner
 ROUNDS_MAX = 20
 LAUNCHES_PER_ROUND = 3
 SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
-"""Shares of the time for the screening, the race, the proof and the last comparison."""
+"""Shares of the time for the screening, the race, the proof and the last comparison. Where the
+screening is exact it has the time of the race."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,17 @@ class SearchResult:
 
 
 def search(bench: Bench, request: TuningRequest) -> SearchResult:
-    """Screen every algorithm and race those that may win.
+    """Screen every algorithm and race those that may win; an exact screening is the race.
 
     Raises MissingError if the library offers no choice for the operations.
     """
     screening = screen_algorithms(bench, request)
+    if bench.machine:
+        won = {
+            cell: [replace(gain, launches=1) for gain in gains_of_cell]
+            for cell, gains_of_cell in _won(screening, request).items()
+        }
+        return SearchResult(screening, screening, won, [])
     racing = scouted(screening)
     race: MeasuredTimes = {}
     began_s, share_s = time.monotonic(), RACE_SHARE * request.budget_s
@@ -83,9 +90,13 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
             if cell in racing
         }
     # Tested once, at the end: tests after every round would accumulate error probability.
-    won = winners(gains(_raced(race, screening)), request.least_share)
+    won = _won(_raced(race, screening), request)
     undecided = sorted(set(racing) - set(won))
     return SearchResult(screening, race, won, undecided)
+
+
+def _won(race: MeasuredTimes, request: TuningRequest) -> dict[Cell, list[Gain]]:
+    return winners(gains(race), request.least_share)
 
 
 def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
@@ -116,7 +127,8 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
         for (operation, ranks), names in names_by_group.items()
         if names
     ]
-    budget_s = SCOUT_SHARE * request.budget_s
+    share = SCOUT_SHARE + RACE_SHARE if bench.machine else SCOUT_SHARE
+    budget_s = share * request.budget_s
     variables = _variables(bench, slots)
     medians = bench.measure("look", blocks, variables, budget_s, elsewhere=True)
     return {

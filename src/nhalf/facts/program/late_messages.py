@@ -22,7 +22,8 @@ def matched(program: Program) -> pl.DataFrame:
     """Each message with both ends known, and their waiting times.
 
     Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (start of the send),
-    `received_s` (from when its receiver only waited), `arrived_s` (end of the receive),
+    `left_s` (its end), `sends_in` (its call), `received_s` (from when its receiver only waited),
+    `waits_in` (the call in which it did), `arrived_s` (end of the receive),
     `late_sender_s` (how long the receiver waited for the send to start) and `late_receiver_s` (the
     sender for the receive).
     """
@@ -40,6 +41,9 @@ def matched(program: Program) -> pl.DataFrame:
         *keys,
         "size_bytes",
         sent_s="start_s",
+        left_s="end_s",
+        sends_in="call",
+        waits_in="wait_call_receive",
         received_s="waits_s_receive",
         arrived_s="end_s_receive",
         late_sender_s=in_receive.clip(0).fill_null(0.0),
@@ -88,10 +92,15 @@ def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
     that completes receives ends when they do.
     """
     waits = timeline.filter(pl.col("kind") == "waiting")
-    begins = waits.group_by("rank", "thread", "end_s").agg(wait_s=pl.col("start_s").max())
+    begins = waits.group_by("rank", "thread", "end_s").agg(
+        wait_s=pl.col("start_s").max(), wait_call=pl.col("call").get(pl.col("start_s").arg_max())
+    )
     with_wait = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
     blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
-    return with_wait.with_columns(waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"))
+    return with_wait.with_columns(
+        waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"),
+        wait_call=pl.when(blocks).then("call").otherwise("wait_call"),
+    )
 
 
 def _numbered(
@@ -102,7 +111,10 @@ def _numbered(
     calls = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
     numbered = calls.with_columns(source=pl.col(source), target=pl.col(target))
     if "waits_s" not in numbered.columns:
-        numbered = numbered.with_columns(waits_s=pl.lit(None, pl.Float64))
+        nothing = {"waits_s": pl.Float64(), "wait_call": pl.String()}
+        numbered = numbered.with_columns(
+            pl.lit(None, kind).alias(name) for name, kind in nothing.items()
+        )
     numbered = numbered.with_columns(number=pl.int_range(pl.len()).over(*keys))
     columns = ["number", "call", "size_bytes", "start_s", "end_s", "waiting_s", "waits_s"]
-    return numbered.select(*keys, *columns)
+    return numbered.select(*keys, *columns, "wait_call")

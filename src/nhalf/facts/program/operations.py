@@ -6,6 +6,10 @@ from __future__ import annotations
 import functools
 
 SCATTERS = ("scatter", "scatterv")
+FROM_ROOT = ("bcast", *SCATTERS)
+"""Only the root is waited for."""
+TO_ROOT = ("reduce", "gather", "gatherv")
+"""Only the root waits."""
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 
 

@@ -25,6 +25,8 @@ class Further:
 
         All libraries measure the same points, so that they can be compared launch by launch.
         """
+        if all(subject.is_exact for subject in self._agenda.subjects):
+            return False
         missed = sorted(self._missed().items(), key=lambda item: -item[1])
         points = self._stopping.fitting([point for point, _ in missed])
         if points:

@@ -28,7 +28,6 @@ from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
-from nhalf.statistics.summary import EXACT
 
 POINTS_EACH = 16
 """Points per process that make starting another one worthwhile."""
@@ -177,10 +176,9 @@ class Launching:
         """Whether a launch may visit a point again: a kernel runs once, some points end it."""
         subject = self.starting.subjects[start.subject]
         info = subject.infos[point.pattern]
-        is_exact = subject.transport in EXACT
-        return not (is_exact or info.is_kernel or info.ends_launch) and not self.retries.ended(
-            start, point
-        )
+        return not (
+            subject.is_exact or info.is_kernel or info.ends_launch
+        ) and not self.retries.ended(start, point)
 
     def _question(self, start: Start, position: int, visit: _Visit) -> str:
         """Return the request for a visit as the probe reads it, identified by its position."""

@@ -13,13 +13,14 @@ from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.retry import Retries
 from nhalf.measure.loop.scout import Scout
-from nhalf.measure.loop.starting import Open, Starting
+from nhalf.measure.loop.starting import Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.loop.time_limit import UNLIMITED, TimeLimit
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.expected import Rates
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
+from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.health import unreachable_hosts

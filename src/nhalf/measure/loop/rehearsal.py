@@ -11,6 +11,7 @@ from nhalf.measure.loop.session import checked, prepare_probes
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
+from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
 
@@ -32,14 +33,16 @@ class Command:
         return shlex.join([*(["env"] if own else []), *own, *self.command])
 
 
-def rehearse(plan: Plan, site: Site = HERE) -> tuple[list[Command], dict[str, str]]:
+def rehearse(
+    plan: Plan, site: Site = HERE, machine: VirtualMachine | None = None
+) -> tuple[list[Command], dict[str, str]]:
     """Return the commands of a plan, in its order, and why a subject has none.
 
     A launcher's program need not be here. Raises InputError for an impossible plan, MissingError
     where nothing could be started.
     """
     prepare_probes(plan)
-    plan, subjects, failed = checked(plan)
+    plan, subjects, failed = checked(plan, machine)
     by_key = {subject.key: subject for subject in subjects}
     commands = []
     for start in Agenda(plan, subjects, State(placement=FREE)).starts():

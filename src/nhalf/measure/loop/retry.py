@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from typing import ClassVar
 
 from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.records import Records
@@ -24,6 +25,8 @@ TROUBLES_TOLD = 4
 
 class CannotStartError(LaunchError):
     """A start that this machine cannot provide, however often it is tried."""
+
+    is_final: ClassVar[bool] = True
 
 
 class Retries:
@@ -106,7 +109,7 @@ class Retries:
         for host, reason in error.dead.items():
             self._lost(host, reason)
         limit = FAILURES_IN_A_ROW_MAX if start in self._answered else FAILURES_MAX
-        if isinstance(error, CannotStartError) or self._failures[start] >= limit:
+        if error.is_final or self._failures[start] >= limit:
             self._refuse(start, str(error))
 
     def _lost(self, host: str, reason: str) -> None:

@@ -23,11 +23,19 @@ from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import ALL, absent, check_blocks, check_known, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
-from nhalf.measure.probe.libraries import candidates, choices_in_words, compile_probes, needs_one
+from nhalf.measure.probe.libraries import (
+    candidates,
+    choices_in_words,
+    compile_probes,
+    libraries_here,
+    needs_one,
+)
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
+from nhalf.measure.virtual.machine import VirtualMachine
+from nhalf.measure.virtual.subject import on_network
 from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
-from nhalf.sites.environment import environment
+from nhalf.sites.environment import environment, virtual_environment
 from nhalf.sites.launchers import check_is_here
 from nhalf.sites.site import HERE, Site, find_site
 from nhalf.store.run import Run
@@ -51,44 +59,60 @@ class Prepared:
 
 
 def begin(
-    plan: Plan, out: Path | None, site: Site = HERE, points: Sequence[Mapping[str, Any]] = ()
+    plan: Plan,
+    out: Path | None,
+    site: Site = HERE,
+    points: Sequence[Mapping[str, Any]] = (),
+    machine: VirtualMachine | None = None,
 ) -> Prepared:
     """Check the plan against what is installed here and make its run directory.
 
-    With `points` (plan/like.py), only these are measured. The plan returned lists patterns and
-    libraries one by one. Raises InputError for unknown names and sizes, MissingError when nothing
-    can be measured.
+    With `points` (plan/like.py), only these are measured; with a `machine`, whose site is `site`,
+    on its network, which is not there. The plan returned lists patterns and libraries one by one.
+    Raises InputError for unknown names and sizes, MissingError when nothing can be measured.
     """
     check_is_here(site.launcher)
     prepare_probes(plan)
     began_s = time.monotonic()
     requested = plan
-    plan, subjects, failed = checked(plan)
+    plan, subjects, failed = checked(plan, machine)
+    if machine:  # its network may have been compiled
+        began_s = time.monotonic()
     notes = choices_in_words(requested) if any(subject.library for subject in subjects) else []
     plain = [subject for subject in subjects if not subject.setting]
     libraries = list(dict.fromkeys(subject.library.name for subject in plain if subject.library))
     # Without one of them, resuming must not look for all of them.
     transports = list(dict.fromkeys(subject.transport for subject in plain))
     plan = msgspec.structs.replace(
-        plan, mpi=libraries, transports=transports, hosts_found=len(site.hosts)
+        plan,
+        mpi=libraries,
+        transports=transports,
+        hosts_found=0 if machine else len(site.hosts),
     )
+    surroundings = virtual_environment(machine.host) if machine else _environment(site, plain)
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {
-            **environment(),
-            "site": site.as_json(),
-            **_variables(plan),
-            **programs(plan),
-            "eager_limits": eager_limits(s.library for s in plain if s.library),
-        },
+        "environment": {**surroundings, **_variables(plan), **programs(plan)},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
+        **({"virtual": machine.as_json()} if machine else {}),
     }
     run = Run.create(out or default_folder(), description)
+    if machine:
+        machine.keep(run.path)
     with run.journal() as journal:
         for curve in points:
             journal.append({"event": LIKE, **curve})
     return Prepared(run, plan, subjects, failed, site, began_s, notes)
+
+
+def _environment(site: Site, subjects: Sequence[Subject]) -> dict[str, Any]:
+    """Describe where a run measures."""
+    return {
+        **environment(),
+        "site": site.as_json(),
+        "eager_limits": eager_limits(s.library for s in subjects if s.library),
+    }
 
 
 def prepare_probes(plan: Plan) -> None:
@@ -117,9 +141,13 @@ def _check_names(plan: Plan) -> None:
     check_known(names, infos)
 
 
-def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
+def checked(
+    plan: Plan, machine: VirtualMachine | None = None
+) -> tuple[Plan, list[Subject], dict[str, str]]:
     """Return the plan with its patterns listed, its subjects, and why others are missing."""
     subjects, failed = _subjects(plan)
+    if machine:
+        subjects = on_network(subjects, machine, libraries_here(plan))
     return resolve(plan, subjects), subjects, failed
 
 
@@ -144,8 +172,9 @@ def resume(
         plan = read_plan(run.plan)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} has a plan that this nhalf does not know: {error}") from error
+    machine = VirtualMachine.of(run)
     named_hosts = (hosts, host_file) if hosts or host_file else (plan.hosts, plan.host_file)
-    site = find_site(*named_hosts, launcher or plan.launcher)
+    site = machine.site if machine else find_site(*named_hosts, launcher or plan.launcher)
     if plan.hosts_found and not site.hosts:
         raise MissingError(
             f"{path} was begun on {plan.hosts_found} hosts, and here is one machine",
@@ -154,7 +183,11 @@ def resume(
     check_is_here(site.launcher)
     compile_probes(plan, _transports(plan))
     subjects, failed = _subjects(plan)
+    if machine:
+        subjects = on_network(subjects, machine, libraries_here(plan))
     if more:
+        if machine and more.launches:
+            raise InputError("launches in virtual time are equal", "leave --launches out")
         run, plan = _extended(run, plan, more)
     return Prepared(run, plan, subjects, failed, site)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.retry import CannotStartError
 from nhalf.measure.plan.plan import Plan, Start
-from nhalf.measure.probe.crew import Crew, Processes
+from nhalf.measure.probe.crew import Crew, Open, Processes
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.health import Examiner
@@ -22,8 +22,6 @@ from nhalf.sites.start import several_worlds
 
 OTHERS_S = 2.0
 """How long further worlds may take to answer after one that is too small has answered."""
-Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
-"""Starts processes from tokens and variables, with a timeout in seconds and an examiner."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +46,13 @@ class Starting:
             tokens, variables = subject.launch(
                 start.ranks, start.placement, self._options(subject, launch), self.site
             )
+            open_ = subject.opener(start.ranks, start.placement) or self.open
         except NhalfError as error:
             raise CannotStartError(str(error)) from error
         examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))
 
         def start_one() -> Processes:
-            return self.open(tokens, variables, self.plan.timeout_s, examiner)
+            return open_(tokens, variables, self.plan.timeout_s, examiner)
 
         processes = Crew(start_one, at_once) if at_once > 1 else start_one()
         started = processes.launch.get("ranks")
@@ -85,6 +84,7 @@ class Starting:
         advice = [] if is_virtual(opening) else self._placement_advice(opening, start)
         if self.records.state.moved(start, opening):
             advice = [*advice, "moved"]
+        advice = [*advice, *self.subjects[start.subject].advice]
         self.records.launch(start, launch, opening, advice)
         return advice
 

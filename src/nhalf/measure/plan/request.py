@@ -50,6 +50,19 @@ class Where(Request, heading=WHERE):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnMachine(Request, heading=WHERE):
+    """A machine that is not there."""
+
+    machine: Annotated[
+        str,
+        Option(
+            "In virtual time, on the network of this machine: name (nhalf machines list), machine "
+            "file or run."
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Started(Request, heading=EFFORT):
     """How libraries are found and started."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
+
+from nhalf.sites.health import Examiner
 
 
 class Processes(Protocol):
@@ -37,6 +39,10 @@ class Processes(Protocol):
         /,
     ) -> None:
         """End the processes, or kill them after an error."""
+
+
+Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
+"""Starts processes from tokens and variables, with a timeout in seconds and an examiner."""
 
 
 class Crew:

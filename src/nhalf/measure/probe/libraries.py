@@ -32,6 +32,11 @@ def libraries_of(plan: Plan) -> list[Library]:
     return list({library.name: library for library in libraries}.values())
 
 
+def libraries_here(plan: Plan) -> list[Library]:
+    """Return all libraries that are installed, whether or not the plan asks for them."""
+    return discover.libraries([Path(prefix) for prefix in plan.mpi_prefixes])
+
+
 def candidates(plan: Plan, transport: TransportFile) -> list[Library]:
     """Return the libraries that may start a transport, in the order in which they are tried."""
     libraries = libraries_of(plan)

@@ -17,8 +17,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, ClassVar, Self
 
+from nhalf.base.session_folders import remove_session_folders
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
@@ -49,6 +50,9 @@ class LaunchError(Exception):
     `dead` maps the hosts that caused this to the reason.
     """
 
+    is_final: ClassVar[bool] = False
+    """Whether another attempt would end alike."""
+
     def __init__(self, text: str, dead: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
         self.dead = dict(dead or {})
@@ -63,11 +67,13 @@ class Probe:
         environment: Mapping[str, str],
         timeout_s: float,
         examiner: Examiner = NOBODY,
+        around: Mapping[str, str] | None = None,
     ) -> None:
         """Start the processes and wait for the record that opens the launch.
 
-        `examiner` finds out why if they stop answering or end. Raises LaunchError if the record
-        does not come within `timeout_s` seconds.
+        `examiner` finds out why if they stop answering or end; `environment` comes on top of the
+        variables `around`, those of this process by default. Raises LaunchError if the record does
+        not come within `timeout_s` seconds.
         """
         self._examiner = examiner
         self.launch: dict[str, Any] = {}
@@ -86,7 +92,7 @@ class Probe:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**os.environ, **own, **environment},
+                env={**(os.environ if around is None else around), **own, **environment},
                 start_new_session=True,
                 preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
             )
@@ -254,6 +260,7 @@ class Probe:
         _signal_group(self._process.pid, signal.SIGKILL)
         if self._process.returncode != 0:
             self._segments.remove()
+            remove_session_folders([self._process.pid])
         self._close(self._process.stdin, self._process.stdout)
 
     def _close(self, *streams: IO[bytes] | None) -> None:

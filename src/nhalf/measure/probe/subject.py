@@ -14,6 +14,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.measure.plan.setting import JOINT, Setting, under
+from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
@@ -22,6 +23,7 @@ from nhalf.sites.placement import FREE, requested_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
 from nhalf.sites.threads import OPENMP, bound_threads
+from nhalf.statistics.summary import EXACT
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,20 @@ class Subject:
             return replace(self, transport=name, setting=setting.name, options=options)
         assert self.library is not None
         return replace(self, library=under(self.library, setting), setting=setting.name)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every launch, and every sample, takes the same time."""
+        return self.transport in EXACT
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What has to be said about each of its points."""
+        return ()
+
+    def opener(self, ranks: int, placement: str) -> Open | None:
+        """What starts its processes with this many ranks; None for a usual probe."""
+        return None
 
     @property
     def at_once(self) -> int:

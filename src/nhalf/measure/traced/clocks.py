@@ -30,6 +30,8 @@ class Clock:
         return self.at_s + (np.asarray(ticks, np.int64) - self.ticks) * self.tick_s
 
 
+VIRTUAL = Clock(ticks=0, at_s=0.0, tick_s=1e-12)
+"""That of ranks in virtual time, which begins with the command and is counted in picoseconds."""
 STEADY_SINCE = 2
 """The first version of files that also have a steady clock."""
 TICK_S, TICK_MIN_S, TICK_MAX_S = 1e-9, 1e-11, 1e-5

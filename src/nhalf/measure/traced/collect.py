@@ -144,7 +144,7 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
     ranks = [
         Rank(
             rank=process.file.rank,
-            host=process.file.host,
+            host=process.host,
             pid=process.file.pid,
             start_s=process.start_s,
             end_s=process.end_s,
@@ -162,6 +162,7 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
         detail=began.detail,
         complete=all(rank.finished for rank in ranks),
         exit_code=exit_code,
+        virtual=processes[0].file.virtual,
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from nhalf.base.errors import InputError
+from nhalf.measure.traced.virtual_machine import VirtualMachine
 
 VERSIONS = (1, 2)
 MAGIC = b"NHALFTRC"
@@ -124,13 +125,15 @@ class CommunicatorNote(msgspec.Struct):
     members: tuple[int, ...]
     others: tuple[int, ...] = ()
     name: str = ""
+    made_ticks: int | None = None
 
 
 class ProcessFile(msgspec.Struct):
     """A process's description of itself.
 
-    `lost` names what it had no memory to record, `others` are MPI libraries that it has loaded
-    besides the traced one.
+    `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds. `lost`
+    names what it had no memory to record, `others` are MPI libraries that it has loaded besides the
+    traced one.
     """
 
     path: str
@@ -146,6 +149,7 @@ class ProcessFile(msgspec.Struct):
     finished: bool = False
     lost: list[str] = []
     others: str = ""
+    virtual: VirtualMachine | None = None
 
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""

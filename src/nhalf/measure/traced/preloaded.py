@@ -6,17 +6,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries, newest
+from nhalf.mpi.discover import find, libraries, newest
 from nhalf.mpi.preload import Preloaded, abi_library, own_library
 from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
 
 TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
 LAUNCHERS = ("mpiexec", "mpirun", "prterun", "orterun")
+NAME, TRY = "nhalf", "try"
+TRIED_WITH = "mpich"
+"""What `nhalf try` takes where none is named."""
 _SEPARATORS = " \t\n:"
 
 
@@ -36,12 +40,12 @@ class Tracing:
 def tracing_libraries(command: Sequence[str]) -> Tracing:
     """Return the libraries to preload into a command's programs.
 
-    An MPI launcher determines the MPI library, and the program's file its kind of handles;
-    otherwise one library for each kind of handles is preloaded, and all but the right one pass
-    calls on. Raises MissingError if there is none.
+    An MPI launcher or `nhalf try` determines the MPI library, and the program's file its kind of
+    handles; otherwise one library for each kind of handles is preloaded, and all but the right one
+    pass calls on. Raises MissingError if there is none.
     """
     installed = libraries()
-    chosen = _of_launcher(command, installed) or newest(installed)
+    chosen = _of_trial(command) or _of_launcher(command, installed) or newest(installed)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     linked = kinds_of_handles(command)
@@ -84,6 +88,21 @@ def _check_place(path: Path) -> None:
             f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
             f"set {native_files.VARIABLE} or XDG_CACHE_HOME to another folder",
         )
+
+
+def _of_trial(command: Sequence[str]) -> list[Library]:
+    """The library of `nhalf try`, if that is the command. Raises InputError if there is none."""
+    words = list(command)
+    if "--" in words:
+        words = words[: words.index("--")]
+    if Path(words[0]).name != NAME and words[2:3] != [NAME]:
+        return []
+    if TRY not in words:
+        return []
+    options = words[words.index(TRY) :]
+    library_names = [word.partition("=")[2] for word in options if word.startswith("--mpi=")]
+    library_names += [value for word, value in pairwise(options) if word == "--mpi"]
+    return [find(library_names[-1] if library_names else TRIED_WITH)]
 
 
 def _of_launcher(command: Sequence[str], installed: Sequence[Library]) -> list[Library]:

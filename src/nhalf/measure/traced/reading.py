@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.measure.traced.clocks import Clock, agrees, clock_of
+from nhalf.measure.traced.clocks import VIRTUAL, Clock, agrees, clock_of
 from nhalf.measure.traced.layout import REMEDY, ProcessFile, ThreadFile
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.tables import BINS, CALLS, KINDS, TIMELINE
@@ -31,7 +31,15 @@ class Process:
     def of(cls, file: ProcessFile, begin_ns: int) -> Process | None:
         """Read a process; None if it counted nothing. Raises InputError for an unreadable file."""
         threads = list(file.threads())
-        return cls(file, threads, clock_of(threads, begin_ns)) if threads else None
+        if not threads:
+            return None
+        return cls(file, threads, VIRTUAL if file.virtual else clock_of(threads, begin_ns))
+
+    @property
+    def host(self) -> str:
+        """Where it ran: on a node of a machine that is not there, if on one."""
+        file = self.file
+        return file.host if file.virtual is None else file.virtual.host(file.rank)
 
     @property
     def lost(self) -> int:
@@ -53,8 +61,14 @@ class Process:
     def ready_s(self, begin_ns: int) -> float:
         """Return when MPI_Init returned, which is when MPI_COMM_WORLD was recorded."""
         start_s = self.start_s
-        noted_ns = [note.made_ns for note in self.file.communicators if note.communicator == 0]
-        ready_s = (noted_ns[0] - begin_ns) * 1e-9 if noted_ns else start_s
+        worlds = [note for note in self.file.communicators if note.communicator == 0]
+        if not worlds:
+            return start_s
+        world = worlds[0]
+        if world.made_ticks is None:
+            ready_s = (world.made_ns - begin_ns) * 1e-9
+        else:
+            ready_s = float(self.clock.seconds(world.made_ticks))
         return min(max(start_s, ready_s), self.end_s)
 
     @property
@@ -153,11 +167,13 @@ def on_clocks_of_hosts(processes: Sequence[Process], begin_ns: int) -> list[Proc
     """Return processes with one clock per host, except those that disagree with it."""
     together: dict[str, list[ThreadFile]] = defaultdict(list)
     for process in processes:
-        together[process.file.host] += process.threads
+        if process.file.virtual is None:
+            together[process.file.host] += process.threads
     clocks = {host: clock_of(threads, begin_ns) for host, threads in together.items()}
     return [
         replace(process, clock=clocks[process.file.host])
-        if agrees(clocks[process.file.host], process.clock, process.threads)
+        if process.file.virtual is None
+        and agrees(clocks[process.file.host], process.clock, process.threads)
         else process
         for process in processes
     ]

@@ -18,6 +18,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes
 from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import DESCRIPTION
+from nhalf.measure.traced.virtual_machine import refuse_inside
 
 RANKS = "ranks"
 """The folder for the files of ranks, below that of the trace."""
@@ -49,6 +50,7 @@ def start(command: Sequence[str], folder: Path, detail: str) -> int:
     """
     if detail not in DETAILS:
         raise InputError(f"there is no detail {detail!r}", f"give one of {', '.join(DETAILS)}")
+    refuse_inside()
     # Preparing a library may take a minute: check first what can be checked at once.
     if shutil.which(command[0]) is None:
         raise InputError(f"cannot start {command[0]}: there is no such program", REMEDY)

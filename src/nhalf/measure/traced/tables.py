@@ -16,6 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.measure.traced.virtual_machine import VirtualMachine
 
 VERSION = 1
 """Version of the folder: raised when an older reader would misread a newer trace."""
@@ -132,7 +133,8 @@ class Trace(msgspec.Struct):
 
     `complete` is whether every rank is present and reached its end; `exit_code` is the command's,
     None if unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since `start_s`.
-    `notes` state what is missing.
+    `notes` state what is missing. A `virtual` machine is one that is not there: all times are its
+    own, exactly.
     """
 
     command: list[str]
@@ -145,6 +147,7 @@ class Trace(msgspec.Struct):
     exit_code: int | None
     notes: list[str] = []
     version: int = VERSION
+    virtual: VirtualMachine | None = None
 
 
 @dataclass(frozen=True)

@@ -12,28 +12,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nhalf.base.errors import FailedError, InputError, MissingError
+import msgspec
+
+from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.virtual.preloaded import provider, wrappers
-from nhalf.measure.virtual.region import Member, Presence, Region, Stopped
+from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, VirtualMachine
+from nhalf.measure.virtual.region import Member, Presence, Region
 from nhalf.measure.virtual.standstill import Standstill
-from nhalf.measure.virtual.wires import description
+from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
+from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
-from nhalf.mpi.job import is_of_job
-from nhalf.mpi.vendors import vendor_of
-from nhalf.sites.start import Start, start
 
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
-NAME = "nhalf"
-"""The provider's name in libfabric."""
 TIMEOUT_S = 300.0
 """How long all ranks may compute between their calls of MPI."""
-BYPASS = "the library bypasses the virtual network"
 
 
 @dataclass(frozen=True)
@@ -46,6 +43,7 @@ class Trial:
     nodes: Sequence[int]
     computing_factor: float = 0.0
     timeout_s: float = TIMEOUT_S
+    noise: Noise = NO_NOISE
 
     @property
     def ranks(self) -> int:
@@ -74,20 +72,21 @@ def run(
     """Run a program in virtual time, its output as it comes.
 
     `settings` are variables that come last. Raises InputError for more ranks than the launcher
-    starts, MissingError for a library that cannot use the network, FailedError for a program that
-    waits for ever, a rank that dies, and messages that bypassed the network.
+    starts and for a program that traces, MissingError for a library that cannot use the network,
+    FailedError for a program that waits for ever, a rank that dies, and messages that bypassed the
+    network.
     """
-    begin = _start(trial, installed, settings or {})
+    begin = start_virtually(trial.library, trial.command, trial.ranks, installed, settings)
     began_s = time.monotonic()
-    with Region(description(trial.messages, trial.nodes, trial.computing_factor)) as region:
-        # All ranks are on this host, whatever job and rank of it this process is.
-        own = {name: value for name, value in os.environ.items() if not is_of_job(name)}
-        environment = {**own, **begin.environment, "NHALF_FABRIC": str(region.path)}
+    machine = description(trial.messages, trial.nodes, trial.computing_factor, trial.noise)
+    with Region(machine) as region:
+        own = {**surroundings(), REGION: str(region.path), **_about(trial)}
+        environment = {**own, **begin.environment}
         standstill = Standstill(region, trial.ranks, trial.timeout_s)
         code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:
-        raise _error_of(stopped, trial.library)
+        raise error_of(stopped, trial.library)
     if died:
         raise FailedError(died)
     has_begun = any(member.presence for member in members)
@@ -105,27 +104,12 @@ def run(
     )
 
 
-def _start(trial: Trial, installed: Sequence[Library], settings: Mapping[str, str]) -> Start:
-    """The command of the launcher; the variables are for the ranks alone."""
-    vendor = vendor_of(trial.library)
-    ranks_max = vendor.virtual_ranks_max
-    if trial.ranks > ranks_max:
-        raise InputError(
-            f"{trial.library.name} starts at most {ranks_max} ranks on one host",
-            "ask for fewer, or choose another library with --mpi",
-        )
-    network = provider()
-    loaded = [*wrappers(trial.library, trial.command, installed), network]
-    present = os.environ.get("LD_PRELOAD", "")
-    variables = {
-        **vendor.over_provider(trial.library, NAME, installed),
-        "FI_PROVIDER": NAME,
-        "FI_PROVIDER_PATH": str(network.parent),
-        "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
-        **settings,
-    }
-    words = [f"{name}={value}" for name, value in variables.items()]
-    return start(trial.library, ["env", *words, *trial.command], trial.ranks, bind=False)
+def _about(trial: Trial) -> dict[str, str]:
+    """What ranks that are traced say of their machine."""
+    machine = VirtualMachine(
+        trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor
+    )
+    return {VARIABLE: msgspec.json.encode(machine).decode()}
 
 
 def _watched(
@@ -203,15 +187,3 @@ def _died(members: Sequence[Member], process: int) -> str:
         if member.process == process and member.presence == Presence.ACTIVE:
             return f"rank {rank} (process {process}) ended without MPI_Finalize"
     return ""
-
-
-def _error_of(stopped: Stopped, library: Library) -> Exception:
-    """The error for a reason of the ranks."""
-    if stopped.kind == "deadlock":
-        return FailedError(f"deadlock: {stopped.reason}", "every rank waits for another")
-    if stopped.kind in ("bypass", "unused"):
-        remedy = vendor_of(library).provider_needs
-        return MissingError(f"{BYPASS}: {stopped.reason}", remedy)
-    if stopped.kind == "abort":
-        return FailedError(stopped.reason)
-    return MissingError(stopped.reason, "run it on a real machine")

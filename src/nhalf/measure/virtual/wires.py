@@ -3,18 +3,21 @@
 
 Half the round trip of n bytes is the machine's curve T(n). The processors of sender and receiver
 are busy for o_s and o_r of it: those of the machine's LogGP parameters where it has some, else a
-quarter of T(0) each. The rest passes on the way.
+quarter of T(0) each. The rest passes on the way, where messages share what they pass.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
 from nhalf.machines.curve import loggp_of, segment_starts
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
+from nhalf.measure.virtual.capacities import capacity_lines
 
 PER_S = 10**12
 """Picoseconds."""
@@ -22,6 +25,17 @@ ATTO = 10**18
 OVERHEAD_SHARE = 0.25
 OVERHEADS_SHARE_MAX = 0.9
 """Both overheads of a published machine may exceed the time of its shortest message."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is added to times: exponentially distributed, this share of a time in the mean."""
+
+    share: float = 0.0
+    seed: int = 1
+
+
+NO_NOISE = Noise()
 
 
 def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
@@ -41,9 +55,11 @@ def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
             f"ranks per node of {machine.name}: at most {per_node}, not {layout.per_host}",
             "choose another --placement",
         )
-    if machine.network is not None and layout.hosts > machine.network.topology.nodes:
+    # A crossbar may have as many as are asked for.
+    hosts_max = machine.network.topology.nodes if machine.network else 0
+    if hosts_max and layout.hosts > hosts_max:
         raise InputError(
-            f"{machine.name} has {machine.network.topology.nodes} nodes, not {layout.hosts}",
+            f"{machine.name} has {hosts_max} nodes, not {layout.hosts}",
             "choose another --placement",
         )
     return nodes
@@ -65,15 +81,22 @@ def _layout(ranks: int, placement: str, per_node: int) -> Layout:
     return layout
 
 
-def description(messages: Messages, nodes: Sequence[int], computing_factor: float = 0.0) -> str:
+def description(
+    messages: Messages,
+    nodes: Sequence[int],
+    computing_factor: float = 0.0,
+    noise: Noise = NO_NOISE,
+) -> str:
     """The machine as ranks read it, with the factor of their processors' time."""
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
         f"computing {round(1000 * computing_factor)}",
+        f"noise {round(1_000_000 * noise.share)} {noise.seed}",
     ]
     wires = [(0, messages.within_node), *messages.between_nodes]
     for distance, curve in wires:
         lines += _wire(distance, curve, loggp_of(messages.machine, curve))
+    lines += capacity_lines(messages, max(Counter(nodes).values()))
     return "\n".join(lines) + "\n"
 
 

@@ -75,8 +75,15 @@ class Vendor(Launcher):
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
-    virtual_ranks_max: ClassVar[int] = 1024
-    """How many ranks the library's launcher starts on one host."""
+    daemon_ranks_max: ClassVar[int] = 0
+    """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
+
+    knows_virtual_nodes: ClassVar[bool] = True
+    """Whether ranks may know who is on their node of a virtual machine, and yet send to them over
+    libfabric; else each seems to be alone on its node."""
+
+    no_virtual_shared_memory: ClassVar[str] = ""
+    """Why the library's shared memory within nodes cannot be beside libfabric in virtual time."""
 
     provider_needs: ClassVar[str] = ""
     """What the library needs to send everything over a provider of libfabric."""

@@ -50,6 +50,9 @@ class Intel(Hydra):
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
 
+    no_virtual_shared_memory: ClassVar[str] = (
+        "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"
+    )
     provider_needs: ClassVar[str] = (
         "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt against collectives in shared "
         "memory"
@@ -87,6 +90,9 @@ class Intel(Hydra):
             "I_MPI_FABRICS": "ofi",
             "I_MPI_OFI_PROVIDER": provider,
             "I_MPI_COLL_INTRANODE": "pt2pt",
+            # Else one rank of a node exchanges addresses over libfabric, where virtual time begins,
+            # while the others wait for it in shared memory, where no time passes.
+            "I_MPI_STARTUP_MODE": "pmi",
             "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         }
 

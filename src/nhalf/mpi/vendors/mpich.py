@@ -76,8 +76,15 @@ class Mpich(Hydra):
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
-    # Beyond this Hydra and its proxy may wait for each other when ranks exchange addresses.
-    virtual_ranks_max: ClassVar[int] = 192
+    # Ranks ask for addresses all at once. Hydra and its proxy write to each other without reading:
+    # if more questions and answers are on their way than the kernel keeps, both wait for ever.
+    daemon_ranks_max: ClassVar[int] = 128
+    # It takes shared memory to ranks of its node, and has no setting against that.
+    knows_virtual_nodes: ClassVar[bool] = False
+    no_virtual_shared_memory: ClassVar[str] = (
+        "MPI_Init of MPICH would not end: ranks would wait in shared memory for one of their node "
+        "that waits for them in virtual time"
+    )
     provider_needs: ClassVar[str] = (
         "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
     )

@@ -55,6 +55,9 @@ class OpenMpi(Vendor):
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
     provider_needs: ClassVar[str] = "it needs pml cm with mtl ofi"
+    no_virtual_shared_memory: ClassVar[str] = (
+        "Open MPI sends by shared memory with pml ob1 only, which does not take the virtual network"
+    )
 
     def version_in(self, text: str) -> str:
         """Parse the version; started by Debian's name mpiexec.openmpi, it calls itself OpenRTE."""

@@ -20,6 +20,7 @@ from nhalf.facts.program.time_in_mpi import time_by_call, time_by_rank
 from nhalf.facts.program.waiting import arrivals, waiting_by_cause
 from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
+from nhalf.present.program.answer import answer_json
 
 
 def program_json(program: Program) -> dict[str, Any]:
@@ -46,6 +47,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "late_messages": late_pairs(program).to_dicts(),
         "arrivals": arrivals(program).to_dicts(),
         "placement": _placement(program),
+        **answer_json(program),
         "findings": [finding_json(finding) for finding in findings(program)],
     }
 

@@ -13,7 +13,7 @@ from nhalf.facts.program.sends import sends_by_rank, spread
 from nhalf.facts.program.sizes import histogram, message_sizes
 from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.findings import findings
-from nhalf.present.program.verdict import program_verdict
+from nhalf.present.program.answer import answer_lines
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count_text
@@ -25,8 +25,8 @@ def show_program(program: Program) -> None:
     """Print what fits on a screen or two; --json and the report have the rest."""
     console = stdout_console()
     console.print(_headline(program), markup=False, soft_wrap=True)
-    if program_verdict(program):
-        console.print(program_verdict(program), markup=False, style="bold")
+    for line in answer_lines(program):
+        console.print(line, markup=False, style="bold", soft_wrap=True)
     for finding in findings(program):
         console.print(f"• {finding.text}", markup=False)
         if finding.remedy:
@@ -43,6 +43,8 @@ def _headline(program: Program) -> str:
     command = program.command
     hosts = len(set(program.hosts))
     place = f" on {hosts} hosts" if hosts > 1 else ""
+    if program.trace.virtual is not None:
+        place = f" in virtual time on {program.trace.virtual.machine}"
     return (
         f"{command}\n{program.ranks} ranks{place}, {program.library}, "
         f"{format_time(program.elapsed_s)}"

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from nhalf.base.numbers import percent
+from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import share_in_mpi
-from nhalf.present.findings import findings
+from nhalf.present.program.largest_loss import first_step
 
 LITTLE = 0.05
 """Below this share of the run, faster messages do not pay."""
@@ -19,15 +20,24 @@ def program_verdict(program: Program) -> str:
         return ""
     low, high = percent(in_mpi.least_share), percent(in_mpi.most_share)
     spread = "" if low == high else f" (by rank {low} to {high})"
+    tree = efficiency(program)
     sentences = [
         f"{percent(in_mpi.mean_share)} of the run is in MPI{spread}, most of it in {in_mpi.call}: "
-        f"faster communication can save {percent(in_mpi.mean_share)} at most."
+        f"{_saving(in_mpi.mean_share, tree)}."
     ]
     if in_mpi.mean_share < LITTLE:
         sentences.append("Look at the computing first.")
     else:
-        remedies = [finding.remedy for finding in findings(program) if finding.remedy]
-        sentences += [f"First: {remedies[0]}"] if remedies else []
+        remedy = first_step(program, tree)
+        sentences += [f"First: {remedy}"] if remedy else []
     if not program.trace.complete:
         sentences.insert(0, "The trace is incomplete.")
     return " ".join(sentences)
+
+
+def _saving(in_mpi_share: float, tree: Efficiency | None) -> str:
+    """What faster communication can save: all time in MPI, or as much as a replay says."""
+    if tree is None or tree.transfer_share is None:
+        return f"faster communication can save {percent(in_mpi_share)} at most"
+    saved = max(0.0, 1 - tree.transfer_share)
+    return f"a network on which nothing takes time would save {percent(saved)}"

@@ -15,6 +15,11 @@ SIMULATED = (
     "show prints its sources and assumptions. A single message takes the time from the file; "
     "concurrent messages share links."
 )
+VIRTUAL = (
+    "No network was measured: MPI libraries, as they are installed here, sent over that of a "
+    "machine file, in virtual time. Algorithms and protocols are theirs; a message takes the "
+    "machine's time for its size. Equal questions have equal answers, so that one launch says all."
+)
 MEASURED = (
     "Each point was measured in several launches, in shuffled order. A value is the pseudomedian "
     "of the launches' medians; its interval covers the value of the next run, in the same state of "
@@ -40,6 +45,7 @@ def title(extent: Extent) -> str:
 def subtitle(extent: Extent) -> str:
     """Count what was measured, with the date."""
     how = "simulated" if extent.is_simulated else "measured"
+    how = "in virtual time," if extent.is_virtual else how
     noun = "kernel" if extent.is_application else "traffic pattern"
     parts = [
         count(extent.programs, "programming model") if extent.is_application else "",
@@ -64,6 +70,11 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
             ("simulated", "all times are simulated"),
             ("1", "sample of every point: simulations are deterministic"),
         ]
+    if extent.is_virtual:
+        return [
+            ("virtual", "all times are virtual, on a network that is not there"),
+            ("1", "launch of every point: launches are equal"),
+        ]
     low, high = extent.launches
     launches = str(high) if low == high else f"{low} to {high}"
     words = "launch of every point" if high == 1 else "separate launches of every point"
@@ -87,6 +98,8 @@ def footer(extent: Extent) -> str:
     """Describe the method of measurement."""
     if extent.is_simulated:
         return SIMULATED
+    if extent.is_virtual:
+        return VIRTUAL
     return NODE if extent.is_node else f"{MEASURED} {_unseen(extent.launches[1])}"
 
 

@@ -18,6 +18,7 @@ from nhalf.facts.overview import overview, patterns_overview
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_table
 from nhalf.present.wording import n_half_ends, n_half_text
+from nhalf.statistics.summary import VIRTUAL
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,6 +32,8 @@ FINDINGS_SHOWN = 8
 
 BROKEN = ("wrong-data", "slow-node", "slow-link")
 """Kinds of findings that come before any result: something has to be repaired."""
+
+EQUAL_LAUNCHES = "every launch takes this time"
 
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only if a value differs."""
@@ -132,12 +135,15 @@ def _interval(low_s: float, high_s: float) -> str:
 
 def show_points(facts: Facts) -> None:
     """Print every point, a table per library and pattern, and the states of the machine."""
+    from nhalf.facts.extent import extent
     from nhalf.facts.machine_states import machine_states
     from nhalf.present.states import states_text
 
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "warnings")
     console, summary = stdout_console(), facts.summary
     states = machine_states(facts)
+    if extent(facts).is_virtual:
+        console.print(f"{', '.join(extent(facts).hosts)}; {EQUAL_LAUNCHES}", markup=False)
     placements = summary["placement"].n_unique() > 1
     for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
@@ -172,7 +178,7 @@ def _point_row(row: dict[str, Any]) -> list[str]:
     return [
         format_size(row["bytes"]),
         format_time(row["median_s"]),
-        _interval(row["ci_low_s"], row["ci_high_s"]),
+        "exact" if VIRTUAL in row["advice"] else _interval(row["ci_low_s"], row["ci_high_s"]),
         format_rate(rate) if row["bytes"] and row["bytes_per_time"] else "",
         str(row["launches"]),
         str(row["samples"]),

@@ -28,6 +28,8 @@ COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan
 def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
     """Print the winners, the proof, the comparison and the file."""
     cells = len(tuned.search.screening)
+    if bench.machine:
+        console.print(f"{bench.library.title}, {bench.machine.host}", markup=False)
     if not tuned.search.won:
         console.print(
             f"{bench.library.title}: no algorithm is significantly and sufficiently faster than "
@@ -88,7 +90,7 @@ def _winners(tuned: Tuned) -> Table:
             format_size(cell.size_bytes),
             gain.algorithm,
             percent(gain.share),
-            share_span(low, high),
+            share_span(low, high) if gain.launches > 1 else "exact",
             str(gain.launches),
         )
     return table

@@ -120,6 +120,7 @@ def test_what_serves_no_process_steps_aside_with_one_line(
     program = built(library, compiler, f"{SOURCES}/life.cpp", programs)
     loaded = (tracers() if others == "traced" else collectives()).split(":")
     plain = seen(library, program, "atexit", tmp_path / "plain", "")
+    assert plain[1], plain[2]
     served = []
     for number, path in enumerate(loaded):
         found = seen(library, program, "atexit", tmp_path / str(number), path)

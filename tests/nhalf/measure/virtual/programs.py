@@ -61,6 +61,7 @@ def tried(
     *words: str,
     options: str = "",
     under: str = "",
+    timeout_s: float = TIMEOUT_S,
 ) -> Outcome:
     """The outcome of `nhalf try` of a program with its words, `under` what a shell does before."""
     command = [sys.executable, "-m", "nhalf", "try", "--machine", machine, "--ranks", str(ranks)]
@@ -68,6 +69,6 @@ def tried(
     if under:
         command = ["/bin/sh", "-c", f"{under} {shlex.join(command)}"]
     ended = subprocess.run(
-        command, capture_output=True, text=True, timeout=patience_s(TIMEOUT_S), check=False
+        command, capture_output=True, text=True, timeout=patience_s(timeout_s), check=False
     )
     return Outcome(ended.returncode, ended.stdout, ended.stderr)

@@ -56,7 +56,16 @@ def outcome_of(environment: Path, vendor: str, ranks: int, *words: str) -> tuple
     program = ["env", f"MPI4PY_MPIABI={HANDLES[vendor]}", f"PYTHONPATH={environment / 'packages'}"]
     program += [sys.executable, str(suite(environment)), *words]
     command = [sys.executable, "-m", "nhalf", "try", "--machine", "altix-bx2"]
-    command += ["--ranks", str(ranks), "--mpi", library_of(vendor).name, "--", *program]
+    command += [
+        "--placement",
+        f"{ranks}x1",
+        "--ranks",
+        str(ranks),
+        "--mpi",
+        library_of(vendor).name,
+        "--",
+        *program,
+    ]
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=patience_s(TIMEOUT_S), check=False
     )

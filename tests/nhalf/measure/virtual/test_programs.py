@@ -148,12 +148,16 @@ def test_ranks_that_wait_outside_mpi_are_given_up(habit: str, words: str, progra
 
 
 @pytest.mark.slow
-def test_ranks_of_open_mpi_that_never_begin_are_ended(programs: Path) -> None:
+def test_ranks_of_open_mpi_that_never_begin_are_ended(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = built("openmpi", "habits", programs)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     outcome = tried("altix-bx2", "openmpi", 2, program, "never", options="--timeout 2s")
     assert outcome.exit_code == 1
     assert outcome.stderr.strip().endswith("rank 0 and 1 more did not get to its first message")
     assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_exit_code_is_the_programs(programs: Path) -> None:

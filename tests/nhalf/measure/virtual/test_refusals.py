@@ -22,9 +22,9 @@ def library(vendor: str) -> Library:
     return Library(f"{vendor}-1", vendor, "1", Path("none"), None, "hydra", True, None, "prefix")
 
 
-def test_more_ranks_than_mpichs_launcher_starts() -> None:
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 193)
-    with pytest.raises(InputError, match="starts at most 192 ranks on one host"):
+def test_more_ranks_than_the_network_holds() -> None:
+    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 1025)
+    with pytest.raises(InputError, match="holds 1024 ranks at most, not 1025; ask for fewer"):
         run(trial, [])
 
 
@@ -44,6 +44,7 @@ def test_a_library_that_nobody_has_tried() -> None:
             ["--machine", "sp2-mpl", "--computing", "measured:0", "--", "true"],
             "is not a way to count computing",
         ),
+        (["--machine", "sp2-mpl", "--inside", "node", "--", "true"], "is not a way within a node"),
         (["--machine", "sp2-mpl", "--timeout", "0", "--", "true"], "'0' is not a duration"),
     ],
 )

@@ -20,7 +20,8 @@ ROUND_US = {8: 14.008, 16384: 30.384, 131072: 145.072}
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.full)])
 def test_windows_are_written_and_read(vendor: str, ranks: int, programs: Path, plain: Path) -> None:
     program = built(vendor, "windows", programs)
-    outcomes = [tried(str(plain), vendor, ranks, program) for _ in range(2)]
+    options = f"--placement {ranks}x1"
+    outcomes = [tried(str(plain), vendor, ranks, program, options=options) for _ in range(2)]
     assert [outcome.stdout.split() for outcome in outcomes] == [PARTS] * 2, outcomes[0].stderr
     virtual = {outcome.stderr.partition(" virtual")[0] for outcome in outcomes}
     assert len(virtual) == 1
@@ -76,8 +77,16 @@ def test_a_target_that_calls_nothing(
 )
 def test_the_deadlock_of_a_lock_is_named(vendor: str, programs: Path, plain: Path) -> None:
     program = built(vendor, "windows", programs)
-    outcome = tried(str(plain), vendor, 2, program, "deadlock")
+    outcome = tried(str(plain), vendor, 2, program, "deadlock", options="--placement 2x1")
     assert outcome.exit_code == 1
     assert "rank 0 waits in MPI_Recv for rank 1, tag 5; rank 1 waits in MPI_Win_lock;" in (
         outcome.stderr
     )
+
+
+@pytest.mark.slow
+def test_windows_of_open_mpi_within_a_node_are_refused(programs: Path, plain: Path) -> None:
+    program = built("openmpi", "windows", programs)
+    outcome = tried(str(plain), "openmpi", 2, program, options="--placement 1x2")
+    assert outcome.exit_code == 3
+    assert "windows of Open MPI bypass the network within a node" in outcome.stderr

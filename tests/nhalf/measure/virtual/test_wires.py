@@ -7,11 +7,14 @@ import math
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
 from nhalf.machines.curve import time_at_s
+from nhalf.machines.machine import Network
 from nhalf.machines.message import Messages
+from nhalf.machines.topology import Crossbar
 from nhalf.measure.virtual.wires import description, nodes_of
 
 SIZES = [0, 1, 216, 217, 2048, 2049, 65535, 65536, 1 << 20, 1 << 21, (1 << 21) + 1, 1 << 22]
@@ -77,3 +80,36 @@ def test_ranks_fill_node_after_node_or_as_asked(plain: Path) -> None:
 def test_what_does_not_fit_is_refused(name: str, ranks: int, placement: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         nodes_of(catalogue.machine(name), ranks, placement)
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "lines"),
+    [
+        (
+            "altix-bx2",
+            [0, 0, 1, 1],
+            ["link 2011200000 1", "topology tree switch 2 8 32 1 4 1 1", "share 0 1 0 2260888321"],
+        ),
+        ("sp2-mpl", [0, 1], ["link 40000000 1", "topology tree node 3 4 4 2 1 4 4 1 1 1"]),
+        ("sci-torus", [0, 1], ["link 662500000 1", "topology torus 2 4 4"]),
+        ("pentiumpro-ethernet", [0, 1], ["topology star 16", "medium 1250000"]),
+        ("x1-msp", [0, 1], ["topology direct 4"]),
+        # The only rank of a node has its way to itself.
+        ("sunfire-link", [0, 0, 1], ["share 0 1 782000000 0"]),
+        ("sunfire-link", [0, 1], []),
+    ],
+)
+def test_what_messages_share_is_in_the_description(
+    name: str, nodes: list[int], lines: list[str]
+) -> None:
+    found = description(Messages(catalogue.machine(name)), nodes).splitlines()
+    assert set(lines) <= set(found)
+    assert any(line.startswith("share 0 1 782") for line in found) == (
+        "share 0 1 782000000 0" in lines
+    )
+
+
+def test_a_crossbar_of_any_number_of_nodes(plain: Path) -> None:
+    machine = catalogue.machine(plain)
+    crossbar = replace(machine, network=Network(topology=Crossbar()))
+    assert nodes_of(crossbar, 5, "5x1") == [0, 1, 2, 3, 4]

@@ -42,6 +42,11 @@ JOB = Job(
             {"hosts": ("a", "b"), "cyclic": True, "bootstrap": "slurm"},
             f"{MPIEXEC} -n 4 -hosts a,b -ppn 1 -bootstrap slurm -bind-to core {COMMAND}",
         ),
+        (
+            {"hosts": ("a", "b"), "bootstrap": "fork"},
+            f"{MPIEXEC} -n 4 -hosts a,b -ppn 2 -bootstrap fork -localhost 127.0.0.1 "
+            f"-bind-to core {COMMAND}",
+        ),
         ({"mpiexec": None}, f"mpiexec -n 4 -bind-to core {COMMAND}"),
     ],
 )

@@ -23,8 +23,8 @@ DOUBT_WEIGHTS = {
 
 NAMES_MAX = 6
 
-SAID_ELSEWHERE = {"unverified", "imprecise"}
-"""Warnings that have their own finding."""
+SAID_ELSEWHERE = {"unverified", "imprecise", "virtual"}
+"""Warnings that have their own finding, or are said of the whole run."""
 
 
 class Doubts(Finder[Facts]):

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that look for a message: what they mean for ranks that wait, and when nothing ends them.
+#pragma once
+
+#include <cstddef>
+
+#include "fabric/inbox.hpp"
+#include "fabric/picoseconds.hpp"
+#include "fabric/region.hpp"
+
+namespace nhalf::fabric {
+
+/// Lets ranks that wait without an event poll once more: their library may have something to do
+/// that nothing tells the network of, and a rank that looks for it would keep the turn.
+inline void let_all_poll(Region& region, int ranks, Picoseconds time) {
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    if (region.slots[rank].is_idle != 0 && region.next[rank] == never) region.next[rank] = time;
+}
+
+/// Whether all ranks wait, or look in loops that only a message ends, and none is on its way.
+inline bool can_nothing_happen(Region& region, int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    const bool is_over = region.members[at].presence == Presence::left;
+    if (is_over) continue;
+    if (region.next[at] != never && region.slots[at].has_looked_long == 0) return false;
+    if (Inbox(region, rank).due() != never) return false;
+  }
+  return true;
+}
+
+}  // namespace nhalf::fabric

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processor's time of every thread of this process.
+#pragma once
+
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+
+namespace nhalf::fabric {
+
+/// Returns the time by one of the processor's clocks; 0 for a thread that has ended.
+inline std::uint64_t processor_ns(clockid_t clock) {
+  timespec used{};
+  syscall(SYS_clock_gettime, clock, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+/// Returns the clock of a thread, as the kernel composes it: its number inverted, then per thread
+/// (4) and by the scheduler (2).
+inline clockid_t clock_of(pid_t thread) {
+  return static_cast<clockid_t>((~static_cast<std::uint32_t>(thread) << 3) | 6u);
+}
+
+class ThreadTimes {
+ public:
+  void read() { times_ns_ = present(); }
+
+  /// Returns the longest time of a thread since then; those that began later have all of theirs.
+  [[nodiscard]] std::uint64_t longest_since_read_ns() const {
+    std::uint64_t longest_ns = 0;
+    for (const auto& [thread, time_ns] : present()) {
+      const auto known = times_ns_.find(thread);
+      const auto before_ns = known == times_ns_.end() ? 0 : known->second;
+      // The kernel gives numbers of ended threads again.
+      longest_ns = std::max(longest_ns, time_ns > before_ns ? time_ns - before_ns : 0);
+    }
+    return longest_ns;
+  }
+
+ private:
+  using Times = std::map<pid_t, std::uint64_t>;
+
+  static Times present() {
+    Times times_ns;
+    DIR* const folder = opendir("/proc/self/task");
+    if (folder == nullptr) return times_ns;
+    while (const auto* entry = readdir(folder))
+      if (const pid_t thread = std::atoi(entry->d_name); thread > 0)
+        times_ns[thread] = processor_ns(clock_of(thread));
+    closedir(folder);
+    return times_ns;
+  }
+
+  Times times_ns_;
+};
+
+}  // namespace nhalf::fabric

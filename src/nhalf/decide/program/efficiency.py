@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well a program uses its ranks: the efficiencies of the POP centre of excellence.
+
+With c the time that a rank computes, T the run time, and T* the run time on a network on which
+nothing takes time:
+
+    parallel efficiency = load balance x communication     mean c / T
+    load balance                                           mean c / largest c
+    communication = serialisation x transfer               largest c / T
+    serialisation                                          largest c / T*
+    transfer                                               T* / T
+
+What is lost to serialisation is waiting that no network can avoid; T* is a replay of the timeline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from nhalf.base.rows import Row
+from nhalf.decide.program.ideal_costs import IdealCosts
+from nhalf.decide.program.replay import Replay
+from nhalf.facts.fact import fact
+from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.script import script
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """The tree, as shares of 1, and what it is made of, in seconds.
+
+    Serialisation, transfer and the time on the ideal network are None without a timeline.
+    """
+
+    parallel_share: float
+    load_balance_share: float
+    communication_share: float
+    serialisation_share: float | None
+    transfer_share: float | None
+    elapsed_s: float
+    ideal_s: float | None
+    mean_computing_s: float
+    largest_computing_s: float
+
+    def as_json(self) -> Row:
+        """Its fields by their names."""
+        return asdict(self)
+
+
+@fact
+def efficiency(program: Program) -> Efficiency | None:
+    """The efficiencies; None if nothing was computed between calls, or nothing is known."""
+    seconds, elapsed_s = computing_s(program), program.elapsed_s
+    largest_s = max(seconds, default=0.0)
+    if largest_s <= 0 or elapsed_s <= 0:
+        return None
+    mean_s = sum(seconds) / program.ranks
+    ideal_s = None
+    if not program.timeline.is_empty():
+        spent = Replay(script(program), IdealCosts()).run()
+        ideal_s = max(actor.end_s for actor in spent)
+    return Efficiency(
+        parallel_share=mean_s / elapsed_s,
+        load_balance_share=mean_s / largest_s,
+        communication_share=largest_s / elapsed_s,
+        serialisation_share=None if ideal_s is None else largest_s / ideal_s,
+        transfer_share=None if ideal_s is None else ideal_s / elapsed_s,
+        elapsed_s=elapsed_s,
+        ideal_s=ideal_s,
+        mean_computing_s=mean_s,
+        largest_computing_s=largest_s,
+    )

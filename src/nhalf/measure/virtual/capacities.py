@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What messages share on a machine, as the virtual network reads it (native/fabric/routes.hpp).
+
+These are the capacities of simulated machines: links of the network, a wire that all nodes have in
+common, and what ranks of a node share. A message alone is as fast as its curve: nothing is narrower
+than the fastest messages. A range counts as the geometric mean of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
+from nhalf.machines.pieces import fastest_Bps
+from nhalf.machines.topology import (
+    Crossbar,
+    Direct,
+    FatTree,
+    Hypercube,
+    Multistage,
+    SharedMemory,
+    Topology,
+    Torus,
+)
+from nhalf.measure.simulate.shared import Share, medium_Bps, shares
+
+
+def capacity_lines(messages: Messages, ranks_per_node: int) -> list[str]:
+    """The lines of a machine's capacities; none if its messages share nothing."""
+    machine = messages.machine
+    within_Bps = fastest_Bps(messages.within_node)
+    between_Bps = max(fastest_Bps(curve) for _, curve in messages.between_nodes)
+    lines = [*_network(machine, between_Bps), *_memory(machine, within_Bps)]
+    if wire_Bps := medium_Bps(machine, between_Bps):
+        lines.append(f"medium {_whole(wire_Bps)}")
+    of_nodes = shares(machine, within_Bps, between_Bps)
+    return lines + [_share(share) for share in _limiting(of_nodes, ranks_per_node)]
+
+
+def _network(machine: Machine, between_Bps: float) -> list[str]:
+    """The lines of the links between nodes, as fast as a message where no rate was published."""
+    network = machine.network
+    if network is None or isinstance(network.topology, SharedMemory):
+        return []
+    link_Bps = max(network.bandwidth_Bps or 0.0, between_Bps)
+    return [
+        f"link {_whole(link_Bps)} {int(network.duplex)}",
+        f"topology {_wiring(network.topology)}",
+    ]
+
+
+def _memory(machine: Machine, within_Bps: float) -> list[str]:
+    if machine.node is None or machine.node.memory_Bps is None:
+        return []
+    return [f"memory {_whole(max(machine.node.memory_Bps, within_Bps))}"]
+
+
+def _limiting(of_nodes: Sequence[Share], ranks_per_node: int) -> list[Share]:
+    """The shares that limit more than a rank does, which sends one message after the other."""
+    return [
+        share
+        for share in of_nodes
+        if share.both_ways_Bps or (ranks_per_node > 1 and share.ranks != 1)
+    ]
+
+
+def _share(share: Share) -> str:
+    one_way_Bps = 0.0 if share.ranks == 1 else share.one_way_Bps
+    rates = f"{_whole(one_way_Bps)} {_whole(share.both_ways_Bps)}"
+    return f"share {share.ranks} {int(share.away)} {rates}"
+
+
+def _wiring(topology: Topology) -> str:
+    """A topology in the syntax of native/fabric/topology.hpp."""
+    match topology:
+        case Multistage():
+            words = _wiring(topology.as_fat_tree())
+        case FatTree():
+            words = _tree(topology)
+        case Torus(dimensions):
+            words = f"torus {_listed(dimensions)}"
+        case Hypercube(dimension):
+            words = f"torus {_listed([2] * dimension)}"
+        case Direct(nodes):
+            words = f"direct {nodes}"
+        case Crossbar() | SharedMemory():
+            words = f"star {topology.nodes}"
+    return words
+
+
+def _tree(tree: FatTree) -> str:
+    up, cables = tree.up, tree.cables
+    if tree.uplinks:
+        up, cables = (up[0], tree.uplinks), (cables[0], 1)
+    numbers = (*tree.down, *up, *cables)
+    return f"tree {tree.route} {len(tree.down)} {' '.join(map(str, numbers))}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return f"{len(numbers)} {' '.join(map(str, numbers))}"
+
+
+def _whole(rate_Bps: float) -> int:
+    return round(rate_Bps)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine of a virtual run: its nodes as a site, and where ranks are on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.machines.machine import Machine
+from nhalf.machines.machine_file import read, write
+from nhalf.machines.message import Messages
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.virtual.wires import description, nodes_of
+from nhalf.sites.hosts import Host
+from nhalf.sites.placement import Placement
+from nhalf.sites.site import Site
+from nhalf.store.run import VIRTUAL_MACHINE, Run
+
+TIMEOUT_S = 600.0
+"""How long a point may take in real time: an exchange of many ranks is many messages."""
+CORES_USUAL = 16
+"""The cores of a machine where a study asks for as many ranks as there are."""
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """What run.json says of it, beside the plan; `library` is that of the file's curves."""
+
+    machine: str
+    nodes: int
+    library: str = ""
+
+
+@dataclass(frozen=True)
+class VirtualMachine:
+    """The messages of a machine, and how many of its nodes a run uses."""
+
+    messages: Messages
+    nodes_used: int
+
+    @property
+    def name(self) -> str:
+        """The machine's name."""
+        return self.messages.machine.name
+
+    @property
+    def host(self) -> str:
+        """What stands for the host where results name it; the same for one fitted to such a run."""
+        return f"virtual: {self.name.removeprefix('virtual: ')}"
+
+    @cached_property
+    def site(self) -> Site:
+        """The nodes of the machine as hosts."""
+        cores = _ranks_per_node(self.messages.machine)
+        hosts = tuple(Host(f"node-{number}", cores) for number in range(self.nodes_used))
+        return Site(hosts, "", self.host)
+
+    def nodes(self, ranks: int, placement: str) -> list[int]:
+        """The number of each rank's node."""
+        numbers = {host.name: number for number, host in enumerate(self.site.hosts)}
+        return [numbers[name] for name in self.site.expected_hosts(placement, ranks)]
+
+    def wires(self, ranks: int, placement: str) -> str:
+        """The network between these ranks, as they read it."""
+        return description(self.messages, self.nodes(ranks, placement))
+
+    def check(self, blocks: Sequence[Block]) -> None:
+        """Raises InputError if the machine does not hold the ranks of some blocks."""
+        for block in blocks:
+            for placement in block.parsed_placements:
+                for ranks in filter(placement.fits, block.ranks):
+                    layout = placement.text if placement.layout else ""
+                    nodes_of(self.messages.machine, ranks, layout)
+
+    @classmethod
+    def for_ranks(cls, messages: Messages, ranks: int, placements: Sequence[Placement]) -> Self:
+        """The machine with as many nodes as ranks fill, or a placement needs, two at least."""
+        network = messages.machine.network
+        needed = [-(-ranks // _ranks_per_node(messages.machine)), *(p.hosts for p in placements), 2]
+        most = network.topology.nodes if network and network.topology.nodes else max(needed)
+        return cls(messages, min(max(needed), most))
+
+    @classmethod
+    def of(cls, run: Run) -> Self | None:
+        """The machine of a run; None for one on real machines.
+
+        Raises InputError if run or machine file are damaged.
+        """
+        if not run.virtual:
+            return None
+        try:
+            stored = msgspec.convert(run.virtual, _Stored)
+        except msgspec.ValidationError as error:
+            raise InputError(f"{run.path} is of another nhalf: {error}") from error
+        machine = read(run.path / VIRTUAL_MACHINE)
+        return cls(Messages(machine, stored.library), stored.nodes)
+
+    def as_json(self) -> dict[str, Any]:
+        """What run.json keeps of it."""
+        stored = _Stored(self.name, self.nodes_used, self.messages.mpi)
+        return dict(msgspec.to_builtins(stored))
+
+    def keep(self, folder: Path) -> None:
+        """Write the machine into the folder of its run, which goes on with it."""
+        write(self.messages.machine, folder / VIRTUAL_MACHINE)
+
+
+def once(plan: Plan, timeout_s: float) -> Plan:
+    """A plan with one launch of everything: further ones would take the same virtual time."""
+    blocks = [msgspec.structs.replace(block, launches=1) for block in plan.blocks]
+    return msgspec.structs.replace(plan, blocks=blocks, launches=1, timeout_s=timeout_s)
+
+
+def _ranks_per_node(machine: Machine) -> int:
+    return (machine.node.ranks if machine.node else 1) or 1

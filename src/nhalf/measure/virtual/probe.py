@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A launch of a probe on the virtual network."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import ClassVar
+
+from nhalf.base.processes import stop_session
+from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.traced.virtual_machine import REGION
+from nhalf.measure.virtual.region import Presence, Region
+from nhalf.measure.virtual.start import BYPASS, error_of, surroundings
+from nhalf.mpi import Library
+from nhalf.sites.health import Examiner
+
+
+class BypassError(LaunchError):
+    """Messages did not pass the network."""
+
+    is_final: ClassVar[bool] = True
+
+
+class VirtualProbe(Probe):
+    """A running launch whose ranks share a region: they say themselves why they cannot go on.
+
+    A rank that waits for the next point holds up the others outside MPI, so that virtual time
+    stands until it comes.
+    """
+
+    def __init__(
+        self,
+        wires: str,
+        ranks: int,
+        library: Library,
+        tokens: Sequence[str],
+        environment: Mapping[str, str],
+        timeout_s: float,
+        examiner: Examiner,
+    ) -> None:
+        """Start the processes as `Probe` does, on the network that `wires` describes."""
+        self._ranks_in_all = ranks
+        self._library = library
+        self._region = Region(wires)
+        own = {**environment, REGION: str(self._region.path)}
+        super().__init__(tokens, own, timeout_s, examiner, surroundings())
+
+    def _look(self, timeout_s: float) -> list[int]:
+        """Wait as `Probe` does; raises LaunchError once the ranks have stopped."""
+        ready = super()._look(timeout_s)
+        if stopped := self._region.stopped:
+            reason = str(error_of(stopped, self._library))
+            if stopped.kind == "abort":
+                reason += self._last_words()
+            raise (BypassError if reason.startswith(BYPASS) else LaunchError)(reason)
+        return ready
+
+    def kill(self) -> None:
+        """End every process of the launch."""
+        super().kill()
+        for member in self._region.members(self._ranks_in_all):
+            if member.presence in (Presence.ACTIVE, Presence.FINISHED):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(member.process, signal.SIGKILL)
+        if self._process.returncode != 0:
+            stop_session(self._process)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How ranks are started on the virtual network, and what it means that they stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.measure.plan.setting import split_name
+from nhalf.measure.traced.start import with_preload
+from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
+from nhalf.measure.virtual.preloaded import provider, wrappers
+from nhalf.measure.virtual.region import RANKS_MAX, Stopped
+from nhalf.mpi import Library
+from nhalf.mpi.job import is_of_job
+from nhalf.mpi.vendors import vendor_of
+from nhalf.sites.start import HERE, Spread, Start, start
+
+NAME = "nhalf"
+"""The provider's name in libfabric."""
+KNOWN_NODES = "NHALF_FABRIC_NODES"
+"""The variable that says whether the library is told who is on one node."""
+BYPASS = "the library bypasses the virtual network"
+
+
+def start_virtually(
+    library: Library,
+    command: Sequence[str],
+    ranks: int,
+    installed: Sequence[Library],
+    settings: Mapping[str, str] | None = None,
+) -> Start:
+    """The command of the launcher; the variables of the network are for the ranks alone.
+
+    `settings` are variables that come last. Raises InputError for more ranks than the network
+    holds and for a program that traces, MissingError for a library that cannot use the network.
+    """
+    refuse_to_trace_each_rank(command)
+    if ranks > RANKS_MAX:
+        raise InputError(
+            f"the virtual network holds {RANKS_MAX} ranks at most, not {ranks}",
+            "ask for fewer, or model more with --transport model",
+        )
+    vendor = vendor_of(library)
+    network = provider()
+    loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
+    present = os.environ.get("LD_PRELOAD", "")
+    variables = {
+        **vendor.over_provider(library, NAME, installed),
+        "FI_PROVIDER": NAME,
+        "FI_PROVIDER_PATH": str(network.parent),
+        "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        KNOWN_NODES: "1" if vendor.knows_virtual_nodes else "0",
+        **(settings or {}),
+    }
+    words = [f"{name}={value}" for name, value in variables.items()]
+    spread = _spread(ranks, vendor.daemon_ranks_max)
+    loading = with_preload(command, ":".join(map(str, loaded)))
+    return start(library, ["env", *words, *loading], ranks, bind=False, spread=spread)
+
+
+def _spread(ranks: int, daemon_ranks_max: int) -> Spread:
+    """The launcher's daemons: several for many ranks, each of which takes this host for another."""
+    if daemon_ranks_max == 0 or ranks <= daemon_ranks_max:
+        return HERE
+    daemons = -(-ranks // daemon_ranks_max)
+    hosts = tuple(f"part{number}" for number in range(daemons))
+    return Spread(hosts=hosts, ranks_per_host=-(-ranks // daemons), pretended=True)
+
+
+def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
+    """The library as it is installed, for which wrappers are compiled once."""
+    name, _ = split_name(library.name)
+    return next((plain for plain in installed if plain.name == name), library)
+
+
+def surroundings() -> dict[str, str]:
+    """The variables of this process without those of a job around it.
+
+    All ranks are on this host, whatever job and rank of it this process is.
+    """
+    return {name: value for name, value in os.environ.items() if not is_of_job(name)}
+
+
+def error_of(stopped: Stopped, library: Library) -> NhalfError:
+    """The error for a reason of the ranks."""
+    if stopped.kind == "deadlock":
+        return FailedError(f"deadlock: {stopped.reason}", "every rank waits for another")
+    if stopped.kind in ("bypass", "unused"):
+        return MissingError(f"{BYPASS}: {stopped.reason}", vendor_of(library).provider_needs)
+    if stopped.kind == "abort":
+        return FailedError(stopped.reason)
+    return MissingError(stopped.reason, "run it on a real machine")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a traced program takes so long, in a few lines: what it loses, where, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nhalf.base.numbers import percent
+from nhalf.base.units import format_size, format_time
+from nhalf.decide.program.efficiency import efficiency
+from nhalf.facts.program.critical_path import critical_path
+from nhalf.facts.program.delays import delays
+from nhalf.facts.program.most_expensive import most_expensive
+from nhalf.facts.program.program import Program
+from nhalf.present.program.verdict import program_verdict
+
+SHOWN = 3
+"""Causes, calls and operations; --json has all."""
+SHARE_MIN = 0.005
+"""Smaller shares are not shown."""
+
+
+def answer_lines(program: Program) -> list[str]:
+    """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
+    costs most; without a timeline fewer of them.
+    """
+    verdict = program_verdict(program)
+    lines = [verdict] if verdict else []
+    for part in (_efficiency, _path, _delays, _operations):
+        lines += part(program)
+    return lines
+
+
+def answer_json(program: Program) -> dict[str, Any]:
+    """The tree, the path, the delays and the operations as an object; null for what is unknown."""
+    tree, path = efficiency(program), critical_path(program)
+    return {
+        "efficiency": None if tree is None else tree.as_json(),
+        "critical_path": None
+        if path is None
+        else {
+            "length_s": path.length_s,
+            "computing_s": sum(path.computing_s.values()),
+            "before_s": path.before_s,
+            "ranks": [
+                {"rank": rank, "computing_s": seconds}
+                for rank, seconds in sorted(path.computing_s.items())
+            ],
+            "calls": [
+                {"call": call, "time_s": seconds} for call, seconds in _descending(path.calls_s)
+            ],
+        },
+        "delays": delays(program).to_dicts(),
+        "most_expensive": most_expensive(program).head(SHOWN).to_dicts(),
+    }
+
+
+def _efficiency(program: Program) -> Iterator[str]:
+    tree = efficiency(program)
+    if tree is None:
+        if program.elapsed_s > 0:
+            yield "No time passes between calls of MPI, so there is no efficiency to speak of."
+        return
+    yield (
+        f"Parallel efficiency {percent(tree.parallel_share)} = load balance "
+        f"{percent(tree.load_balance_share)} x communication {percent(tree.communication_share)}"
+    )
+    if tree.serialisation_share is not None and tree.transfer_share is not None:
+        yield (
+            f"Communication {percent(tree.communication_share)} = serialisation "
+            f"{percent(tree.serialisation_share)} x transfer {percent(tree.transfer_share)}"
+        )
+
+
+def _path(program: Program) -> Iterator[str]:
+    path = critical_path(program)
+    if path is None or path.length_s <= 0:
+        return
+    whole_s = path.length_s
+    computing_s = sum(path.computing_s.values())
+    parts = [f"computing {percent(computing_s / whole_s)}{_on_ranks(path.computing_s)}"]
+    parts += [
+        f"{call} {percent(seconds / whole_s)}"
+        for call, seconds in _descending(path.calls_s)[:SHOWN]
+        if seconds / whole_s >= SHARE_MIN
+    ]
+    yield f"Critical path: {', '.join(parts)}"
+
+
+def _on_ranks(computing_s: dict[int, float]) -> str:
+    """On how many ranks the path computes, and on which one most."""
+    ranks = _descending({rank: seconds for rank, seconds in computing_s.items() if seconds > 0})
+    if not ranks:
+        return ""
+    if len(ranks) == 1:
+        return f" (on rank {ranks[0][0]})"
+    share = ranks[0][1] / sum(seconds for _, seconds in ranks)
+    return f" (on {len(ranks)} ranks, {percent(share)} of it on rank {ranks[0][0]})"
+
+
+def _delays(program: Program) -> Iterator[str]:
+    caused = delays(program)
+    all_s = float(caused["waiting_s"].sum())
+    whole_s = program.elapsed_s * program.ranks
+    if whole_s <= 0 or all_s / whole_s < SHARE_MIN:
+        return
+    causes = [
+        f"{percent(row['waiting_s'] / all_s)} of it while rank {row['rank']} {_doing(row)}"
+        for row in caused.head(SHOWN).iter_rows(named=True)
+        if row["waiting_s"] / all_s >= SHARE_MIN
+    ]
+    yield (
+        f"Ranks wait for late ones for {percent(all_s / whole_s)} of their time: "
+        f"{', '.join(causes)}"
+    )
+
+
+def _doing(row: dict[str, float]) -> str:
+    return "computes" if row["computing_s"] >= row["in_mpi_s"] else "is in MPI"
+
+
+def _operations(program: Program) -> Iterator[str]:
+    rows = most_expensive(program).head(SHOWN).iter_rows(named=True)
+    operations = [_operation(row) for row in rows if (row["share"] or 0) >= SHARE_MIN]
+    if operations:
+        yield f"Most of the ranks' time in MPI: {', '.join(operations)}"
+
+
+def _operation(row: dict[str, Any]) -> str:
+    of_size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""
+    each_s = row["time_s"] / max(1, row["count"])
+    return f"{row['call']}{of_size} {percent(row['share'])} ({format_time(each_s)} each)"
+
+
+def _descending(seconds: dict[Any, float]) -> list[tuple[Any, float]]:
+    return sorted(seconds.items(), key=lambda item: (-item[1], item[0]))

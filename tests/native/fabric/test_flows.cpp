@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/flows.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+#include <new>
+#include <optional>
+
+#include "fabric/region_of_test.hpp"
+#include "fabric/wires.hpp"
+
+namespace {
+
+using nhalf::fabric::Departure;
+using nhalf::fabric::Flows;
+using nhalf::fabric::Heap;
+using nhalf::fabric::Inbox;
+using nhalf::fabric::Message;
+using nhalf::fabric::never;
+using nhalf::fabric::Offset;
+using nhalf::fabric::Picoseconds;
+using nhalf::fabric::RegionOfTest;
+using nhalf::fabric::Wires;
+
+/// Two leaf switches of four nodes with one cable; a byte takes 1000 ps on each link.
+constexpr const char* tree =
+    "nodes 0 1 2 3 4 5 6 7\n"
+    "wire 0 10 10 0\n"
+    "part 0 500 1000000000 0\n"
+    "link 1000000000 1\n"
+    "topology tree node 2 4 2 1 1 1 1\n";
+/// Two nodes of two ranks, whose link is as wide as one message.
+constexpr const char* nodes =
+    "nodes 0 0 1 1\n"
+    "wire 0 10 10 0\n"
+    "part 0 500 1000000000 0\n"
+    "link 1000000000 1\n"
+    "topology star 2\n";
+
+class Network {
+ public:
+  explicit Network(const char* machine) : wires_(*Wires::read(machine)) {
+    flows_.emplace(*memory_.region, heap_, wires_.routes, wires_.ranks());
+    flows_->begin();
+  }
+
+  /// Sends at a time, which does not go back.
+  Message& send(Picoseconds time, int from, int to, std::uint64_t bytes) {
+    while (flows_->due() <= time) flows_->step();
+    const auto place = heap_.take(sizeof(Message));
+    auto& message = *new (&memory_.region->at<std::byte>(place)) Message;
+    const auto& wire = wires_.between(from, to);
+    message.size_bytes = bytes;
+    message.source.rank = static_cast<std::uint32_t>(from);
+    message.target = static_cast<std::uint32_t>(to);
+    message.busy = wire.busy(bytes);
+    message.flow.ready = time + wire.send;
+    message.flow.work = std::min(wire.streams(bytes), wire.transit(bytes));
+    message.flow.latency = wire.transit(bytes) - message.flow.work;
+    flows_->add(message);
+    return message;
+  }
+  /// Returns when the next message of a rank is there.
+  Picoseconds arrival(int rank) {
+    while (flows_->due() != never) flows_->step();
+    Inbox inbox(*memory_.region, rank);
+    return inbox.due() == never ? never : inbox.take().arrival;
+  }
+  Picoseconds departure_of(Message& message) {
+    const Offset place = message.flow.departure = heap_.take(sizeof(Departure));
+    while (flows_->due() != never) flows_->step();
+    return memory_.region->at<Departure>(place).at;
+  }
+
+ private:
+  RegionOfTest memory_{1 << 20};
+  Heap heap_{*memory_.region, memory_.bytes};
+  Wires wires_;
+  std::optional<Flows> flows_;
+};
+
+/// What a message takes besides its bytes, until its receiver takes it.
+constexpr Picoseconds besides = 490;
+
+TEST_CASE("a message alone takes the time of the curve") {
+  Network network(tree);
+  network.send(0, 0, 5, 1000);
+  CHECK(network.arrival(5) == besides + 1'000'000);
+}
+
+TEST_CASE("two and three messages on one cable take two and three times as long") {
+  for (const int count : {2, 3}) {
+    Network network(tree);
+    for (int rank = 0; rank < count; ++rank) network.send(0, rank, 4 + rank, 3000);
+    for (int rank = 0; rank < count; ++rank) {
+      const auto late = network.arrival(4 + rank) - besides;
+      CHECK(late >= 3'000'000u * static_cast<unsigned>(count));
+      CHECK(late <= 3'000'000u * static_cast<unsigned>(count) + 1);
+    }
+  }
+}
+
+TEST_CASE("a message that begins later slows the first one for as long as both go on") {
+  Network network(tree);
+  network.send(0, 0, 4, 1000);
+  network.send(400'000, 1, 5, 1000);
+  // Alone for 0.4, beside each other for 1.2, then the second has 0.4 left.
+  CHECK(network.arrival(4) == besides + 1'600'000);
+  CHECK(network.arrival(5) == besides + 2'000'000);
+}
+
+TEST_CASE("messages of one leaf switch, and in opposite directions, do not share") {
+  Network network(tree);
+  network.send(0, 0, 4, 1000);
+  network.send(0, 5, 1, 1000);
+  network.send(0, 2, 3, 1000);
+  for (const int rank : {4, 1, 3}) CHECK(network.arrival(rank) == besides + 1'000'000);
+}
+
+TEST_CASE("two ranks of a node share its link") {
+  Network network(nodes);
+  network.send(0, 0, 2, 1000);
+  network.send(0, 1, 3, 1000);
+  CHECK(network.arrival(2) == besides + 2'000'000);
+  CHECK(network.arrival(3) == besides + 2'000'000);
+}
+
+TEST_CASE("what came in beside others at a shared rate does not come in again") {
+  Network network(nodes);
+  network.send(0, 0, 2, 1000);
+  network.send(0, 1, 2, 1000);
+  CHECK(network.arrival(2) == besides + 2'000'000);
+  CHECK(network.arrival(2) == besides + 2'000'000);
+}
+
+TEST_CASE("messages from several ranks come in one after the other") {
+  Network network(tree);
+  for (const int rank : {1, 2, 3}) network.send(0, rank, 0, 1000);
+  for (const unsigned number : {1u, 2u, 3u})
+    CHECK(network.arrival(0) == besides + number * 1'000'000);
+}
+
+TEST_CASE("a long message waits no longer than a short one beside it takes") {
+  Network network(tree);
+  network.send(0, 1, 0, 1000);
+  network.send(500'000, 2, 0, 10);
+  CHECK(network.arrival(0) == besides + 510'000);
+  CHECK(network.arrival(0) == besides + 1'010'000);
+}
+
+TEST_CASE("messages of a rank leave one after the other, and have left when links let them") {
+  Network network(tree);
+  network.send(0, 0, 4, 1000);
+  auto& second = network.send(0, 0, 1, 1000);
+  network.send(0, 1, 5, 1000);
+  CHECK(network.departure_of(second) == 10 + 3'000'000);
+  CHECK(network.arrival(1) == besides + 3'000'000);
+}
+
+}  // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/turns.hpp"
+
+#include <doctest/doctest.h>
+
+#include "fabric/region_of_test.hpp"
+
+namespace {
+
+using nhalf::fabric::RegionOfTest;
+using nhalf::fabric::Turns;
+
+TEST_CASE("ranks are at rest once each has had its turn twice without an event") {
+  RegionOfTest memory(0);
+  Turns turns(*memory.region, 0, 2);
+  for (int turn = 0; turn < 4; ++turn) {
+    turns.quiet_ns();
+    CHECK(!turns.has_gone_round());
+  }
+  turns.quiet_ns();
+  CHECK(turns.has_gone_round());
+  SUBCASE("a call of MPI is an event") {
+    turns.note_event();
+  }
+  SUBCASE("so is a message") {
+    ++memory.region->messages;
+  }
+  turns.quiet_ns();
+  CHECK(!turns.has_gone_round());
+}
+
+}  // namespace

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf tune --machine`: a library that was told to choose badly is found out, in virtual time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.tuning import tuner_for
+from tests.nhalf.measure.virtual.programs import library_of
+
+Call = Callable[..., Any]
+PLANTED = (
+    ("mpich", "allreduce", "ring", "8"),
+    ("mpich", "allreduce", "ring", "2K"),
+    ("mpich", "bcast", "scatter_ring_allgather", "64"),
+    ("mpich", "alltoall", "pairwise", "8"),
+    ("mpich", "allgather", "ring", "16"),
+    ("openmpi", "allreduce", "basic_linear", "2K"),
+    ("openmpi", "bcast", "basic_linear", "8K"),
+    ("openmpi", "bcast", "pipeline", "64"),
+    ("openmpi", "alltoall", "pairwise", "8"),
+    ("openmpi", "allgather", "ring", "16"),
+)
+"""Library, operation, its bad algorithm for all sizes and ranks, and the size that is tuned."""
+
+
+@pytest.mark.parametrize(
+    ("vendor", "operation", "algorithm", "size"),
+    [
+        pytest.param(*plant, marks=[pytest.mark.slow, *([pytest.mark.full] if number else [])])
+        for number, plant in enumerate(PLANTED)
+    ],
+)
+def test_a_planted_bad_choice_is_replaced(
+    vendor: str, operation: str, algorithm: str, size: str, call: Call, tmp_path: Path
+) -> None:
+    library = library_of(vendor)
+    tuner = tuner_for(library)
+    planted = tmp_path / "planted"
+    planted.write_text(tuner.text([Rule(operation, 2, math.inf, 0, math.inf, algorithm)]))
+    words = ("--pattern", operation, "--bytes", size, "--ranks", "8", "--mpi", library.name)
+    ended = call(
+        "tune", "--machine", "altix-bx2", *words, "--out", tmp_path / "tuned", "--json",
+        **tuner.activate(planted),
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    tuned = json.loads(ended.out)
+    assert tuned["virtual"]["machine"] == "altix-bx2"
+    (cell,) = tuned["cells"]
+    assert cell["algorithm"] not in ("native", algorithm)
+    assert cell["gain"]["share"] > 0.05
+    assert cell["gain"]["launches"] == 1
+    # Where nothing is slower than what was planted, only the trial shows that the file is applied.
+    activation = tuned["activation"]
+    assert activation is None or activation["verdict"] == "active"
+    (curve,) = tuned["trial"]
+    assert curve["verdict"] == "faster"
+    assert tuned["taken_out"] == []
+    assert Path(tuned["file"]).is_file()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More ranks than one daemon of a launcher starts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nhalf.machines import catalogue
+from nhalf.machines.message import Messages
+from nhalf.measure.virtual import launch
+from nhalf.measure.virtual.launch import Trial
+from tests.nhalf.measure.virtual.programs import built, library_of, tried
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hosts"),
+    [
+        (128, []),
+        (129, ["-hosts", "part0,part1", "-ppn", "65"]),
+        (257, ["-hosts", "part0,part1,part2", "-ppn", "86"]),
+    ],
+)
+def test_a_daemon_of_mpich_has_128_ranks_at_most(
+    ranks: int, hosts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setattr(launch, "provider", lambda: Path("/net/libnhalf-fi.so"))
+    monkeypatch.setattr(launch, "wrappers", lambda *_: [])
+    trial = Trial(Messages(catalogue.machine("altix-bx2")), library_of("mpich"), ["p"], [0] * ranks)
+    words = launch._start(trial, [], {}).command
+    expected = [*hosts, *(["-bootstrap", "fork", "-localhost", "127.0.0.1"] if hosts else [])]
+    assert words[1 : words.index("-bind-to")] == ["-n", str(ranks), *expected]
+    assert "-hosts" not in launch._start(replace(trial, nodes=[0]), [], {}).command
+
+
+def test_ranks_of_several_daemons_are_one_world(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried("altix-bx2", "mpich", 130, program, "barriers")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stderr.startswith("nhalf: 130 ranks of mpich")
+
+
+def test_a_rank_that_dies_ends_the_ranks_of_all_daemons(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried("altix-bx2", "mpich", 130, program, "kill")
+    assert outcome.exit_code == 1
+    assert re.search(r"rank 1 \(process \d+\) ended without MPI_Finalize$", outcome.stderr.strip())
+    assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [192, 256, 400])
+def test_hundreds_of_ranks_begin_and_end(ranks: int, programs: Path) -> None:
+    program = built("mpich", "crowd", programs)
+    outcome = tried("altix-bx2", "mpich", ranks, program)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.count("from ") == 3 * (ranks - 1)
+    assert "wrong" not in outcome.stdout

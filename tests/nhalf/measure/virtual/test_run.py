@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf run --machine`: the probe on the libraries' own code, in virtual time."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.machines import catalogue
+from nhalf.machines.curve import time_at_s
+from nhalf.machines.message import Messages
+from nhalf.measure.probe.process import LaunchError
+from nhalf.measure.probe.subject import library_subject
+from nhalf.measure.virtual.machine import VirtualMachine
+from nhalf.measure.virtual.probe import VirtualProbe
+from nhalf.measure.virtual.start import start_virtually
+from nhalf.mpi.discover import libraries
+from nhalf.sites.health import Examiner
+from nhalf.store.run import Run
+from tests.nhalf.measure.virtual.programs import every_library, library_of
+from tests.patience import patience_s
+
+Call = Callable[..., Any]
+SIZES = "0,8,1K,16K,32K,256K,4M"
+
+
+def points_of(folder: Path) -> list[dict[str, Any]]:
+    """The points of a run's journal, without what real time has to do with."""
+    events = [event for event in Run.open(folder).whole_events() if event["event"] == "point"]
+    return [{key: event[key] for key in event if key != "started_s"} for event in events]
+
+
+def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
+    names = ",".join(library_of(vendor).name for vendor in ("mpich", "intel"))
+    words = ("--pattern", "pingpong", "--bytes", SIZES, "--mpi", names)
+    ended = call("run", "--machine", "altix-bx2", *words, "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    points = points_of(tmp_path / "run")
+    assert len(points) == 2 * 2 * 7
+    messages = Messages(catalogue.machine("altix-bx2"))
+    curves = {"1x2": messages.within_node, "2x1": messages.between_nodes[0][1]}
+    for point in points:
+        first_s, second_s = point["samples_s"]
+        assert first_s == second_s
+        expected_s = time_at_s(curves[point["placement"]], point["bytes"])
+        assert first_s == pytest.approx(expected_s, rel=1e-5), point
+    run = Run.open(tmp_path / "run")
+    assert run.virtual == {"machine": "altix-bx2", "nodes": 2, "library": ""}
+    assert run.environment["host"] == "virtual: altix-bx2"
+    assert run.plan["seed"] == 1
+    assert "virtual: altix-bx2" in ended.out
+
+    shown = call("show", tmp_path / "run")
+    assert shown.out.startswith("virtual: altix-bx2; every launch takes this time")
+    assert " exact " in shown.out
+    assert call("report", tmp_path / "run").code == 0
+    page = (tmp_path / "run/report.html").read_text()
+    assert "Message performance of virtual: altix-bx2" in page
+    assert "launch of every point: launches are equal" in page
+
+
+@pytest.mark.slow
+@every_library
+def test_a_run_repeats_itself(vendor: str, call: Call, tmp_path: Path) -> None:
+    words = ("--pattern", "allreduce,stream", "--bytes", "8,64K", "--ranks", "8")
+    for name in ("a", "b"):
+        out = ("--mpi", library_of(vendor).name, "--out", tmp_path / name)
+        ended = call("run", "--machine", "altix-bx2", *words, *out)
+        assert ended.code == 0, ended.err
+    first, second = (points_of(tmp_path / name) for name in ("a", "b"))
+    assert len(first) == 4
+    assert first == second
+    compared = call("compare", tmp_path / "a", tmp_path / "b", "--json")
+    assert compared.code == 0
+    assert json.loads(compared.out)["verdict"] == "equal"
+
+
+@pytest.mark.slow
+def test_a_comparison_says_which_side_is_virtual(call: Call, tmp_path: Path) -> None:
+    mpi = library_of("mpich").name
+    words = ("--pattern", "pingpong", "--bytes", "8,1K", "--mpi", mpi, "--placement", "cores")
+    for name, machine in (("real", ()), ("virtual", ("--machine", "sp2-mpl"))):
+        launches = () if machine else ("--launches", "3", "--budget", "5s")
+        ended = call("run", *machine, *words, *launches, "--out", tmp_path / name)
+        assert ended.code == 0, ended.err
+    compared = call("compare", tmp_path / "real", tmp_path / "virtual")
+    assert "real: " in compared.out
+    assert "virtual is virtual: sp2-mpl" in " ".join(compared.out.split())
+
+
+def test_a_run_goes_on_with_its_machine(call: Call, tmp_path: Path) -> None:
+    words = ("--pattern", "pingpong", "--bytes", "8", "--mpi", library_of("mpich").name)
+    call("run", "--machine", "altix-bx2", *words, "--out", tmp_path / "run")
+    journal = tmp_path / "run/journal.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if '"2x1"' not in line and '"end"' not in line]
+    journal.write_text("".join(kept))
+    assert call("run", "--resume", tmp_path / "run", "--launches", "9").code == 2
+    ended = call("run", "--resume", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    assert {point["placement"] for point in points_of(tmp_path / "run")} == {"1x2", "2x1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hosts", "a,b"], "--hosts does not go with --machine"),
+        (["--launches", "3"], "launches in virtual time are equal"),
+        (["--transport", "threads"], "transport threads does not send by an MPI library"),
+        (["--ranks", "1000"], "altix-bx2 holds 512 ranks, not 1000"),
+        (["--placement", "1x3"], "ranks per node of altix-bx2: at most 2, not 3"),
+    ],
+)
+def test_what_a_virtual_run_cannot_do(call: Call, words: list[str], message: str) -> None:
+    ended = call("run", "--pattern", "pingpong", "--machine", "altix-bx2", *words)
+    assert ended.code == 2
+    assert message in ended.err
+
+
+def test_a_library_that_bypasses_the_network_is_given_up_at_once() -> None:
+    library = library_of("mpich")
+    machine = VirtualMachine(Messages(catalogue.machine("altix-bx2")), 2)
+    command = library_subject(library).command
+    begin = start_virtually(library, command, 2, libraries(), {"MPIR_CVAR_NOLOCAL": "0"})
+    wires = machine.wires(2, "2x1")
+    start = functools.partial(VirtualProbe, wires, 2, library, begin.command, begin.environment)
+    words = r"bypasses the virtual network: MPI_.* took no time"
+    with pytest.raises(LaunchError, match=words) as failure:
+        start(patience_s(60.0), Examiner())
+    assert failure.value.is_final
