@@ -27,6 +27,16 @@ struct Asked {
   std::size_t size_bytes = 0;
   /// Counts what is complete; null if nobody does.
   std::uint64_t* counter = nullptr;
+
+  /// Returns what the library hears when an answer is there.
+  [[nodiscard]] Completion completion(Message& answer) const {
+    Completion done(answer.arrival, context);
+    done.cost = answer.cost;
+    done.size_bytes = size_bytes;
+    done.is_access = true;
+    if (Access::in(answer).has_failed) done.failure = Failure::no_memory;
+    return done;
+  }
 };
 
 class Accesses {

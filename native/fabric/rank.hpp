@@ -427,12 +427,7 @@ class Rank {
     if (asked.counter != nullptr) ++*asked.counter;
     auto* const queue = endpoints_[message.endpoint]->of_sends;
     if (queue == nullptr || !(asked.is_reported || access.has_failed)) return;
-    Completion done(message.arrival, asked.context);
-    done.cost = message.cost;
-    done.size_bytes = asked.size_bytes;
-    done.is_access = true;
-    if (access.has_failed) done.failure = Failure::no_memory;
-    queue->add(done);
+    queue->add(asked.completion(message));
   }
 
   /// Returns when the first message that this rank waits for has left it, if that is known.
