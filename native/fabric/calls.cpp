@@ -15,6 +15,7 @@
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
+#include "trace/fortran.hpp"
 #include "trace/library.hpp"
 #include "trace/names.hpp"
 
@@ -202,4 +203,7 @@ static int virtual_Abort(MPI_Comm comm, int code) {
 }
 NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 
+#include "fabric/fortran_calls.hpp"
 #include "fabric/refused.hpp"
+// They call those above.
+#include "trace/profiled.hpp"

@@ -44,13 +44,15 @@ class Flows {
     const auto place = region_.offset_of(&message);
     message.following = 0;
     message.flow.has_begun = false;
-    if (slot.outgoing_first != 0) {
-      region_.at<Message>(slot.outgoing_last).following = place;
-    } else {
-      slot.outgoing_first = place;
+    if (slot.outgoing_first == 0) {
+      slot.outgoing_first = slot.outgoing_last = place;
       region_.flow_events[rank] = std::max(message.flow.ready, slot.outgoing_free);
+    } else if (auto& last = region_.at<Message>(slot.outgoing_last);
+               last.flow.ready <= message.flow.ready) {
+      last.following = slot.outgoing_last = place;
+    } else {
+      add_before_later(message);
     }
-    slot.outgoing_last = place;
   }
 
   /// Returns when the next message begins or ends.
@@ -95,6 +97,23 @@ class Flows {
   Load* loads() { return &region_.at<Load>(region_.loads); }
   Message& head_of(std::size_t rank) {
     return region_.at<Message>(region_.slots[rank].outgoing_first);
+  }
+
+  /// An answer from a rank's memory leaves before what the rank, which runs ahead, sends later.
+  void add_before_later(Message& message) {
+    const auto rank = message.source.rank;
+    auto& slot = region_.slots[rank];
+    Offset* before = &slot.outgoing_first;
+    while (region_.at<Message>(*before).flow.has_begun ||
+           region_.at<Message>(*before).flow.ready <= message.flow.ready) {
+      before = &region_.at<Message>(*before).following;
+      if (*before == 0) break;
+    }
+    const bool is_first = before == &slot.outgoing_first;
+    message.following = *before;
+    *before = region_.offset_of(&message);
+    if (message.following == 0) slot.outgoing_last = *before;
+    if (is_first) region_.flow_events[rank] = std::max(message.flow.ready, slot.outgoing_free);
   }
 
   /// Returns what a message passes, found once for two ranks.
@@ -165,7 +184,17 @@ class Flows {
     last = message.arrival = std::max(last, now + flow.latency);
     Inbox inbox(region_, static_cast<int>(message.target));
     inbox.put(message);
-    wake(message.target, inbox.due());
+    auto& receiver = region_.slots[message.target];
+    receiver.accesses += message.is_access ? 1 : 0;
+    if (receiver.accesses > 0)
+      serve_at(message.target, inbox.due());
+    else
+      wake(message.target, inbox.due());
+  }
+  /// Memory is reached at its time, whatever its rank does until then.
+  void serve_at(std::uint32_t rank, Picoseconds time) {
+    if (region_.members[rank].presence == Presence::left) return;
+    region_.next[rank] = std::min(region_.next[rank], time);
   }
   void leave_links(const Message& message, Picoseconds now) {
     bool was_short = false;

@@ -41,6 +41,8 @@ struct Interface {
   /// Bytes that left this rank for others, and messages.
   std::uint64_t (*sent_bytes)();
   std::uint64_t (*sent_messages)();
+  /// Whether the rank's node has others.
+  bool (*shares_node)();
   /// Ends the run for a reason.
   void (*stop)(const char* kind, const char* reason);
 };

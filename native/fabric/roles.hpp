@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "fabric/interface.hpp"
+#include "fabric/network.hpp"
 #include "fabric/operations.hpp"
 #include "fabric/receives.hpp"
 #include "fabric/region.hpp"
@@ -220,14 +221,16 @@ template <class... Arguments>
 Role duplicated(const Arguments&...) {
   return {};
 }
-/// Open MPI's windows are shared memory, or need the remote access that the network lacks.
+/// Open MPI reaches the memory of ranks on its node without the network.
 template <class... Arguments>
 Role window_made(const Arguments&...) {
 #if defined(OPEN_MPI)
-  return {.refused = "one-sided operations of Open MPI bypass the network"};
-#else
-  return {};
+  const Interface* const net = network();
+  if (net != nullptr && net->shares_node())
+    return {.refused =
+                "windows of Open MPI bypass the network within a node; place one rank on each"};
 #endif
+  return {};
 }
 struct Plain {
   template <class... Arguments>
