@@ -260,7 +260,8 @@ class Rank {
   /// Takes a completion and pays for it.
   Completion take(Completions& queue) {
     const auto completion = queue.take();
-    polls_since_event_ = looks_in_call_ = 0;
+    // That there is no message is no event.
+    if (completion.failure != Failure::no_message) polls_since_event_ = looks_in_call_ = 0;
     member().now += completion.cost;
     return completion;
   }
