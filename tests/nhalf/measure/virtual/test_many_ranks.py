@@ -14,7 +14,7 @@ from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.virtual import launch
 from nhalf.measure.virtual.launch import Trial
-from tests.nhalf.measure.virtual.programs import built, library_of, tried
+from tests.nhalf.measure.virtual.programs import built, every_library, library_of, tried
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,13 @@ def test_hundreds_of_ranks_begin_and_end(ranks: int, programs: Path) -> None:
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.stdout.count("from ") == 3 * (ranks - 1)
     assert "wrong" not in outcome.stdout
+
+
+@pytest.mark.full
+@every_library
+def test_128_ranks_take_less_than_6_gb(vendor: str, programs: Path) -> None:
+    outcome = tried("altix-bx2", vendor, 128, built(vendor, "habits", programs), "memory")
+    assert outcome.exit_code == 0, outcome.stderr
+    sizes_KiB = [int(line) for line in outcome.stdout.split()]
+    assert len(sizes_KiB) == 128
+    assert 0 < sum(sizes_KiB) * 1024 < 6e9
