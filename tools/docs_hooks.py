@@ -203,12 +203,28 @@ def gallery(name: str) -> Callable[[], str]:
     return table
 
 
+def library_choices(name: str) -> Callable[[], str]:
+    """A table of what libraries choose on machines that are not there."""
+
+    def table() -> str:
+        import library_choices_tables
+
+        return library_choices_tables.TABLES[name]()
+
+    return table
+
+
+LIBRARY_CHOICES = ("overview", "cells", "files", "studies", "1995")
 GALLERY = (
     *("errors", "pairs", "barriers", "collectives", "dense", "b-eff", "traffic"),
     *("order-times", "orders", "left-out"),
 )
 FILLED: dict[str, Callable[[], str]] = {
     **{f"gallery-{name}": gallery(f"gallery-{name}") for name in GALLERY},
+    **{
+        f"library-choices-{name}": library_choices(f"library-choices-{name}")
+        for name in LIBRARY_CHOICES
+    },
     "study-verdicts": study_verdicts,
     "command-reference": command_reference,
     "machines": machines,

@@ -2,7 +2,7 @@
 """Which algorithms libraries choose on machines that are not there, and how fast the others are.
 
 `python tools/library_choices.py [--only LIBRARY-MACHINE,...]` runs every algorithm of a few
-collective operations in virtual time and keeps the times in docs/library-choices/*.json, of which
+collective operations in virtual time and keeps the times as JSON in docs/library-choices, of which
 library_choices_tables.py makes the tables of docs/library-choices.md. A launch forces one algorithm
 of every operation; what was kept before is not run again. Takes an hour on a quiet machine.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,14 @@ SIZES = {
     "alltoall": (8, 512, 4096),
     "barrier": (0,),
 }
+STUDIES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    *(
+        (machine, 64, ("barrier:0",))
+        for machine in ("altix-bx2", "poweredge-ib", "opteron-myrinet")
+    ),
+    *(("sp2-mpl", ranks, ("barrier:0", "bcast:8,1024,16384,65536")) for ranks in (8, 32)),
+)
+"""Machines, ranks, and the operations that b-eff-2005 and sp2-1995 concluded something of."""
 TIMEOUT_S = 900
 DIGITS = 6
 
@@ -53,6 +61,12 @@ class Place:
         """The machine's name."""
         return Path(self.machine).stem
 
+    def at_most(self, ranks: int) -> Place:
+        """The same with fewer ranks, if it has more."""
+        if ranks >= self.ranks:
+            return self
+        return replace(self, ranks=ranks, placement=f"{ranks}x1" if self.placement else "")
+
     @property
     def options(self) -> list[str]:
         """The options of `nhalf try`."""
@@ -65,6 +79,8 @@ PLACES = (
     Place("altix-bx2", 128),
     Place("examples/virtual/round-numbers.toml", 128, "128x1"),
 )
+START_UP = {"intel": 32}
+"""Ranks beyond which a library takes minutes to start on a busy machine."""
 LIBRARIES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 """Each with the vendor whose compiler makes programs for it."""
 
@@ -78,8 +94,25 @@ def main(arguments: Sequence[str]) -> int:
         for place in PLACES:
             name = f"{vendor}-{place.name}"
             if not chosen or name in chosen:
-                keep(FOLDER / f"{name}.json", vendor, place)
+                keep(FOLDER / f"{name}.json", vendor, place.at_most(START_UP.get(vendor, 1024)))
+    if not chosen or "studies" in chosen:
+        keep_studies(FOLDER / "studies.json")
     return 0
+
+
+def keep_studies(path: Path) -> None:
+    """The barriers and broadcasts of old studies, each by every library on its machine."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for machine, ranks, operations in STUDIES:
+            for vendor in LIBRARIES:
+                program = compiled(vendor, Path(folder))
+                times: dict[str, dict[str, float]] = {}
+                place = Place(machine, ranks)
+                failed = ran(newest(vendor), place, program, operations, {}, times)
+                assert not failed, failed
+                found.setdefault(machine, {}).setdefault(str(ranks), {})[vendor] = times
+    path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 def keep(path: Path, vendor: str, place: Place) -> None:
@@ -145,7 +178,10 @@ def ran(
     times_us: dict[str, dict[str, float]],
 ) -> str:
     """Add the times of operations; returns why that failed, '' if it did not."""
-    words = [f"{operation}:{','.join(map(str, SIZES[operation]))}" for operation in operations]
+    words = [
+        operation if ":" in operation else f"{operation}:{_listed(SIZES[operation])}"
+        for operation in operations
+    ]
     command = [sys.executable, "-m", "nhalf", "try", *place.options, "--mpi", library.name]
     done = subprocess.run(
         [*command, "--", str(program), "1", "together", *words],
@@ -161,6 +197,10 @@ def ran(
         times_us.setdefault(operation, {})[size] = round(float(time_us), DIGITS)
     words_of_end = done.stderr.strip().splitlines()
     return "" if done.returncode == 0 else (words_of_end or ["?"])[-1]
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ",".join(map(str, sizes))
 
 
 def compiled(vendor: str, folder: Path) -> Path:

@@ -54,7 +54,11 @@ class Flows {
   }
 
   /// Returns when the next message begins or ends.
-  [[nodiscard]] Picoseconds due() const { return *next(); }
+  [[nodiscard]] Picoseconds due() {
+    // Whatever begins and ends at one time changes the shares once.
+    if (region_.shares_changed != 0 && *next() > region_.shares_changed) share();
+    return *next();
+  }
   /// Lets it begin or end.
   void step() {
     const auto* event = next();
@@ -127,7 +131,7 @@ class Flows {
       load.demand_Bps += flow.demand_Bps;
       is_short = is_short || load.is_short();
     }
-    if (is_short) share(now);
+    if (is_short) region_.shares_changed = now;
     return true;
   }
   /// Returns bytes per second of a message alone; 0 if it shares nothing. A link is as wide as a
@@ -170,7 +174,7 @@ class Flows {
       was_short = was_short || load.is_short();
       load.demand_Bps -= message.flow.demand_Bps;
     }
-    if (was_short) share(now);
+    if (was_short) region_.shares_changed = now;
   }
   void wake(std::uint32_t rank, Picoseconds time) {
     auto& next = region_.next[rank];
@@ -178,14 +182,16 @@ class Flows {
       next = std::min(next, std::max(time, region_.members[rank].now));
   }
 
-  /// Gives every message that streams its share from now on.
-  void share(Picoseconds now) {
+  /// Gives every message that streams its share since they changed.
+  void share() {
+    const auto now = region_.shares_changed;
+    region_.shares_changed = 0;
     sharers_.clear();
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       if (region_.slots[rank].outgoing_first == 0) continue;
       const auto& message = head_of(rank);
       if (message.flow.has_begun && message.flow.demand_Bps > 0)
-        sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank, false});
+        sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank});
     }
     max_min_.share(sharers_, loads());
     for (const auto& sharer : sharers_) {

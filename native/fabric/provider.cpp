@@ -35,6 +35,7 @@ constexpr Interface interface{
     .now = [] { return Rank::here().now(); },
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
+    .sent_messages = [] { return Rank::here().sent_messages(); },
     .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
 
 /// A program may end without MPI_Finalize.

@@ -101,6 +101,7 @@ class Rank {
   [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
+  [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {

@@ -90,6 +90,8 @@ struct Region {
   std::array<Picoseconds, ranks_max> next;
   /// When the first message on each rank's way out begins or ends.
   std::array<Picoseconds, ranks_max> flow_events;
+  /// When messages began to share links otherwise than they do; 0: they do.
+  Picoseconds shares_changed;
   /// What is kept of every two ranks, and of everything that messages share.
   Offset pairs;
   Offset loads;

@@ -54,7 +54,9 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
-    provider_needs: ClassVar[str] = "it needs pml cm with mtl ofi"
+    provider_needs: ClassVar[str] = (
+        "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"
+    )
     no_virtual_shared_memory: ClassVar[str] = (
         "Open MPI sends by shared memory with pml ob1 only, which does not take the virtual network"
     )

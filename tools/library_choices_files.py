@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuning files of the algorithms that library_choices.py found to be faster, and their proof.
+
+`python tools/library_choices_files.py` writes for every result in docs/library-choices the file
+that the library reads, runs the library under it in virtual time, and keeps what that took.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from library_choices import FOLDER, PLACES, SIZES, START_UP, Place, compiled, newest, ran
+from library_choices_tables import SAME, TITLES, kept
+from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
+from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.vendors import vendor_of
+
+GAIN = 0.05
+"""The share of the time that an algorithm has to save, to be worth a rule."""
+APPLIED = 0.01
+"""How far from an algorithm's time a library may be that takes it."""
+
+
+def main() -> int:
+    """Write and prove what is not yet kept."""
+    for place in PLACES:
+        for vendor in TITLES:
+            results = kept(vendor, place)
+            if results is not None and "file" not in results:
+                write(vendor, place.at_most(START_UP.get(vendor, 1024)), results)
+    return 0
+
+
+def write(vendor: str, place: Place, results: dict[str, Any]) -> None:
+    """Write the file of a library for a machine, and keep what the library takes under it.
+
+    Where a library does not take what its rules say, those of the operation are taken out.
+    """
+    library = newest(vendor)
+    tuner = vendor_of(library).tuner(library)
+    assert tuner is not None
+    path = FOLDER / "files" / f"{place.name}-{tuner.file_name}"
+    path.parent.mkdir(exist_ok=True)
+    operations, taken_out = list(SIZES), list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(vendor, Path(folder))
+        while True:
+            decisions = {name: decided(tuner, name, results) for name in operations}
+            rules = [rule for name in operations for rule in decisions[name].rules]
+            if not rules:
+                path.unlink(missing_ok=True)
+                break
+            path.write_text(tuner.text(rules), "utf-8")
+            times: dict[str, dict[str, float]] = {}
+            failed = ran(library, place, program, list(SIZES), tuner.activate(path), times)
+            if failed:
+                raise SystemExit(f"{path.name}: {failed}")
+            unapplied = [name for name in operations if not decisions[name].is_applied(times)]
+            cells = [[name, size] for name in operations for size in decisions[name].best]
+            results["file"] = {"name": path.name, "cells": cells, "times_us": times}
+            if not unapplied:
+                break
+            operations = [name for name in operations if name not in unapplied]
+            taken_out += unapplied
+    if not rules:
+        results["file"] = {"name": "", "cells": [], "times_us": {}}
+    results["file"]["taken_out"] = taken_out
+    kept_path = FOLDER / f"{vendor}-{place.name}.json"
+    kept_path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    sys.stdout.write(f"{path.name}\n")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The rules of an operation, and the best times of the cells that they are for."""
+
+    operation: str
+    rules: list[Rule]
+    best: dict[int, float]
+
+    def is_applied(self, times_us: dict[str, dict[str, float]]) -> bool:
+        """Whether the library takes in every cell what the algorithm took."""
+        return all(
+            abs(times_us[self.operation][str(size)] / best - 1) < APPLIED
+            for size, best in self.best.items()
+        )
+
+
+def decided(tuner: Tuner, operation: str, results: dict[str, Any]) -> Decision:
+    """What is worth a rule of the operation."""
+    chosen: list[str] = []
+    best_times: dict[int, float] = {}
+    for size_bytes in SIZES[operation]:
+        times = {
+            launch["forced"].get(operation, NATIVE): launch["times_us"][operation][str(size_bytes)]
+            for launch in results["launches"]
+            if str(size_bytes) in launch["times_us"].get(operation, {})
+        }
+        own = times[NATIVE]
+        writable = {name: time for name, time in times.items() if tuner.writable(operation, name)}
+        least = min(writable.values())
+        best = next(name for name, time in writable.items() if time < (1 + SAME) * least)
+        is_worth_it = best != NATIVE and writable[best] < (1 - GAIN) * own
+        chosen.append(best if is_worth_it else NATIVE)
+        if is_worth_it:
+            best_times[size_bytes] = writable[best]
+    rules = rules_of(operation, [int(results["ranks"])], SIZES[operation], [chosen])
+    return Decision(operation, rules, best_times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
