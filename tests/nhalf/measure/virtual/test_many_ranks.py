@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nhalf.machines import catalogue
-from nhalf.machines.message import Messages
-from nhalf.measure.virtual import launch
-from nhalf.measure.virtual.launch import Trial
+from nhalf.measure.virtual import start as module
 from tests.nhalf.measure.virtual.programs import built, every_library, library_of, tried
 
 
@@ -29,13 +25,12 @@ def test_a_daemon_of_mpich_has_128_ranks_at_most(
     ranks: int, hosts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "1")
-    monkeypatch.setattr(launch, "provider", lambda: Path("/net/libnhalf-fi.so"))
-    monkeypatch.setattr(launch, "wrappers", lambda *_: [])
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library_of("mpich"), ["p"], [0] * ranks)
-    words = launch._start(trial, [], {}).command
+    monkeypatch.setattr(module, "provider", lambda: Path("/net/libnhalf-fi.so"))
+    monkeypatch.setattr(module, "wrappers", lambda *_: [])
+    library = library_of("mpich")
+    words = module.start_virtually(library, ["p"], ranks, []).command
     expected = [*hosts, *(["-bootstrap", "fork", "-localhost", "127.0.0.1"] if hosts else [])]
     assert words[1 : words.index("-bind-to")] == ["-n", str(ranks), *expected]
-    assert "-hosts" not in launch._start(replace(trial, nodes=[0]), [], {}).command
 
 
 def test_ranks_of_several_daemons_are_one_world(programs: Path) -> None:
