@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -508,8 +509,17 @@ class Rank {
 
   Offset taken(std::size_t bytes) {
     const auto place = heap_->take(bytes);
-    if (place == 0) stop("memory", "messages on their way fill the memory of the virtual network");
+    if (place == 0) find_full();
     return place;
+  }
+  [[noreturn]] void find_full() {
+    std::array<char, 192> reason{};
+    const auto size_MiB = static_cast<unsigned long>(region_bytes_ >> 20);
+    std::snprintf(reason.data(), reason.size(),
+                  "rank %d sends in %s, and messages that nobody has received fill the memory of "
+                  "the virtual network (%lu MiB)",
+                  number_, slot().doing.call.data(), size_MiB);
+    stop("memory", reason.data());
   }
   Message& placed(std::size_t size_bytes) {
     const auto place = taken(sizeof(Message) + size_bytes);

@@ -123,8 +123,33 @@ void poll() {
   while (access("/nowhere", F_OK) != 0) usleep(1000);
 }
 
+/// Sends what nobody receives.
+void pile(int rank) {
+  static char data[16384];
+  if (rank != 0) deadlock(rank);
+  for (int time = 0; time < 100'000; ++time)
+    MPI_Send(data, sizeof data, MPI_BYTE, 1, 6, MPI_COMM_WORLD);
+}
+
+/// What a rank takes of the host's memory in KiB, after operations of all ranks.
+void memory() {
+  double given = 1;
+  double sum = 0;
+  MPI_Allreduce(&given, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int time = 0; time < 3; ++time) MPI_Barrier(MPI_COMM_WORLD);
+  std::FILE* const file = std::fopen("/proc/self/smaps_rollup", "r");
+  char line[256];
+  long size_KiB = 0;
+  while (file != nullptr && std::fgets(line, sizeof line, file) != nullptr)
+    if (std::sscanf(line, "Pss: %ld", &size_KiB) == 1) std::printf("%ld\n", size_KiB);
+  if (file != nullptr) std::fclose(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 void act(std::string_view habit, int rank, int ranks) {
   if (habit == "deadlock") deadlock(rank);
+  if (habit == "pile") pile(rank);
+  if (habit == "memory") memory();
   if (habit == "endless") endless_looks(rank);
   if (habit == "probe") probe(rank);
   if (habit == "clock") clock_loop();

@@ -24,6 +24,8 @@ LEAST_BYTES = 1 << 26
 """What messages on their way need at least."""
 ADDRESSES_SHARE = 4
 """The region takes a fourth at most of the addresses that a limit leaves to a process."""
+HOST_SHARE = 2
+"""The region takes half of the host's memory at most; ranks and other programs need the rest."""
 OUTCOME_AT, MEMBERS_AT = 65536, 69632
 _MEMBER = struct.Struct("=IIQQQ")
 RANKS_MAX = 1024
@@ -73,7 +75,12 @@ def _size_bytes() -> int:
                 f"a limit of this process leaves {format_size(size)} to the virtual network",
                 f"raise it: ulimit {option} unlimited",
             )
-    return min([REGION_BYTES, *allowed.values()])
+    return min([REGION_BYTES, _host_bytes() // HOST_SHARE, *allowed.values()])
+
+
+def _host_bytes() -> int:
+    """The memory of this host."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class Region:

@@ -91,4 +91,7 @@ def error_of(stopped: Stopped, library: Library) -> NhalfError:
         return MissingError(f"{BYPASS}: {stopped.reason}", vendor_of(library).provider_needs)
     if stopped.kind == "abort":
         return FailedError(stopped.reason)
+    if stopped.kind == "memory":
+        remedy = "let ranks receive earlier, or take a host with more memory (ulimit -v bounds it)"
+        return MissingError(stopped.reason, remedy)
     return MissingError(stopped.reason, "run it on a real machine")

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nhalf.machines import catalogue
-from nhalf.machines.message import Messages
-from nhalf.measure.virtual import launch
-from nhalf.measure.virtual.launch import Trial
-from tests.nhalf.measure.virtual.programs import built, library_of, tried
+from nhalf.measure.virtual import start as module
+from tests.nhalf.measure.virtual.programs import built, every_library, library_of, tried
 
 
 @pytest.mark.parametrize(
@@ -29,13 +25,12 @@ def test_a_daemon_of_mpich_has_128_ranks_at_most(
     ranks: int, hosts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "1")
-    monkeypatch.setattr(launch, "provider", lambda: Path("/net/libnhalf-fi.so"))
-    monkeypatch.setattr(launch, "wrappers", lambda *_: [])
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library_of("mpich"), ["p"], [0] * ranks)
-    words = launch._start(trial, [], {}).command
+    monkeypatch.setattr(module, "provider", lambda: Path("/net/libnhalf-fi.so"))
+    monkeypatch.setattr(module, "wrappers", lambda *_: [])
+    library = library_of("mpich")
+    words = module.start_virtually(library, ["p"], ranks, []).command
     expected = [*hosts, *(["-bootstrap", "fork", "-localhost", "127.0.0.1"] if hosts else [])]
     assert words[1 : words.index("-bind-to")] == ["-n", str(ranks), *expected]
-    assert "-hosts" not in launch._start(replace(trial, nodes=[0]), [], {}).command
 
 
 def test_ranks_of_several_daemons_are_one_world(programs: Path) -> None:
@@ -61,3 +56,13 @@ def test_hundreds_of_ranks_begin_and_end(ranks: int, programs: Path) -> None:
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.stdout.count("from ") == 3 * (ranks - 1)
     assert "wrong" not in outcome.stdout
+
+
+@pytest.mark.full
+@every_library
+def test_128_ranks_take_less_than_6_gb(vendor: str, programs: Path) -> None:
+    outcome = tried("altix-bx2", vendor, 128, built(vendor, "habits", programs), "memory")
+    assert outcome.exit_code == 0, outcome.stderr
+    sizes_KiB = [int(line) for line in outcome.stdout.split()]
+    assert len(sizes_KiB) == 128
+    assert 0 < sum(sizes_KiB) * 1024 < 6e9

@@ -182,6 +182,16 @@ def test_the_rank_of_a_job_around_it_is_another(
     assert outcome.exit_code == 0, outcome.stderr
 
 
+def test_messages_that_nobody_receives_fill_the_memory(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    outcome = tried("altix-bx2", "mpich", 2, program, "pile", under="ulimit -v 2000000; exec")
+    assert outcome.exit_code == 3
+    words = (
+        r"rank 0 sends in MPI_Send, and messages that nobody has received fill .* \(488 MiB\); let"
+    )
+    assert re.search(words, outcome.stderr), outcome.stderr
+
+
 def test_a_limit_of_memory_is_kept(programs: Path) -> None:
     program = built("mpich", "habits", programs)
     outcome = tried("altix-bx2", "mpich", 2, program, "barriers", under="ulimit -v 8000000; exec")

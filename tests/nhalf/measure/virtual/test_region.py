@@ -10,6 +10,7 @@ import struct
 import pytest
 
 from nhalf.base.errors import MissingError
+from nhalf.measure.virtual import region as module
 from nhalf.measure.virtual.region import (
     LEAST_BYTES,
     MEMBERS_AT,
@@ -59,8 +60,15 @@ def test_a_region_is_as_large_as_limits_let_it_be(
     limits: dict[int, int], size_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limits.get(which, -1), -1))
+    monkeypatch.setattr(module, "_host_bytes", lambda: 2 * REGION_BYTES)
     with Region("") as region:
         assert region.path.stat().st_size == size_bytes
+
+
+def test_a_region_leaves_half_of_the_host_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_host_bytes", lambda: 1 << 30)
+    with Region("") as region:
+        assert region.path.stat().st_size == 1 << 29
 
 
 @pytest.mark.parametrize(
