@@ -4,14 +4,18 @@
 // The table of calls (trace/calls) makes every wrapper, as it makes those of the tracer.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <tuple>
+#include <type_traits>
 
+#include "fabric/begun.hpp"
 #include "fabric/guard.hpp"
 #include "fabric/network.hpp"
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
+#include "trace/fortran.hpp"
 #include "trace/library.hpp"
 #include "trace/names.hpp"
 
@@ -47,19 +51,50 @@ Partner partner_of(const roles::Role& role, const Arguments& given) {
     return role.partner;
 }
 
+/// Returns where a call puts the request that it makes, if that is its last argument.
+template <class Arguments>
+const MPI_Request* request_of(const Arguments& given) {
+  constexpr auto number = std::tuple_size_v<Arguments>;
+  if constexpr (number > 0) {
+    using Last = std::remove_cvref_t<std::tuple_element_t<number - 1, Arguments>>;
+    if constexpr (std::is_same_v<Last, MPI_Request*>) return std::get<number - 1>(given);
+  }
+  return nullptr;
+}
+
+/// Notes what a call has sent or begun, and ends the run if it bypassed the network.
+template <auto call>
+void note(const Interface& network, const roles::Role& role, const MPI_Request* request,
+          Picoseconds begin) {
+  constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
+  if (role.prepared != nullptr) {
+    note_begun(role, name, *role.prepared, begin);
+  } else if (!role.must_move) {
+    Guard::of_process().note_sent(role.sent);
+  } else if (!trace::can_wait(call)) {
+    if (request != nullptr) note_begun(role, name, *request, begin);
+  } else if (const int ranks = Guard::ranks_in(role.comm); ranks > 0) {
+    Guard::of_process().note_sent(role.sent);
+    if (network.now() == begin) [[unlikely]]
+      Guard::refuse(network, name, ranks);
+  }
+}
+
 /// Runs a call of the table.
 template <auto call, class Run>
-int stayed(const Interface& network, const roles::Role& role, const Partner& partner, Run run) {
+int stayed(const Interface& network, const roles::Role& role, const Partner& partner,
+           const MPI_Request* request, Run run) {
   constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
   if (role.refused != nullptr) network.stop("unsupported", role.refused);
   const Stay stay(network, name, trace::can_wait(call), partner);
   const auto begin = network.now();
+  Completed completed(role);
+  note_started(role.started, begin);
   const int error = run();
   if (error != MPI_SUCCESS) return error;
-  Guard::of_process().note_sent(role.sent_bytes);
+  completed.check(network);
   if (role.made != nullptr) Receives::of_process().note(*role.made, role.partner);
-  if (role.must_move && network.now() == begin) [[unlikely]]
-    Guard::check_operation(network, name, role.comm);
+  note<call>(network, role, request, begin);
   return error;
 }
 
@@ -73,25 +108,27 @@ void join(const Interface& network) {
   if (!network.is_here()) network.stop("unused", "the MPI library did not open the network");
   if (ranks != network.ranks()) network.stop("worlds", "the ranks are not in one MPI_COMM_WORLD");
   network.join();
+  Guard::of_process().begin(network);
 }
 
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                        \
-  static int virtual_##name parameters {                                              \
-    using namespace nhalf::fabric;                                                    \
-    using namespace nhalf::fabric::roles;                                             \
-    constexpr Call self = Call::self_;                                                \
-    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name); \
-    const Interface* const net = network();                                           \
-    if (net == nullptr) return then arguments;                                        \
-    const Caller on;                                                                  \
-    const Role role = (__VA_ARGS__);                                                  \
-    static_cast<void>(on);                                                            \
-    const Partner partner = partner_of<self>(role, std::forward_as_tuple arguments);  \
-    return stayed<self>(*net, role, partner, [&] { return then arguments; });         \
-  }                                                                                   \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                                   \
+  static int virtual_##name parameters {                                                         \
+    using namespace nhalf::fabric;                                                               \
+    using namespace nhalf::fabric::roles;                                                        \
+    constexpr Call self = Call::self_;                                                           \
+    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);            \
+    const Interface* const net = network();                                                      \
+    if (net == nullptr) return then arguments;                                                   \
+    const Caller on;                                                                             \
+    const Role role = (__VA_ARGS__);                                                             \
+    static_cast<void>(on);                                                                       \
+    const auto given = std::forward_as_tuple arguments;                                          \
+    const Partner partner = partner_of<self>(role, given);                                       \
+    return stayed<self>(*net, role, partner, request_of(given), [&] { return then arguments; }); \
+  }                                                                                              \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
 #include "trace/calls/wrapped.inc"
@@ -166,4 +203,7 @@ static int virtual_Abort(MPI_Comm comm, int code) {
 }
 NHALF_ENTRY(MPI_Abort, &virtual_Abort)
 
+#include "fabric/fortran_calls.hpp"
 #include "fabric/refused.hpp"
+// They call those above.
+#include "trace/profiled.hpp"

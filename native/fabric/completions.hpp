@@ -11,7 +11,7 @@
 
 namespace nhalf::fabric {
 
-enum class Failure : unsigned char { none, truncated, cancelled, no_message };
+enum class Failure : unsigned char { none, truncated, cancelled, no_message, no_memory };
 
 struct Completion {
   Completion(Picoseconds time, void* of_call) : at(time), context(of_call) {}
@@ -27,6 +27,7 @@ struct Completion {
   Envelope envelope;
   Address source;
   bool is_received = false;
+  bool is_access = false;
   /// Whether a buffer of many messages goes back to the library.
   bool is_released = false;
   Failure failure = Failure::none;

@@ -44,17 +44,23 @@ class Flows {
     const auto place = region_.offset_of(&message);
     message.following = 0;
     message.flow.has_begun = false;
-    if (slot.outgoing_first != 0) {
-      region_.at<Message>(slot.outgoing_last).following = place;
-    } else {
-      slot.outgoing_first = place;
+    if (slot.outgoing_first == 0) {
+      slot.outgoing_first = slot.outgoing_last = place;
       region_.flow_events[rank] = std::max(message.flow.ready, slot.outgoing_free);
+    } else if (auto& last = region_.at<Message>(slot.outgoing_last);
+               last.flow.ready <= message.flow.ready) {
+      last.following = slot.outgoing_last = place;
+    } else {
+      add_before_later(message);
     }
-    slot.outgoing_last = place;
   }
 
   /// Returns when the next message begins or ends.
-  [[nodiscard]] Picoseconds due() const { return *next(); }
+  [[nodiscard]] Picoseconds due() {
+    // Whatever begins and ends at one time changes the shares once.
+    if (region_.shares_changed != 0 && *next() > region_.shares_changed) share();
+    return *next();
+  }
   /// Lets it begin or end.
   void step() {
     const auto* event = next();
@@ -93,6 +99,23 @@ class Flows {
     return region_.at<Message>(region_.slots[rank].outgoing_first);
   }
 
+  /// An answer from a rank's memory leaves before what the rank, which runs ahead, sends later.
+  void add_before_later(Message& message) {
+    const auto rank = message.source.rank;
+    auto& slot = region_.slots[rank];
+    Offset* before = &slot.outgoing_first;
+    while (region_.at<Message>(*before).flow.has_begun ||
+           region_.at<Message>(*before).flow.ready <= message.flow.ready) {
+      before = &region_.at<Message>(*before).following;
+      if (*before == 0) break;
+    }
+    const bool is_first = before == &slot.outgoing_first;
+    message.following = *before;
+    *before = region_.offset_of(&message);
+    if (message.following == 0) slot.outgoing_last = *before;
+    if (is_first) region_.flow_events[rank] = std::max(message.flow.ready, slot.outgoing_free);
+  }
+
   /// Returns what a message passes, found once for two ranks.
   std::span<const Link> way_of(const Message& message) {
     auto& pair = pair_of(message);
@@ -127,7 +150,7 @@ class Flows {
       load.demand_Bps += flow.demand_Bps;
       is_short = is_short || load.is_short();
     }
-    if (is_short) share(now);
+    if (is_short) region_.shares_changed = now;
     return true;
   }
   /// Returns bytes per second of a message alone; 0 if it shares nothing. A link is as wide as a
@@ -161,7 +184,17 @@ class Flows {
     last = message.arrival = std::max(last, now + flow.latency);
     Inbox inbox(region_, static_cast<int>(message.target));
     inbox.put(message);
-    wake(message.target, inbox.due());
+    auto& receiver = region_.slots[message.target];
+    receiver.accesses += message.is_access ? 1 : 0;
+    if (receiver.accesses > 0)
+      serve_at(message.target, inbox.due());
+    else
+      wake(message.target, inbox.due());
+  }
+  /// Memory is reached at its time, whatever its rank does until then.
+  void serve_at(std::uint32_t rank, Picoseconds time) {
+    if (region_.members[rank].presence == Presence::left) return;
+    region_.next[rank] = std::min(region_.next[rank], time);
   }
   void leave_links(const Message& message, Picoseconds now) {
     bool was_short = false;
@@ -170,7 +203,7 @@ class Flows {
       was_short = was_short || load.is_short();
       load.demand_Bps -= message.flow.demand_Bps;
     }
-    if (was_short) share(now);
+    if (was_short) region_.shares_changed = now;
   }
   void wake(std::uint32_t rank, Picoseconds time) {
     auto& next = region_.next[rank];
@@ -178,14 +211,16 @@ class Flows {
       next = std::min(next, std::max(time, region_.members[rank].now));
   }
 
-  /// Gives every message that streams its share from now on.
-  void share(Picoseconds now) {
+  /// Gives every message that streams its share since they changed.
+  void share() {
+    const auto now = region_.shares_changed;
+    region_.shares_changed = 0;
     sharers_.clear();
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       if (region_.slots[rank].outgoing_first == 0) continue;
       const auto& message = head_of(rank);
       if (message.flow.has_begun && message.flow.demand_Bps > 0)
-        sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank, false});
+        sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank});
     }
     max_min_.share(sharers_, loads());
     for (const auto& sharer : sharers_) {

@@ -38,8 +38,11 @@ struct Interface {
   Picoseconds (*now)();
   /// Reads the clock, which takes a moment.
   Picoseconds (*clock)();
-  /// Bytes that left this rank for others.
+  /// Bytes that left this rank for others, and messages.
   std::uint64_t (*sent_bytes)();
+  std::uint64_t (*sent_messages)();
+  /// Whether the rank's node has others.
+  bool (*shares_node)();
   /// Ends the run for a reason.
   void (*stop)(const char* kind, const char* reason);
 };

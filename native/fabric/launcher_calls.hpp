@@ -14,6 +14,7 @@
 
 #include "fabric/node_map.hpp"
 #include "fabric/rank.hpp"
+#include "preloaded/chain.hpp"
 
 namespace nhalf::fabric {
 
@@ -74,6 +75,13 @@ inline void tell_nodes(std::string_view key, PmixValue& value) {
   }
 }
 
+/// PMIx may have been loaded with local scope, as a part of the MPI library.
+inline void* pmix_call(const char* name) {
+  if (void* const call = nhalf::preloaded::behind(name); call != nullptr) return call;
+  void* const library = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
 }  // namespace nhalf::fabric
 
 NHALF_EXPORTED ssize_t read(int file, void* buffer, std::size_t room) {
@@ -85,10 +93,24 @@ NHALF_EXPORTED ssize_t read(int file, void* buffer, std::size_t room) {
 
 NHALF_EXPORTED int PMIx_Get(const void* process, const char* key, const void* wishes,
                             std::size_t count, nhalf::fabric::PmixValue** value) {
-  static auto* const then = reinterpret_cast<decltype(&PMIx_Get)>(dlsym(RTLD_NEXT, "PMIx_Get"));
+  using namespace nhalf::fabric;
+  static auto* const then = reinterpret_cast<decltype(&PMIx_Get)>(pmix_call("PMIx_Get"));
   if (then == nullptr) return -1;
   const int error = then(process, key, wishes, count, value);
   if (error == 0 && key != nullptr && value != nullptr && *value != nullptr)
     nhalf::fabric::tell_nodes(key, **value);
   return error;
+}
+
+/// Libraries may not wait there for other ranks: one runs at a time.
+NHALF_EXPORTED int PMIx_Group_construct(const char* name, const void* processes, std::size_t number,
+                                        const void* wishes, std::size_t wish_number, void** results,
+                                        std::size_t* result_number) {
+  using namespace nhalf::fabric;
+  if (Rank::here().is_running())
+    Rank::here().stop("unsupported", "MPI_Comm_create_from_group of Open MPI is not supported");
+  static auto* const then =
+      reinterpret_cast<decltype(&PMIx_Group_construct)>(pmix_call("PMIx_Group_construct"));
+  if (then == nullptr) return -1;
+  return then(name, processes, number, wishes, wish_number, results, result_number);
 }

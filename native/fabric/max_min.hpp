@@ -19,12 +19,13 @@ struct Load {
   std::uint64_t capacity_Bps;
   /// What its flows would move without each other.
   std::uint64_t demand_Bps;
-  /// What is left, and how many flows grow yet: while rates are found.
+  /// What is left for flows that grow yet, how many those are, and what each may get: while rates
+  /// are found.
   std::uint64_t free_Bps;
   std::uint64_t growing;
+  std::uint64_t level_Bps;
 
   [[nodiscard]] bool is_short() const { return demand_Bps > capacity_Bps; }
-  [[nodiscard]] std::uint64_t level_Bps() const { return free_Bps / growing; }
 };
 
 struct Sharer {
@@ -34,7 +35,6 @@ struct Sharer {
   std::uint64_t rate_Bps = 0;
   /// Whose it is, to those who ask.
   std::uint32_t rank = 0;
-  bool is_growing = false;
 };
 
 /// Finds rates. Links that are wide enough for all of their flows limit nothing.
@@ -43,74 +43,73 @@ class MaxMin {
   /// `loads` are those of all links that the flows pass; their demands are the flows'.
   void share(std::span<Sharer> flows, Load* loads) {
     begin(flows, loads);
-    while (growing_ > 0) {
+    while (!growing_.empty()) {
       const auto level_Bps = lowest_level();
-      if (!freeze_small(flows, loads, level_Bps)) freeze_at(flows, loads, level_Bps);
+      // Flows that alone move no more than all can have stop there, else those of full links.
+      const bool is_any = freeze(loads, [&](const Sharer& flow) {
+        return flow.demand_Bps <= level_Bps ? flow.demand_Bps : 0;
+      });
+      if (is_any) continue;
+      freeze(loads, [&](const Sharer& flow) {
+        const bool is_full = std::any_of(flow.way.begin(), flow.way.end(), [&](Link link) {
+          return loads[link].growing > 0 && loads[link].level_Bps == level_Bps;
+        });
+        return is_full ? std::max<std::uint64_t>(level_Bps, 1) : 0;
+      });
     }
   }
 
  private:
   void begin(std::span<Sharer> flows, Load* loads) {
     short_.clear();
-    growing_ = 0;
+    growing_.clear();
     for (auto& flow : flows) {
       flow.rate_Bps = flow.demand_Bps;
-      flow.is_growing = false;
+      bool is_growing = false;
       for (const auto link : flow.way) {
         auto& load = loads[link];
         if (!load.is_short()) continue;
-        flow.is_growing = true;
+        is_growing = true;
         if (load.growing++ > 0) continue;
         load.free_Bps = load.capacity_Bps;
         short_.push_back(&load);
       }
-      growing_ += flow.is_growing ? 1 : 0;
+      if (is_growing) growing_.push_back(&flow);
     }
   }
-  [[nodiscard]] std::uint64_t lowest_level() const {
+  std::uint64_t lowest_level() {
     auto lowest = ~std::uint64_t{0};
-    for (const auto* load : short_)
-      if (load->growing > 0) lowest = std::min(lowest, load->level_Bps());
+    std::erase_if(short_, [](const Load* load) { return load->growing == 0; });
+    for (auto* load : short_) {
+      load->level_Bps = load->free_Bps / load->growing;
+      lowest = std::min(lowest, load->level_Bps);
+    }
     return lowest;
   }
-  /// Stops flows that alone move no more than a level that all can have.
-  bool freeze_small(std::span<Sharer> flows, Load* loads, std::uint64_t level_Bps) {
-    bool is_any = false;
-    for (auto& flow : flows) {
-      if (!flow.is_growing || flow.demand_Bps > level_Bps) continue;
-      freeze(flow, loads, flow.demand_Bps);
-      is_any = true;
-    }
-    return is_any;
-  }
-  /// Stops the flows of links that are full at this level.
-  void freeze_at(std::span<Sharer> flows, Load* loads, std::uint64_t level_Bps) {
-    full_.clear();
-    for (auto* load : short_)
-      if (load->growing > 0 && load->level_Bps() == level_Bps) full_.push_back(load);
-    for (auto& flow : flows) {
-      const bool is_full =
-          flow.is_growing && std::any_of(flow.way.begin(), flow.way.end(), [&](Link link) {
-            return std::find(full_.begin(), full_.end(), &loads[link]) != full_.end();
-          });
-      if (is_full) freeze(flow, loads, std::max<std::uint64_t>(level_Bps, 1));
-    }
-  }
-  void freeze(Sharer& flow, Load* loads, std::uint64_t rate_Bps) {
-    flow.rate_Bps = rate_Bps;
-    flow.is_growing = false;
-    --growing_;
-    for (const auto link : flow.way) {
-      auto& load = loads[link];
-      if (load.growing == 0) continue;
-      load.free_Bps -= std::min(load.free_Bps, rate_Bps);
-      --load.growing;
-    }
+  /// Stops growing flows at a rate, those for which it is not 0; whether there were any.
+  template <class Rate>
+  bool freeze(Load* loads, Rate rate_of) {
+    frozen_.clear();
+    std::erase_if(growing_, [&](Sharer* flow) {
+      const std::uint64_t rate_Bps = rate_of(*flow);
+      if (rate_Bps == 0) return false;
+      flow->rate_Bps = rate_Bps;
+      frozen_.push_back(flow);
+      return true;
+    });
+    for (const auto* flow : frozen_)
+      for (const auto link : flow->way) {
+        auto& load = loads[link];
+        if (load.growing == 0) continue;
+        load.free_Bps -= std::min(load.free_Bps, flow->rate_Bps);
+        --load.growing;
+      }
+    return !frozen_.empty();
   }
 
   std::vector<Load*> short_;
-  std::vector<Load*> full_;
-  std::size_t growing_ = 0;
+  std::vector<Sharer*> growing_;
+  std::vector<Sharer*> frozen_;
 };
 
 }  // namespace nhalf::fabric

@@ -71,10 +71,14 @@ struct Message {
   std::uint32_t target = 0;
   std::uint32_t endpoint = 0;
   bool is_claimed = false;
+  /// Whether it reaches into memory: it is not received.
+  bool is_access = false;
+  /// Bytes before its own ones that are no part of what wires carry.
+  std::uint32_t head_bytes = 0;
   Flow flow;
 
   [[nodiscard]] std::byte* body() { return reinterpret_cast<std::byte*>(this + 1); }
-  [[nodiscard]] std::size_t room() const { return sizeof(Message) + size_bytes; }
+  [[nodiscard]] std::size_t room() const { return sizeof(Message) + head_bytes + size_bytes; }
 };
 
 inline std::size_t bytes_in(std::span<const iovec> parts) {

@@ -53,7 +53,8 @@ struct NodeMates {
     for (std::size_t other = 0; other < nodes.size(); ++other) {
       if (nodes[other] != nodes[rank]) continue;
       if (other == rank) place = number;
-      text += (number == 0 ? "" : ",") + std::to_string(other);
+      if (number > 0) text += ',';
+      text += std::to_string(other);
       ++number;
     }
   }

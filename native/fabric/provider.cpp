@@ -35,6 +35,8 @@ constexpr Interface interface{
     .now = [] { return Rank::here().now(); },
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
+    .sent_messages = [] { return Rank::here().sent_messages(); },
+    .shares_node = [] { return Rank::here().shares_node(); },
     .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
 
 /// A program may end without MPI_Finalize.

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/accesses.hpp"
 #include "fabric/callers.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
@@ -98,8 +99,13 @@ class Rank {
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
   /// The node of every rank.
   [[nodiscard]] const std::vector<int>& nodes() const { return wires_->nodes(); }
+  [[nodiscard]] bool shares_node() const {
+    const auto own = nodes()[static_cast<std::size_t>(number_)];
+    return std::count(nodes().begin(), nodes().end(), own) > 1;
+  }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
+  [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
@@ -107,7 +113,7 @@ class Rank {
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (depth_++ > 0) return;
     waits_ = call.waits;
-    free_polls_ = 0;
+    free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
     if (!is_running()) return;
     advance_computing();
     turns_->note_event();
@@ -188,6 +194,29 @@ class Rank {
       queue->add(sent);
   }
 
+  /// Reaches into the memory of another rank: `parts` go there with the access.
+  void access(Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
+              Asked asked) {
+    join();
+    const auto bytes = bytes_in(parts);
+    run_ahead(bytes);
+    if (to.rank == static_cast<std::uint32_t>(number_)) {
+      // A rank that tries its own lock until another one gives it back needs time to pass.
+      member().now += wires_->empty_look;
+      settle();
+    }
+    if (++accesses_in_call_ % accesses_between_looks == 0) find_endless_loop();
+    auto& message = placed(access, bytes);
+    Access::in(message).number = accesses_.ask(std::move(asked));
+    gather(parts, Access::data_in(message));
+    message.source = {static_cast<std::uint32_t>(number_), from.number};
+    message.target = to.rank;
+    message.endpoint = to.endpoint;
+    schedule(message, false);
+    ++region_->messages;
+  }
+  Accesses& accesses() { return accesses_; }
+
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
     if (is_running()) check_thread();
     at.post(std::move(receive), is_tagged, now(), [this](Message& used) { release(used); });
@@ -200,7 +229,7 @@ class Rank {
     free_polls_ = 0;
     if (auto* message = at.tagged().message_for(selection)) return found(message);
     // A look in vain is an empty poll: time passes until something happens here.
-    pause(at.of_receives == nullptr ? never : at.of_receives->due());
+    pause();
     return found(at.tagged().message_for(selection));
   }
   void discard(Endpoint& at, Message& message) {
@@ -225,13 +254,13 @@ class Rank {
     check_thread();
     // Who waits comes to its turn when something is there, which is not before now.
     if (is_look()) settle();
-    if (queue.due() > now()) pause(queue.due());
+    if (queue.due() > now()) pause();
     return queue.due() <= now();
   }
   /// Takes a completion and pays for it.
   Completion take(Completions& queue) {
     const auto completion = queue.take();
-    polls_since_event_ = 0;
+    polls_since_event_ = looks_in_call_ = 0;
     member().now += completion.cost;
     return completion;
   }
@@ -256,6 +285,10 @@ class Rank {
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
   static constexpr int free_looks = 1000;
   static constexpr int free_polls_max = 8;
+  /// A lock that is never given back is tried again and again.
+  static constexpr int accesses_between_looks = 1000;
+  /// Libraries look at several places at once.
+  static constexpr int looks_at_once = 64;
   /// Open MPI calls what is not urgent at every eighth poll.
   static constexpr int polls_per_event = 8;
   static constexpr unsigned looks_in_vain_many = 1024;
@@ -315,7 +348,7 @@ class Rank {
     check_thread();
     ahead_messages_ = ahead_bytes_ = 0;
     pass_until(now());
-    drain();
+    drain(now());
   }
   /// Lets a rank send before its turn: messages leave at events of their own, in the order of time.
   /// Those that wait for it take memory, so from time to time the others catch up.
@@ -324,25 +357,78 @@ class Rank {
     ahead_bytes_ += size_bytes;
     if (++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max) settle();
   }
+  /// Lets time pass. Accesses to this rank's memory are served at their own times, for which the
+  /// rank does not have to wait; one that waits sees then what has changed.
   void pass_until(Picoseconds time) {
-    turns_->pass_until(time);
-    const auto next = region_->next[static_cast<std::size_t>(number_)];
-    if (next != never) member().now = std::max(now(), next);
+    for (;;) {
+      const auto due = slot().accesses > 0 ? Inbox(*region_, number_).due() : never;
+      turns_->pass_until(std::min(time, due));
+      const auto reached = region_->next[static_cast<std::size_t>(number_)];
+      const bool is_served = slot().accesses > 0 && Inbox(*region_, number_).due() <= reached;
+      if (is_served) drain(reached);
+      if (!is_served || (slot().is_idle != 0 && reached >= now())) {
+        if (reached != never) member().now = std::max(now(), reached);
+        return;
+      }
+      // What has changed is seen when this rank's own time has come.
+      if (slot().is_idle != 0) time = std::min(time, now());
+    }
   }
-  void drain() {
-    for (; departure() <= now(); departing_.pop_front()) {
+  /// Takes what has left and what has come by a time.
+  void drain(Picoseconds time) {
+    for (; departure() <= time; departing_.pop_front()) {
       auto& [place, queue, sent] = departing_.front();
       sent.at = departure();
       queue->add(sent);
       heap_->give_back(place, sizeof(Departure));
     }
     Inbox inbox(*region_, number_);
-    while (inbox.due() <= now()) {
+    while (inbox.due() <= time) {
       note_event();
       auto& message = inbox.take();
+      if (message.is_access) {
+        --slot().accesses;
+        serve(message);
+        continue;
+      }
       const bool is_known = message.endpoint < endpoints_.size();
-      if (!is_known || endpoints_[message.endpoint]->arrive(message, now())) release(message);
+      if (!is_known || endpoints_[message.endpoint]->arrive(message, time)) release(message);
     }
+  }
+  /// Does what another rank asks, or takes its answer.
+  void serve(Message& message) {
+    const auto& access = Access::in(message);
+    if (access.kind == Access::Kind::answer)
+      take_answer(message);
+    else
+      answer(message);
+    release(message);
+  }
+  void answer(Message& asked) {
+    const auto& access = Access::in(asked);
+    const auto bytes = Accesses::answer_bytes(access);
+    auto& message = placed(access, bytes);
+    Access& head = Access::in(message);
+    head.kind = Access::Kind::answer;
+    head.size_bytes = bytes;
+    head.has_failed = !accesses_.serve(access, Access::data_in(asked), Access::data_in(message));
+    message.source = {static_cast<std::uint32_t>(number_), asked.endpoint};
+    message.target = asked.source.rank;
+    message.endpoint = asked.source.endpoint;
+    ++region_->messages;
+    if (message.target == message.source.rank)
+      arrive_here(message, asked.arrival);
+    else
+      leave_at(message, asked.arrival);
+  }
+  void take_answer(Message& message) {
+    const auto& access = Access::in(message);
+    const auto asked = accesses_.answered(access.number);
+    scatter(asked.parts, 0, Access::data_in(message), static_cast<std::size_t>(access.size_bytes));
+    if (asked.counter != nullptr) ++*asked.counter;
+    auto* const queue = endpoints_[message.endpoint]->of_sends;
+    if (queue == nullptr || !(asked.is_reported || access.has_failed)) return;
+    queue->add(asked.completion(message));
   }
 
   /// Returns when the first message that this rank waits for has left it, if that is known.
@@ -360,7 +446,7 @@ class Rank {
   [[nodiscard]] bool is_look() const { return depth_ > 0 && !waits_; }
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
-  void pause(Picoseconds next_completion) {
+  void pause() {
     if (free_polls_ > 0) {
       --free_polls_;
       return;
@@ -368,12 +454,15 @@ class Rank {
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
     if (is_elsewhere || is_look()) {
-      look_in_vain();
+      // A look at several places is one look; where a call waits, it costs nothing.
+      const bool is_first = looks_in_call_++ == 0 && is_look();
+      if (is_first || looks_in_call_ > looks_at_once) look_in_vain();
       return;
     }
     // Libraries go on with what an event allows when they poll again, some not every time.
     if (++polls_since_event_ <= polls_per_event) return;
-    const auto next = std::min({next_completion, Inbox(*region_, number_).due(), departure()});
+    auto next = std::min(Inbox(*region_, number_).due(), departure());
+    for (const auto& queue : queues_) next = std::min(next, queue->due());
     ahead_messages_ = ahead_bytes_ = 0;
     slot().is_idle = 1;
     pass_until(std::max(next, now()));
@@ -382,7 +471,7 @@ class Rank {
       find_deadlock();
     else
       polls_since_event_ = 0;
-    drain();
+    drain(now());
   }
   /// Something has happened to this rank, or it acts.
   void note_event() {
@@ -427,35 +516,53 @@ class Rank {
     message.size_bytes = size_bytes;
     return message;
   }
+  /// An access, or its answer.
+  Message& placed(const Access& access, std::size_t size_bytes) {
+    const auto place = taken(sizeof(Message) + sizeof(Access) + size_bytes);
+    auto& message = *new (&region_->at<std::byte>(place)) Message;
+    message.head_bytes = sizeof(Access);
+    message.size_bytes = size_bytes;
+    message.is_access = true;
+    new (message.body()) Access(access);
+    return message;
+  }
   void release(Message& message) { heap_->give_back(region_->offset_of(&message), message.room()); }
 
   /// Sends a message on its way; whether its sender has to wait until it has left.
   bool schedule(Message& message, bool is_reported) {
     const auto to = static_cast<int>(message.target);
     if (to == number_) {
-      message.arrival = now();
-      Inbox(*region_, to).put(message);
+      arrive_here(message, now());
       return false;
     }
-    const auto& wire = wires_->between(number_, to);
-    auto& own = member();
-    own.now += wire.send;
-    ++own.messages;
-    own.bytes += message.size_bytes;
-    const auto transit = wire.transit(message.size_bytes);
-    message.busy = wire.busy(message.size_bytes);
-    message.cost = wire.receive;
-    message.flow.ready = own.now;
-    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
-    message.flow.latency = transit - message.flow.work +
-                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
+    member().now += wires_->between(number_, to).send;
     const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
     if (is_awaited) {
       message.flow.departure = taken(sizeof(Departure));
       region_->at<Departure>(message.flow.departure).at = never;
     }
-    flows_->add(message);
+    leave_at(message, now());
     return is_awaited;
+  }
+  /// Sends a message on its way to another rank, which may begin at a time.
+  void leave_at(Message& message, Picoseconds time) {
+    auto& own = member();
+    ++own.messages;
+    own.bytes += message.size_bytes;
+    const auto& wire = wires_->between(number_, static_cast<int>(message.target));
+    const auto transit = wire.transit(message.size_bytes);
+    message.busy = wire.busy(message.size_bytes);
+    message.cost = wire.receive;
+    message.flow.ready = time;
+    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
+    message.flow.latency = transit - message.flow.work +
+                           wires_->noise.added(transit, Noisy::message, number_, own.messages);
+    flows_->add(message);
+  }
+  void arrive_here(Message& message, Picoseconds time) {
+    message.arrival = time;
+    slot().accesses += message.is_access ? 1 : 0;
+    Inbox(*region_, number_).put(message);
   }
 
   Region* region_ = nullptr;
@@ -471,6 +578,7 @@ class Rank {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
   std::deque<Departing> departing_;
+  Accesses accesses_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;
@@ -480,6 +588,8 @@ class Rank {
   int looks_at_clock_ = 0;
   unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
+  int looks_in_call_ = 0;
+  int accesses_in_call_ = 0;
   int polls_since_event_ = 0;
   std::size_t ahead_messages_ = 0;
   std::size_t ahead_bytes_ = 0;

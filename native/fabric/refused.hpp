@@ -11,7 +11,7 @@
 namespace nhalf::fabric {
 
 /// Calls that are refused, to tell their types apart.
-enum class Refused { spawn, spawn_multiple };
+enum class Refused { spawn, spawn_multiple, accept, connect, join };
 
 /// Ends a run on the network at a call; the call itself is made by other processes only.
 template <auto call, class Function, class... Arguments>
@@ -38,3 +38,11 @@ NHALF_REFUSED(Comm_spawn_multiple, spawn_multiple, "MPI_Comm_spawn_multiple is n
               (int number, char* commands[], char** words[], const int counts[],
                const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* result, int errors[]),
               number, commands, words, counts, infos, root, comm, result, errors)
+NHALF_REFUSED(Comm_accept, accept, "MPI_Comm_accept is not supported",
+              (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* result), port,
+              info, root, comm, result)
+NHALF_REFUSED(Comm_connect, connect, "MPI_Comm_connect is not supported",
+              (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* result), port,
+              info, root, comm, result)
+NHALF_REFUSED(Comm_join, join, "MPI_Comm_join is not supported", (int file, MPI_Comm* result), file,
+              result)

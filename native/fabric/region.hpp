@@ -60,6 +60,8 @@ struct alignas(128) Slot {
   /// The thread that waits for the turn, 0 if it must stay on its cores, and whether it was moved.
   std::int32_t thread;
   std::uint32_t is_moved;
+  /// How many of the messages that have come to the rank reach into its memory.
+  std::uint32_t accesses;
   /// Whether it looks for a message in a loop that nothing but a message can end.
   std::uint32_t has_looked_long;
   Doing doing;
@@ -90,6 +92,8 @@ struct Region {
   std::array<Picoseconds, ranks_max> next;
   /// When the first message on each rank's way out begins or ends.
   std::array<Picoseconds, ranks_max> flow_events;
+  /// When messages began to share links otherwise than they do; 0: they do.
+  Picoseconds shares_changed;
   /// What is kept of every two ranks, and of everything that messages share.
   Offset pairs;
   Offset loads;

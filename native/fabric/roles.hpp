@@ -5,9 +5,13 @@
 // to others, and whether an operation of several ranks has to move bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "fabric/interface.hpp"
+#include "fabric/network.hpp"
+#include "fabric/operations.hpp"
 #include "fabric/receives.hpp"
 #include "fabric/region.hpp"
 #include "preloaded/mpi.hpp"
@@ -28,15 +32,28 @@ struct Caller {
   }
 };
 
+/// Requests that a call is given.
+struct Requests {
+  int count = 0;
+  const MPI_Request* first = nullptr;
+};
+
 struct Role {
   Partner partner{Doing::none, Doing::none, true};
-  /// Bytes of messages that leave this rank.
-  std::uint64_t sent_bytes = 0;
+  /// What leaves this rank for others at least.
+  Amount sent{};
   /// The communicator of an operation of all its ranks, which has to move something.
   bool must_move = false;
   MPI_Comm comm{};
   /// The request that the call makes for a receive.
   MPI_Request* made = nullptr;
+  /// The request that the call makes for an operation that is started later.
+  MPI_Request* prepared = nullptr;
+  /// Requests that the call starts, completes unless its flag is 0, or frees.
+  Requests started{};
+  Requests completed{};
+  const int* flag = nullptr;
+  Requests freed{};
   /// Why the call cannot be served.
   const char* refused = nullptr;
 };
@@ -55,7 +72,7 @@ inline bool goes_elsewhere(int to, MPI_Comm comm) {
 
 inline Role sent(const Caller&, Call, std::uint64_t bytes, int to, int tag, MPI_Comm comm) {
   Role role{.partner = partner(to, tag, comm)};
-  role.sent_bytes = goes_elsewhere(to, comm) ? bytes : 0;
+  if (goes_elsewhere(to, comm)) role.sent = {bytes, 1};
   return role;
 }
 template <class Bytes>
@@ -72,15 +89,42 @@ template <class Bytes>
 Role exchange_begun(const Caller& on, Call call, Bytes bytes, int to, int tag, const Role& received,
                     MPI_Comm comm) {
   Role role = received;
-  role.sent_bytes = sent(on, call, bytes(), to, tag, comm).sent_bytes;
+  role.sent = sent(on, call, bytes(), to, tag, comm).sent;
   return role;
 }
-inline Role collective(const Caller&, Call call, std::uint64_t bytes, MPI_Comm comm) {
-  const bool must_move = trace::can_wait(call) && (bytes > 0 || call == Call::Barrier);
-  return {.must_move = must_move, .comm = comm};
+inline bool is_named(Call call, std::string_view part) {
+  return std::string_view(trace::call_names[static_cast<std::size_t>(call)]).find(part) !=
+         std::string_view::npos;
 }
-inline Role rooted(const Caller& on, Call call, std::uint64_t bytes, int, MPI_Comm comm) {
-  return collective(on, call, bytes, comm);
+/// Whether every rank has to send something to others.
+inline bool sends_everywhere(Call call) {
+  switch (call) {
+    case Call::Barrier:
+    case Call::Ibarrier:
+    case Call::Allreduce:
+    case Call::Iallreduce:
+    case Call::Allgather:
+    case Call::Iallgather:
+    case Call::Alltoall:
+    case Call::Ialltoall:
+    case Call::Reduce_scatter_block:
+    case Call::Ireduce_scatter_block:
+      return true;
+    default:
+      return false;
+  }
+}
+/// A rank may have no neighbour but itself.
+inline Role collective(const Caller&, Call call, std::uint64_t bytes, MPI_Comm comm) {
+  const bool is_barrier = is_named(call, "arrier");
+  Role role{.must_move = (bytes > 0 || is_barrier) && !is_named(call, "eighbor"), .comm = comm};
+  if (role.must_move && sends_everywhere(call)) role.sent.messages = 1;
+  return role;
+}
+/// The root of a gathering keeps its own part, whatever its size.
+inline Role rooted(const Caller& on, Call call, std::uint64_t bytes, int root, MPI_Comm comm) {
+  const bool stays = is_named(call, "atherv") && !goes_elsewhere(root, comm);
+  return collective(on, call, stays ? 0 : bytes, comm);
 }
 inline Role waiting(const Caller&, Call, MPI_Comm) {
   return {};
@@ -92,13 +136,39 @@ template <class... Arguments>
 std::uint64_t sum(const Arguments&...) {
   return 0;
 }
-template <class... Arguments>
-std::uint64_t block_of(const Arguments&...) {
-  return 0;
+/// What a rank has for all others of operations whose amounts differ.
+template <class Count, class Counts>
+std::uint64_t block_of(const Caller& on, const void* in, Count in_count, MPI_Datatype in_type,
+                       const Counts*, MPI_Datatype, MPI_Comm) {
+  return in == MPI_IN_PLACE ? 0 : on.bytes(in_count, in_type);
 }
 template <class... Arguments>
 std::uint64_t blocks(const Arguments&...) {
   return 0;
+}
+/// All ranks of a communicator; their number is of no interest where every block has one size.
+struct All {
+  MPI_Comm comm;
+
+  explicit(false) operator std::uint64_t() const { return 1; }
+};
+template <class Count>
+std::uint64_t blocks(const Caller& on, const void* in, const Count* in_counts, MPI_Datatype in_type,
+                     const Count* out_counts, MPI_Datatype out_type, const All& all) {
+  int own = 0;
+  int ranks = 0;
+  int is_between = 0;
+  NHALF_OWN(Comm_rank)(all.comm, &own);
+  NHALF_OWN(Comm_size)(all.comm, &ranks);
+  NHALF_OWN(Comm_test_inter)(all.comm, &is_between);
+  if (is_between != 0) return 0;
+  const bool is_in_place = in == MPI_IN_PLACE;
+  std::uint64_t bytes = 0;
+  for (int other = 0; other < ranks; ++other)
+    if (other != own)
+      bytes +=
+          on.bytes((is_in_place ? out_counts : in_counts)[other], is_in_place ? out_type : in_type);
+  return bytes;
 }
 template <class... Arguments>
 std::uint64_t scattered(const Arguments&...) {
@@ -107,8 +177,8 @@ std::uint64_t scattered(const Arguments&...) {
 inline std::uint64_t neighbours(const Caller&, MPI_Comm) {
   return 0;
 }
-inline std::uint64_t size_of(const Caller&, MPI_Comm) {
-  return 1;
+inline All size_of(const Caller&, MPI_Comm comm) {
+  return {comm};
 }
 inline std::uint64_t group_size(const Caller&, MPI_Comm) {
   return 1;
@@ -131,13 +201,13 @@ template <class... Arguments>
 Role synchronised(const Arguments&...) {
   return {};
 }
-template <class... Arguments>
-Role prepared(const Arguments&...) {
-  return {};
+inline Role prepared(const Caller&, Role role, MPI_Comm, MPI_Request* request) {
+  role.prepared = request;
+  return role;
 }
-template <class... Arguments>
-Role prepared_send(const Arguments&...) {
-  return {};
+inline Role prepared_send(const Caller& on, Call call, std::uint64_t bytes, int to, int tag,
+                          MPI_Comm comm, MPI_Request* request) {
+  return prepared(on, sent(on, call, bytes, to, tag, comm), comm, request);
 }
 template <class... Arguments>
 Role prepared_receive(const Arguments&...) {
@@ -151,22 +221,22 @@ template <class... Arguments>
 Role duplicated(const Arguments&...) {
   return {};
 }
-/// Open MPI's windows are shared memory, or need the remote access that the network lacks.
+/// Open MPI reaches the memory of ranks on its node without the network.
 template <class... Arguments>
 Role window_made(const Arguments&...) {
 #if defined(OPEN_MPI)
-  return {.refused = "one-sided operations of Open MPI bypass the network"};
-#else
-  return {};
+  const Interface* const net = network();
+  if (net != nullptr && net->shares_node())
+    return {.refused =
+                "windows of Open MPI bypass the network within a node; place one rank on each"};
 #endif
+  return {};
 }
 struct Plain {
   template <class... Arguments>
   explicit(false) Plain(const Arguments&...) {}
   explicit(false) operator Role() const { return {}; }
 };
-using Started = Plain;
-using RequestFreed = Plain;
 using Cancelled = Plain;
 using CheckedOnly = Plain;
 using MatchedReceive = Plain;
@@ -176,6 +246,17 @@ using Freed = Plain;
 using WindowFreed = Plain;
 using Named = Plain;
 using Begun = Plain;
+struct Started {
+  int count;
+  MPI_Request* requests;
+
+  explicit(false) operator Role() const { return {.started = {count, requests}}; }
+};
+struct RequestFreed {
+  MPI_Request* request;
+
+  explicit(false) operator Role() const { return {.freed = {1, request}}; }
+};
 inline int taken(const Caller&, MPI_Message) {
   return 0;
 }
@@ -192,7 +273,12 @@ struct WaitOne {
   MPI_Status* status;
   int* flag = nullptr;
 
-  explicit(false) operator Role() const { return awaited(1, request); }
+  explicit(false) operator Role() const {
+    Role role = awaited(1, request);
+    role.completed = {1, request};
+    role.flag = flag;
+    return role;
+  }
 };
 struct WaitAny {
   int count;
@@ -209,7 +295,12 @@ struct WaitAll {
   MPI_Status* statuses;
   int* flag = nullptr;
 
-  explicit(false) operator Role() const { return awaited(count, requests); }
+  explicit(false) operator Role() const {
+    Role role = awaited(count, requests);
+    role.completed = {count, requests};
+    role.flag = flag;
+    return role;
+  }
 };
 struct WaitSome {
   int count;

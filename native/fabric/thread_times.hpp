@@ -30,18 +30,24 @@ inline clockid_t clock_of(pid_t thread) {
 
 class ThreadTimes {
  public:
+  /// Begins with all threads, or with the only one.
   void read() { times_ns_ = present(); }
+  void begin(pid_t thread, std::uint64_t time_ns) { times_ns_ = {{thread, time_ns}}; }
 
-  /// Returns the longest time of a thread since then; those that began later have all of theirs.
-  [[nodiscard]] std::uint64_t longest_since_read_ns() const {
-    std::uint64_t longest_ns = 0;
+  /// Returns the longest time of a thread since then, of `all_ns` of the process together; those
+  /// that began later have all of theirs, and the rest is of those that have ended.
+  [[nodiscard]] std::uint64_t longest_ns(std::uint64_t all_ns) const {
+    std::uint64_t longest = 0;
+    std::uint64_t together = 0;
     for (const auto& [thread, time_ns] : present()) {
       const auto known = times_ns_.find(thread);
       const auto before_ns = known == times_ns_.end() ? 0 : known->second;
       // The kernel gives numbers of ended threads again.
-      longest_ns = std::max(longest_ns, time_ns > before_ns ? time_ns - before_ns : 0);
+      const auto own_ns = time_ns > before_ns ? time_ns - before_ns : 0;
+      longest = std::max(longest, own_ns);
+      together += own_ns;
     }
-    return longest_ns;
+    return std::max(longest, all_ns > together ? all_ns - together : 0);
   }
 
  private:

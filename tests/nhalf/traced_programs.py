@@ -68,6 +68,32 @@ def program(
     )
 
 
+def call(
+    rank: int, name: str, kind: str, partner: int, from_s: float, to_s: float, **more: Any
+) -> dict[str, Any]:
+    """A call of a timeline, which waits as long as it lasts."""
+    times_s = {"start_s": from_s, "end_s": to_s, "waiting_s": to_s - from_s}
+    subject = {"rank": rank, "call": name, "kind": kind, "partner": partner, "size_bytes": 8}
+    return {**subject, **times_s, **more}
+
+
+def timed(ranks: int, *calls: dict[str, Any], ends_s: tuple[float, ...] = ()) -> Program:
+    """A program with a timeline, and its calls one by one as the table of calls; its ranks end
+    after 10 s where nothing else is said."""
+    counted = [
+        {
+            **{name: row[name] for name in ("rank", "call", "kind", "partner", "size_bytes")},
+            **{"count": 1, "bytes": row["size_bytes"], "waiting_s": row["waiting_s"]},
+            "time_s": row["end_s"] - row["start_s"],
+        }
+        for row in calls
+    ]
+    made = program(ranks, counted, timeline=calls, detail="timeline", elapsed_s=10.0)
+    for record, end_s in zip(made.trace.ranks, ends_s, strict=False):
+        record.end_s = end_s
+    return made
+
+
 def stored(made: Program, folder: Path) -> Path:
     """The same as a folder."""
     folder.mkdir(parents=True, exist_ok=True)

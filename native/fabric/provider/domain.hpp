@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fabric, domain and registered memory of libfabric, which have no state here.
+// Fabric, domain and registered memory of libfabric.
 #pragma once
 
 #include <rdma/fi_domain.h>
@@ -11,28 +11,55 @@
 
 namespace nhalf::fabric::provider {
 
-/// Registers memory in name only: there is no remote access to it.
-inline int register_memory(fid*, const void*, std::size_t, std::uint64_t, std::uint64_t,
-                           std::uint64_t key, std::uint64_t, fid_mr** result, void* context) {
-  static std::uint64_t last_key = 0;
-  auto* memory = new fid_mr{};
-  describe(memory->fid, FI_CLASS_MR, context, operations<fid_mr>());
-  memory->mem_desc = memory;
-  memory->key = key != 0 ? key : ++last_key;
-  *result = memory;
+/// Memory that other ranks reach by a key, counted from its beginning.
+struct Memory {
+  fid_mr file;
+};
+
+inline int close_memory(fid* file) {
+  auto* memory = reinterpret_cast<Memory*>(file);
+  Rank::here().accesses().close(memory->file.key);
+  delete memory;
+  return 0;
+}
+
+inline int register_memory(fid*, const void* begin, std::size_t size, std::uint64_t,
+                           std::uint64_t /*offset*/, std::uint64_t key, std::uint64_t,
+                           fid_mr** result, void* context) {
+  static fi_ops calls{sizeof(fi_ops), close_memory, nothing_to_bind, nothing_to_control,
+                      no_operations,  nullptr,      nullptr};
+  static std::uint64_t keys_chosen = std::uint64_t{1} << 63;
+  auto& accesses = Rank::here().accesses();
+  auto* const bytes = static_cast<std::byte*>(const_cast<void*>(begin));
+  if (!accesses.open(key, bytes, size)) {
+    // Libraries that never tell the key to others ask for none.
+    if (key != 0) return -FI_ENOKEY;
+    key = ++keys_chosen;
+    accesses.open(key, bytes, size);
+  }
+  auto* memory = new Memory{};
+  describe(memory->file.fid, FI_CLASS_MR, context, &calls);
+  memory->file.mem_desc = memory;
+  memory->file.key = key;
+  *result = &memory->file;
   return 0;
 }
 
 inline fi_ops_mr* memory_calls() {
   static fi_ops_mr table{
       sizeof(fi_ops_mr), register_memory,
-      [](fid* file, const iovec*, std::size_t, std::uint64_t access, std::uint64_t offset,
-         std::uint64_t key, std::uint64_t flags, fid_mr** result, void* context) {
-        return register_memory(file, nullptr, 0, access, offset, key, flags, result, context);
+      [](fid* file, const iovec* part, std::size_t count, std::uint64_t access,
+         std::uint64_t offset, std::uint64_t key, std::uint64_t flags, fid_mr** result,
+         void* context) {
+        if (count != 1) return -FI_EINVAL;
+        return register_memory(file, part->iov_base, part->iov_len, access, offset, key, flags,
+                               result, context);
       },
       [](fid* file, const fi_mr_attr* wanted, std::uint64_t flags, fid_mr** result) {
-        return register_memory(file, nullptr, 0, wanted->access, wanted->offset,
-                               wanted->requested_key, flags, result, wanted->context);
+        if (wanted->iov_count != 1) return -FI_EINVAL;
+        return register_memory(file, wanted->mr_iov->iov_base, wanted->mr_iov->iov_len,
+                               wanted->access, wanted->offset, wanted->requested_key, flags, result,
+                               wanted->context);
       }};
   return &table;
 }
@@ -48,8 +75,7 @@ inline fi_ops_domain* domain_calls() {
   table.poll_open = lacking<int, fid_domain*, fi_poll_attr*, fid_poll**>;
   table.stx_ctx = lacking<int, fid_domain*, fi_tx_attr*, fid_stx**, void*>;
   table.srx_ctx = lacking<int, fid_domain*, fi_rx_attr*, fid_ep**, void*>;
-  table.query_atomic =
-      lacking<int, fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, std::uint64_t>;
+  table.query_atomic = describe_atomic;
   return &table;
 }
 

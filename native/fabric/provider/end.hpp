@@ -24,6 +24,9 @@ struct End {
   /// Whether only those operations are reported that ask for it.
   bool is_selective_in_sends;
   bool is_selective_in_receives;
+  /// What counts accesses that are complete; null without.
+  std::uint64_t* of_puts;
+  std::uint64_t* of_gets;
   std::uint64_t send_flags;
   std::uint64_t receive_flags;
 
@@ -53,13 +56,20 @@ inline int bind(fid* file, fid* bound, std::uint64_t flags) {
     end.endpoint->of_receives = end.of_receives->completions;
     end.is_selective_in_receives = is_selective;
   }
+  if (bound->fclass == FI_CLASS_CNTR) {
+    auto* const value = &reinterpret_cast<Counter*>(bound)->value;
+    if ((flags & FI_WRITE) != 0) end.of_puts = value;
+    if ((flags & FI_READ) != 0) end.of_gets = value;
+  }
   end.connect();
   return 0;
 }
 
-/// The first endpoint is closed when the library needs the network no more.
+/// How many endpoints are open: with the last one the library needs the network no more.
+inline int open_ends = 0;
+
 inline int close_end(fid* file) {
-  if (end_of(file).endpoint->number == 0) Rank::here().leave();
+  if (--open_ends == 0) Rank::here().leave();
   return close_object<End>(file);
 }
 

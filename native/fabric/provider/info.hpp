@@ -29,6 +29,9 @@ inline constexpr std::uint64_t common_abilities =
 inline constexpr std::uint64_t receive_abilities =
     common_abilities | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
 inline constexpr std::uint64_t abilities = receive_abilities | FI_SEND;
+/// Access to the memory of others, which only those get that ask for it.
+inline constexpr std::uint64_t remote_abilities =
+    FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 template <class Attributes>
 Attributes* zeroed() {
@@ -37,13 +40,14 @@ Attributes* zeroed() {
 }
 
 inline bool can_serve(const fi_info& wanted, std::uint64_t flags) {
-  if ((flags & for_other_provider) != 0 || (wanted.caps & ~abilities) != 0) return false;
+  if ((flags & for_other_provider) != 0 || (wanted.caps & ~(abilities | remote_abilities)) != 0)
+    return false;
   if (wanted.ep_attr == nullptr) return true;
   return wanted.ep_attr->type == FI_EP_UNSPEC || wanted.ep_attr->type == FI_EP_RDM;
 }
 
 inline void describe_sends(fi_tx_attr& attributes, std::uint64_t caps, const fi_tx_attr* wanted) {
-  attributes.caps = caps & (common_abilities | FI_SEND);
+  attributes.caps = caps & (common_abilities | remote_abilities | FI_SEND);
   attributes.op_flags = wanted == nullptr ? 0 : wanted->op_flags;
   attributes.msg_order = FI_ORDER_SAS;
   attributes.inject_size = inject_bytes;
@@ -53,7 +57,7 @@ inline void describe_sends(fi_tx_attr& attributes, std::uint64_t caps, const fi_
 }
 inline void describe_receives(fi_rx_attr& attributes, std::uint64_t caps,
                               const fi_rx_attr* wanted) {
-  attributes.caps = caps & receive_abilities;
+  attributes.caps = caps & (receive_abilities | remote_abilities);
   attributes.op_flags = wanted == nullptr ? 0 : wanted->op_flags;
   attributes.msg_order = FI_ORDER_SAS;
   attributes.size = 4096;

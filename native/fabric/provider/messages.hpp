@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fabric/provider/end.hpp"
+#include "fabric/provider/remote.hpp"
 
 namespace nhalf::fabric::provider {
 
@@ -203,11 +204,14 @@ inline fi_ops_msg* plain_calls() {
 
 inline int open_end(fid_domain*, fi_info* wanted, fid_ep** result, void* context) {
   auto* end = new End{};
+  ++open_ends;
   describe(end->file.fid, FI_CLASS_EP, context, end_operations());
   end->file.ops = option_calls();
   end->file.cm = naming_calls();
   end->file.msg = plain_calls();
   end->file.tagged = tagged_calls();
+  end->file.rma = remote_calls();
+  end->file.atomic = atomic_calls();
   end->endpoint = &Rank::here().add_endpoint();
   if (wanted != nullptr && wanted->tx_attr != nullptr) end->send_flags = wanted->tx_attr->op_flags;
   if (wanted != nullptr && wanted->rx_attr != nullptr)

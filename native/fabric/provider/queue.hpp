@@ -24,6 +24,7 @@ struct Queue {
 };
 
 inline std::uint64_t flags_of(const Completion& done) {
+  if (done.is_access) return FI_RMA;
   std::uint64_t flags = done.is_received ? FI_RECV : FI_SEND;
   flags |= done.envelope.is_tagged ? FI_TAGGED : FI_MSG;
   if (done.is_received && done.envelope.has_data) flags |= FI_REMOTE_CQ_DATA;
@@ -89,6 +90,8 @@ inline int error_of(Failure failure) {
       return FI_ECANCELED;
     case Failure::no_message:
       return FI_ENOMSG;
+    case Failure::no_memory:
+      return FI_EACCES;
     case Failure::none:
       break;
   }

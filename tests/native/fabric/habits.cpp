@@ -111,13 +111,6 @@ void binding() {
   cores();
 }
 
-void window() {
-  double* memory = nullptr;
-  MPI_Win window = MPI_WIN_NULL;
-  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-  MPI_Win_free(&window);
-}
-
 /// Waits for what nobody does outside MPI.
 void outside(int rank) {
   int ends[2];
@@ -139,7 +132,6 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "sleep") sleeping();
   if (habit == "cores") cores();
   if (habit == "binding") binding();
-  if (habit == "window") window();
   if (habit == "outside") outside(rank);
   if (habit == "poll" && rank == 1) poll();
   if (habit == "barriers") barriers();

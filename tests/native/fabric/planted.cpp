@@ -85,6 +85,18 @@ void pipeline() {
   if (rank + 1 < ranks) send(data, rank + 1);
 }
 
+/// Rank 0 sends to one in the middle, which computes 1 ms before it waits for that.
+void overlap() {
+  std::vector<char> data(1000);
+  const int other = ranks / 2;
+  if (rank == 0) send(data, other);
+  if (rank != other) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(data.data(), 1000, MPI_CHAR, 0, 7, MPI_COMM_WORLD, &request);
+  compute_ms(1);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /// All compute 1 ms; even ranks send 1 MB to the next ones ten times, which answer.
 void transfer() {
   std::vector<char> data(1'000'000);
@@ -108,6 +120,7 @@ int main(int count, char** words) {
   if (which == "imbalance") imbalance();
   if (which == "late") late_sender();
   if (which == "pipeline") pipeline();
+  if (which == "overlap") overlap();
   if (which == "transfer") transfer();
   MPI_Finalize();
 }

@@ -18,10 +18,10 @@ using Rates = std::vector<std::uint64_t>;
 /// Rates of flows by their ways and what each moves alone.
 Rates rates(const Rates& capacities, const std::vector<Way>& ways, const Rates& alone) {
   std::vector<Load> loads;
-  for (const auto capacity : capacities) loads.push_back({capacity, 0, 0, 0});
+  for (const auto capacity : capacities) loads.push_back({capacity, 0, 0, 0, 0});
   std::vector<Sharer> flows;
   for (std::size_t at = 0; at < ways.size(); ++at) {
-    flows.push_back({ways[at], alone[at], 0, 0, false});
+    flows.push_back({ways[at], alone[at], 0, 0});
     for (const auto link : ways[at]) loads[link].demand_Bps += alone[at];
   }
   MaxMin().share(flows, loads.data());

@@ -7,12 +7,18 @@
 
 namespace {
 
+using nhalf::fabric::Flows;
+using nhalf::fabric::Heap;
 using nhalf::fabric::RegionOfTest;
+using nhalf::fabric::Routes;
 using nhalf::fabric::Turns;
 
 TEST_CASE("ranks are at rest once each has had its turn twice without an event") {
-  RegionOfTest memory(0);
-  Turns turns(*memory.region, 0, 2);
+  RegionOfTest memory(1 << 20);
+  Heap heap(*memory.region, memory.bytes);
+  const Routes routes;
+  Flows flows(*memory.region, heap, routes, 2);
+  Turns turns(*memory.region, flows, 0, 2);
   for (int turn = 0; turn < 4; ++turn) {
     turns.quiet_ns();
     CHECK(!turns.has_gone_round());

@@ -16,16 +16,14 @@ from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import own_library
 from nhalf.sites.start import start
 from tests.nhalf.mpi.routed_programs import table_of, table_without_rules
+from tests.nhalf.mpi4py_suite import HANDLES, TIMEOUT_S, installed, suite
 from tests.patience import patience_s
 
-VERSION = "4.1.1"
-TIMEOUT_S = 300.0
 ROUTED = r"test_cco_(buf|obj)|test_op\b|test_comm\b|test_msgzero|test_attr"
 EVERYTHING = "test_cco|test_op|test_comm|test_msgzero|test_attr"
 """Of the collective operations those of blocking calls with equal counts are routed; what else
 there is must not notice."""
 FOUND = [one for one in newest(libraries()) if one.vendor in ("mpich", "openmpi", "intel")]
-HANDLES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 WAYS = {"shared": -1, "messages": 0}
 """By the number that `table_of` takes; "native" is a table without a rule."""
 QUICK = (*FOUND[:1], 2, "shared", ROUTED)
@@ -48,19 +46,8 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with mpi4py from its wheel in packages/, and its tests from its source."""
-    folder = tmp_path_factory.mktemp("mpi4py")
-    pip = [sys.executable, "-m", "pip"]
-    named = f"mpi4py=={VERSION}"
-    for command in (
-        [*pip, "install", "--quiet", "--only-binary", ":all:", "-t", folder / "packages", named],
-        [*pip, "download", "--quiet", "--no-deps", "--no-binary", "mpi4py", "-d", folder, named],
-        ["tar", "-C", folder, "-xf", folder / f"mpi4py-{VERSION}.tar.gz"],
-    ):
-        outcome = run([str(word) for word in command], patience_s(TIMEOUT_S), {"MPICC": "cc"})
-        if not outcome.succeeded:
-            pytest.skip(f"mpi4py cannot be had here: {outcome.reason}")
-    return folder
+    """A folder with mpi4py and its tests."""
+    return installed(tmp_path_factory.mktemp("mpi4py"))
 
 
 def went(way: str, output: str) -> bool:
@@ -80,8 +67,16 @@ def test_the_tests_of_mpi4py_pass(
         pytest.skip(str(error))
     table = table_of(environment, WAYS[way]) if way in WAYS else table_without_rules(environment)
     words = [f"LD_PRELOAD={loaded}", f"NHALF_COLL_TABLE={table}", "NHALF_COLL_VERBOSE=1"]
-    main = environment / f"mpi4py-{VERSION}/test/main.py"
-    command = [sys.executable, str(main), "-q", "-f", "-i", tests, "-e", "spawn|dynproc"]
+    command = [
+        sys.executable,
+        str(suite(environment)),
+        "-q",
+        "-f",
+        "-i",
+        tests,
+        "-e",
+        "spawn|dynproc",
+    ]
     words.append(f"PYTHONPATH={environment / 'packages'}")
     chosen = ["env", f"MPI4PY_MPIABI={HANDLES[library.vendor]}", *words]
     how = start(library, [*chosen, *command], ranks, bind=False)

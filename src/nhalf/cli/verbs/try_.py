@@ -14,6 +14,7 @@ from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
+    from nhalf.measure.virtual.progress import VirtualProgress
     from nhalf.measure.virtual.wires import Noise
     from nhalf.mpi import Library
 
@@ -44,7 +45,10 @@ class Request(JsonOption, heading="On which machine"):
     )
     computing: Annotated[
         str,
-        Option("Time between MPI calls: none, or measured:FACTOR (processor time by a factor)."),
+        Option(
+            "Time between MPI calls: none, measured:FACTOR (processor time by a factor), or a "
+            "processor, e.g. power2 (by its speed and that of `nhalf node` here)."
+        ),
     ] = "none"
     noise: Annotated[
         str,
@@ -78,7 +82,7 @@ def command(request: Request) -> int:
 
     installed = libraries()
     trial = _trial(request)
-    tried = run(trial, installed)
+    tried = run(trial, installed, progress=_progress(request))
     if request.json:
         emit_json(
             {
@@ -95,6 +99,20 @@ def command(request: Request) -> int:
     else:
         sys.stderr.write(f"nhalf: {_summary(trial, tried)}\n")
     return tried.exit_code
+
+
+def _progress(request: Request) -> VirtualProgress | None:
+    """What says on a terminal how far the program is."""
+    from nhalf.measure.virtual.progress import VirtualProgress
+
+    if request.json or not sys.stderr.isatty():
+        return None
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"nhalf: {text}\n")
+        sys.stderr.flush()
+
+    return VirtualProgress(say)
 
 
 def _trial(request: Request) -> Trial:
@@ -160,16 +178,34 @@ def _check_inside(way: str, library: Library) -> None:
 
 
 def _factor(computing: str) -> float:
-    """The factor of the processors' time; 0 for none."""
+    """The factor of the processors' time; 0 for none. Says that of a processor."""
     if computing == "none":
         return 0.0
     match = _MEASURED.fullmatch(computing)
-    if match is None or not 0 < float(match[1]) <= FACTOR_MAX:
+    factor = float(match[1]) if match else _factor_of_processor(computing)
+    if not 0 < factor <= FACTOR_MAX:
         raise InputError(
             f"{computing!r} is not a way to count computing",
-            f"write none or measured:FACTOR, with a factor up to {FACTOR_MAX:.0f}",
+            f"write none, measured:FACTOR or a processor, with a factor up to {FACTOR_MAX:.0f}",
         )
-    return float(match[1])
+    return factor
+
+
+def _factor_of_processor(name: str) -> float:
+    """How many times longer than here a processor computes; 0 for a name that is none."""
+    from nhalf.base.numbers import fixed
+    from nhalf.machines.processor_file import names
+    from nhalf.machines.processor_speed import time_ratio
+    from nhalf.node.described import HERE, described
+
+    if name not in names() and not name.endswith(".toml"):
+        return 0.0
+    ratio = time_ratio(described(HERE), described(name))
+    sys.stderr.write(
+        f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
+        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
+    )
+    return ratio.mean_ratio
 
 
 def _summary(trial: Trial, tried: Tried) -> str:
@@ -179,8 +215,10 @@ def _summary(trial: Trial, tried: Tried) -> str:
     head = f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"
+    noise = trial.noise
     return (
         f"{head}: "
         f"{format_time(tried.virtual_s)} virtual, {format_time(tried.real_s)} real, "
         f"{whole(tried.messages)} messages of {format_size(tried.bytes)} together"
+        + (f", noise of {100 * noise.share:g} % by seed {noise.seed}" if noise.share else "")
     )

@@ -51,11 +51,11 @@ class Efficiency:
 @fact
 def efficiency(program: Program) -> Efficiency | None:
     """The efficiencies; None if nothing was computed between calls, or nothing is known."""
-    seconds, elapsed_s = computing_s(program), program.elapsed_s
+    seconds, elapsed_s = computing_s(program).values(), program.elapsed_s
     largest_s = max(seconds, default=0.0)
     if largest_s <= 0 or elapsed_s <= 0:
         return None
-    mean_s = sum(seconds) / program.ranks
+    mean_s = sum(seconds) / len(seconds)
     ideal_s = None
     if not program.timeline.is_empty():
         spent = Replay(script(program), IdealCosts()).run()

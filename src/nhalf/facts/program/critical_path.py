@@ -72,21 +72,21 @@ def critical_path(program: Program) -> CriticalPath | None:
             calls_s[call] += seconds
             whole_s -= seconds
         computing_s[piece.rank] += whole_s
-    first_s = min(rank.begin_s for rank in own)
+    first_s = min(rank.begin_s for rank in own.values())
     used_s = {call: seconds for call, seconds in calls_s.items() if seconds > 0}
     return CriticalPath(pieces, dict(computing_s), used_s, pieces[0].begin_s - first_s)
 
 
-def _pieces(program: Program, own: list[OwnTime]) -> Iterator[Piece]:
+def _pieces(program: Program, own: dict[int, OwnTime]) -> Iterator[Piece]:
     """The parts of the path, the last one first."""
     by_rank: dict[int, list[_Wait]] = defaultdict(list)
     for row in waits(program).sort("end_s").iter_rows(named=True):
         by_rank[row["rank"]].append((row["end_s"], row["to_s"], row["late_rank"], row["call"]))
-    rank = max(range(len(own)), key=lambda number: own[number].end_s)
+    rank = max(own, key=lambda number: own[number].end_s)
     now_s = own[rank].end_s
     while True:
         wait = _last_before(by_rank[rank], now_s)
-        if wait is None or wait[2] >= len(own):
+        if wait is None or wait[2] not in own:
             break
         end_s, to_s, late_rank, call = wait
         if now_s > end_s:

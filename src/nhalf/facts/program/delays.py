@@ -32,7 +32,7 @@ def delays(program: Program) -> pl.DataFrame:
     """
     charges = _Sweep(program.ranks).run(waits(program))
     rows = []
-    for rank, own in enumerate(own_times(program)):
+    for rank, own in own_times(program).items():
         spans = np.array(charges.get(rank, ()), float).reshape(-1, 3)
         whole_s = spans[:, 1] - spans[:, 0]
         in_mpi_s = own.in_mpi_until_s(spans[:, 1]) - own.in_mpi_until_s(spans[:, 0])

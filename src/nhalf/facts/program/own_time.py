@@ -61,10 +61,10 @@ class OwnTime:
 
 
 @fact
-def own_times(program: Program) -> list[OwnTime]:
-    """Each rank's own time, in the order of ranks; empty without a timeline."""
+def own_times(program: Program) -> dict[int, OwnTime]:
+    """The own time of each rank that was traced, in their order; empty without a timeline."""
     if program.timeline.is_empty():
-        return []
+        return {}
     first_s = min((record.begin_s for record in program.trace.ranks), default=0.0)
     by_rank: dict[int, OwnTime] = {}
     for actor in schedule(program):
@@ -72,7 +72,7 @@ def own_times(program: Program) -> list[OwnTime]:
         longer = by_rank.get(actor.rank)
         if longer is None or own.computing_s < longer.computing_s:
             by_rank[actor.rank] = own
-    return [by_rank[rank] for rank in sorted(by_rank)]
+    return dict(sorted(by_rank.items()))
 
 
 def _own_time(actor: Actor, first_s: float) -> OwnTime:
@@ -90,13 +90,13 @@ def _own_time(actor: Actor, first_s: float) -> OwnTime:
 
 
 @fact
-def computing_s(program: Program) -> tuple[float, ...]:
-    """The seconds of each rank outside MPI."""
+def computing_s(program: Program) -> dict[int, float]:
+    """The seconds outside MPI of each rank that was traced, in their order."""
     own = own_times(program)
     if own:
-        return tuple(max(0.0, rank.computing_s) for rank in own)
+        return {rank: max(0.0, times.computing_s) for rank, times in own.items()}
     in_mpi_s = dict(time_by_rank(program).select("rank", "time_s").iter_rows())
-    return tuple(
-        max(0.0, record.end_s - record.begin_s - in_mpi_s.get(record.rank, 0.0))
+    return {
+        record.rank: max(0.0, record.end_s - record.begin_s - in_mpi_s.get(record.rank, 0.0))
         for record in sorted(program.trace.ranks, key=lambda record: record.rank)
-    )
+    }

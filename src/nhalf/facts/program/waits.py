@@ -40,9 +40,12 @@ def waits(program: Program) -> pl.DataFrame:
     rows = rows.filter(
         (pl.col("to_s") > pl.col("from_s")) & (pl.col("rank") != pl.col("late_rank"))
     )
-    return rows.sort("rank", "from_s", "to_s").unique(
+    rows = rows.sort("rank", "from_s", "to_s").unique(
         ["rank", "from_s"], keep="last", maintain_order=True
     )
+    # Threads of a rank may wait at once.
+    before_s = pl.col("to_s").cum_max().shift(1).over("rank")
+    return rows.filter(before_s.is_null() | (pl.col("from_s") >= before_s))
 
 
 def _for_senders(program: Program) -> pl.DataFrame:

@@ -46,7 +46,8 @@ class Starting:
             tokens, variables = subject.launch(
                 start.ranks, start.placement, self._options(subject, launch), self.site
             )
-            open_ = subject.opener(start.ranks, start.placement) or self.open
+            say = self.records.progress.say
+            open_ = subject.opener(start.ranks, start.placement, say) or self.open
         except NhalfError as error:
             raise CannotStartError(str(error)) from error
         examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))

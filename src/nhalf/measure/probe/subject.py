@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,8 +91,11 @@ class Subject:
         """What has to be said about each of its points."""
         return ()
 
-    def opener(self, ranks: int, placement: str) -> Open | None:
-        """What starts its processes with this many ranks; None for a usual probe."""
+    def opener(self, ranks: int, placement: str, say: Callable[[str], None]) -> Open | None:
+        """What starts its processes with this many ranks; None for a usual probe.
+
+        `say` takes a line about how far they are.
+        """
         return None
 
     @property

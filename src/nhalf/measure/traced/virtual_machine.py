@@ -29,11 +29,6 @@ class VirtualMachine(msgspec.Struct, frozen=True):
     nodes: tuple[int, ...]
     computing_factor: float = 0.0
 
-    @property
-    def repeats(self) -> bool:
-        """Whether the program takes the same time whenever it is run."""
-        return self.computing_factor == 0
-
     def host(self, rank: int) -> str:
         """The name of the node of a rank."""
         return f"node{self.nodes[rank]}"

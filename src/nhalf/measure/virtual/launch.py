@@ -20,6 +20,7 @@ from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, VirtualMachine
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence, Region
 from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
@@ -67,14 +68,17 @@ class Tried:
 
 
 def run(
-    trial: Trial, installed: Sequence[Library], settings: Mapping[str, str] | None = None
+    trial: Trial,
+    installed: Sequence[Library],
+    settings: Mapping[str, str] | None = None,
+    progress: VirtualProgress | None = None,
 ) -> Tried:
     """Run a program in virtual time, its output as it comes.
 
-    `settings` are variables that come last. Raises InputError for more ranks than the launcher
-    starts and for a program that traces, MissingError for a library that cannot use the network,
-    FailedError for a program that waits for ever, a rank that dies, and messages that bypassed the
-    network.
+    `settings` are variables that come last, `progress` says meanwhile how far it is. Raises
+    InputError for more ranks than the launcher starts and for a program that traces, MissingError
+    for a library that cannot use the network, FailedError for a program that waits for ever, a rank
+    that dies, and messages that bypassed the network.
     """
     begin = start_virtually(trial.library, trial.command, trial.ranks, installed, settings)
     began_s = time.monotonic()
@@ -82,7 +86,7 @@ def run(
     with Region(machine) as region:
         own = {**surroundings(), REGION: str(region.path), **_about(trial)}
         environment = {**own, **begin.environment}
-        standstill = Standstill(region, trial.ranks, trial.timeout_s)
+        standstill = Standstill(region, trial.ranks, trial.timeout_s, progress)
         code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:

@@ -7,11 +7,13 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import ClassVar
 
 from nhalf.base.processes import stop_session
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.traced.virtual_machine import REGION
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Presence, Region
 from nhalf.measure.virtual.start import BYPASS, error_of, surroundings
 from nhalf.mpi import Library
@@ -24,6 +26,19 @@ class BypassError(LaunchError):
     is_final: ClassVar[bool] = True
 
 
+@dataclass(frozen=True)
+class VirtualRanks:
+    """The ranks of a launch: what lies between them, how many, on which library.
+
+    `progress` is told how far they are.
+    """
+
+    wires: str
+    number: int
+    library: Library
+    progress: VirtualProgress
+
+
 class VirtualProbe(Probe):
     """A running launch whose ranks share a region: they say themselves why they cannot go on.
 
@@ -33,26 +48,24 @@ class VirtualProbe(Probe):
 
     def __init__(
         self,
-        wires: str,
-        ranks: int,
-        library: Library,
+        ranks: VirtualRanks,
         tokens: Sequence[str],
         environment: Mapping[str, str],
         timeout_s: float,
         examiner: Examiner,
     ) -> None:
-        """Start the processes as `Probe` does, on the network that `wires` describes."""
-        self._ranks_in_all = ranks
-        self._library = library
-        self._region = Region(wires)
+        """Start the processes as `Probe` does, on the network between these ranks."""
+        self._virtual_ranks = ranks
+        self._region = Region(ranks.wires)
         own = {**environment, REGION: str(self._region.path)}
         super().__init__(tokens, own, timeout_s, examiner, surroundings())
 
     def _look(self, timeout_s: float) -> list[int]:
         """Wait as `Probe` does; raises LaunchError once the ranks have stopped."""
         ready = super()._look(timeout_s)
+        self._virtual_ranks.progress.look(self._region.members(self._virtual_ranks.number))
         if stopped := self._region.stopped:
-            reason = str(error_of(stopped, self._library))
+            reason = str(error_of(stopped, self._virtual_ranks.library))
             if stopped.kind == "abort":
                 reason += self._last_words()
             raise (BypassError if reason.startswith(BYPASS) else LaunchError)(reason)
@@ -61,7 +74,7 @@ class VirtualProbe(Probe):
     def kill(self) -> None:
         """End every process of the launch."""
         super().kill()
-        for member in self._region.members(self._ranks_in_all):
+        for member in self._region.members(self._virtual_ranks.number):
             if member.presence in (Presence.ACTIVE, Presence.FINISHED):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(member.process, signal.SIGKILL)

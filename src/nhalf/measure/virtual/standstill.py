@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from nhalf.base.processes import is_running
 from nhalf.base.units import format_duration
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence, Region
 
 LOOK_S = 1.0
@@ -21,10 +22,14 @@ LOOK_S = 1.0
 class Standstill:
     """The time since which no rank has gone on; `reason` names who holds up the others."""
 
-    def __init__(self, region: Region, ranks: int, timeout_s: float) -> None:
+    def __init__(
+        self, region: Region, ranks: int, timeout_s: float, progress: VirtualProgress | None = None
+    ) -> None:
+        """Begin to look; `progress` says how far the ranks are."""
         self._region = region
         self._ranks = ranks
         self._timeout_s = timeout_s
+        self._progress = progress
         self._members: list[Member] = []
         self._since_s = self._looked_s = time.monotonic()
 
@@ -36,6 +41,8 @@ class Standstill:
             return ""
         self._looked_s = now_s
         members = self._region.members(self._ranks)
+        if self._progress:
+            self._progress.look(members)
         if _progress(members) != _progress(self._members):
             self._since_s = now_s
         self._members = members

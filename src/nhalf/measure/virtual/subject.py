@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,7 +13,8 @@ from nhalf.base.errors import InputError, NhalfError
 from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.probe import VirtualProbe
+from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi import Library
 from nhalf.sites.placement import CORES
@@ -57,11 +58,14 @@ class VirtualSubject(Subject):
         begin = start_virtually(library, command, ranks, network.installed)
         return begin.command, begin.environment
 
-    def opener(self, ranks: int, placement: str) -> Open | None:
+    def opener(self, ranks: int, placement: str, say: Callable[[str], None]) -> Open | None:
         """What starts the probe with the region that its ranks share."""
         network, library = self._parts
         wires = network.machine.wires(ranks, placement)
-        return functools.partial(VirtualProbe, wires, ranks, library)
+        progress = VirtualProgress(
+            lambda text: say(f"{self.title}, {network.machine.host}: {text}")
+        )
+        return functools.partial(VirtualProbe, VirtualRanks(wires, ranks, library, progress))
 
     @property
     def _parts(self) -> tuple[OnNetwork, Library]:

@@ -54,7 +54,9 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
-    provider_needs: ClassVar[str] = "it needs pml cm with mtl ofi"
+    provider_needs: ClassVar[str] = (
+        "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"
+    )
     no_virtual_shared_memory: ClassVar[str] = (
         "Open MPI sends by shared memory with pml ob1 only, which does not take the virtual network"
     )
@@ -138,6 +140,10 @@ class OpenMpi(Vendor):
             "OMPI_MCA_pml": "cm",
             "OMPI_MCA_mtl": "ofi",
             "OMPI_MCA_mtl_ofi_provider_include": provider,
+            # Windows: osc/rdma over the remote access of the same provider.
+            BTL: "self,ofi",
+            "OMPI_MCA_btl_ofi_mode": "0",
+            OSC: "rdma",
         }
 
     def eager_limits(self, library: Library) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Any
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.tolerance import tolerances
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.most_expensive import most_expensive
@@ -19,6 +20,12 @@ SHOWN = 3
 """Causes, calls and operations; --json has all."""
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
+TOLERATED = {
+    "latency_s": "latency grows by",
+    "overhead_s": "the overhead at either end by",
+    "byte_s": "the time of a byte by",
+}
+"""How what is tolerated is said."""
 
 
 def answer_lines(program: Program) -> list[str]:
@@ -27,7 +34,7 @@ def answer_lines(program: Program) -> list[str]:
     """
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
-    for part in (_efficiency, _path, _delays, _operations):
+    for part in (_efficiency, _path, _tolerance, _delays, _operations):
         lines += part(program)
     return lines
 
@@ -51,6 +58,7 @@ def answer_json(program: Program) -> dict[str, Any]:
                 {"call": call, "time_s": seconds} for call, seconds in _descending(path.calls_s)
             ],
         },
+        "tolerance": [vars(tolerance) for tolerance in tolerances(program)],
         "delays": delays(program).to_dicts(),
         "most_expensive": most_expensive(program).head(SHOWN).to_dicts(),
     }
@@ -86,6 +94,17 @@ def _path(program: Program) -> Iterator[str]:
         if seconds / whole_s >= SHARE_MIN
     ]
     yield f"Critical path: {', '.join(parts)}"
+
+
+def _tolerance(program: Program) -> Iterator[str]:
+    added = {tolerance.parameter: tolerance.added_s for tolerance in tolerances(program)}
+    parts = [
+        f"{words} {format_time(amount)}"
+        for parameter, words in TOLERATED.items()
+        if (amount := added.get(parameter)) is not None
+    ]
+    if parts:
+        yield f"1 % is lost where {', or '.join(parts)}"
 
 
 def _on_ranks(computing_s: dict[int, float]) -> str:

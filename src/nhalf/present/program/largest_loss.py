@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from nhalf.base.numbers import times
 from nhalf.decide.program.efficiency import Efficiency
 from nhalf.facts.program.own_time import computing_s
@@ -33,9 +31,10 @@ def first_step(program: Program, tree: Efficiency | None) -> str:
 
 
 def _less_work(program: Program) -> str:
-    seconds = np.array(computing_s(program))
-    ratio = float(seconds.max() / seconds.mean())
-    return f"Rank {int(seconds.argmax())} computes {times(ratio)} the mean: give it less work."
+    seconds = computing_s(program)
+    rank = max(seconds, key=lambda rank: seconds[rank])
+    ratio = seconds[rank] * len(seconds) / sum(seconds.values())
+    return f"Rank {rank} computes {times(ratio)} the mean: give it less work."
 
 
 def _earlier_results(_: Program) -> str:

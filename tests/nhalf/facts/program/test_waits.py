@@ -13,32 +13,7 @@ from nhalf.facts.program.delays import delays
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import waits
 from nhalf.present.program.answer import answer_json, answer_lines
-from tests.nhalf.traced_programs import program
-
-
-def call(
-    rank: int, name: str, kind: str, partner: int, from_s: float, to_s: float, **more: Any
-) -> dict[str, Any]:
-    times_s = {"start_s": from_s, "end_s": to_s, "waiting_s": to_s - from_s}
-    subject = {"rank": rank, "call": name, "kind": kind, "partner": partner, "size_bytes": 8}
-    return {**subject, **times_s, **more}
-
-
-def timed(ranks: int, *calls: dict[str, Any], ends_s: tuple[float, ...] = ()) -> Program:
-    """A program with a timeline, and its calls one by one as the table of calls; its ranks end
-    after 10 s where nothing else is said."""
-    counted = [
-        {
-            **{name: row[name] for name in ("rank", "call", "kind", "partner", "size_bytes")},
-            **{"count": 1, "bytes": row["size_bytes"], "waiting_s": row["waiting_s"]},
-            "time_s": row["end_s"] - row["start_s"],
-        }
-        for row in calls
-    ]
-    made = program(ranks, counted, timeline=calls, detail="timeline", elapsed_s=10.0)
-    for record, end_s in zip(made.trace.ranks, ends_s, strict=False):
-        record.end_s = end_s
-    return made
+from tests.nhalf.traced_programs import call, program, timed
 
 
 def listed(made: Program) -> list[tuple[Any, ...]]:
@@ -146,6 +121,32 @@ def test_ranks_that_seem_to_wait_for_each_other_end() -> None:
     assert path.length_s == pytest.approx(10.0)
 
 
+def test_threads_that_wait_at_once_are_one_wait() -> None:
+    made = timed(
+        3,
+        call(0, "MPI_Recv", "received", 1, 1, 5),
+        call(0, "MPI_Recv", "received", 2, 2, 6, thread=1),
+        call(1, "MPI_Send", "sent", 0, 4, 5),
+        call(2, "MPI_Send", "sent", 0, 5, 6),
+    )
+    assert [row[0] for row in listed(made)] == [0]
+    assert sum(map(sum, caused_s(made).values())) == pytest.approx(3.0)
+
+
+def test_a_rank_of_which_nothing_is_known_is_left_out() -> None:
+    made = timed(
+        3,
+        call(1, "MPI_Recv", "received", 2, 1, 5),
+        call(2, "MPI_Send", "sent", 1, 4, 5),
+    )
+    made.trace.ranks.pop(0)
+    assert set(caused_s(made)) == {1, 2}
+    path = critical_path(made)
+    assert path is not None
+    assert set(path.computing_s) <= {1, 2}
+    assert any("Rank 2 computes" in line or "computing" in line for line in answer_lines(made))
+
+
 def test_the_answer_is_ten_lines_at_most() -> None:
     made = timed(
         3,
@@ -161,6 +162,8 @@ def test_the_answer_is_ten_lines_at_most() -> None:
         "Parallel efficiency 29 % = load balance 54 % x communication 53 %",
         "Communication 53 % = serialisation 73 % x transfer 73 %",
         "Critical path: computing 73 % (on 3 ranks, 73 % of it on rank 0), MPI_Recv 27 %",
+        "1 % is lost where latency grows by 37.5 ms, or the overhead at either end by 18.8 ms, or "
+        "the time of a byte by 4.69 ms",
         "Ranks wait for late ones for 40 % of their time: 78 % of it while rank 0 computes, "
         "22 % of it while rank 1 computes",
         "Most of the ranks' time in MPI: MPI_Recv of 8 B 49 % (5.5 s each), MPI_Send of 8 B 9 % "

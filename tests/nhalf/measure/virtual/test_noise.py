@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -27,6 +28,7 @@ def test_noise_depends_on_its_seed_and_has_its_mean(programs: Path, plain: Path)
     def times(options: str) -> str:
         outcome = tried(str(plain), "mpich", 2, program, options=f"--placement 2x1 {options}")
         assert outcome.exit_code == 0, outcome.stderr
+        assert re.search(r", noise of 20 % by seed [12]$", outcome.stderr.strip())
         return outcome.stdout
 
     first, again, other = (times(f"--noise 20% --seed {seed}") for seed in (1, 1, 2))

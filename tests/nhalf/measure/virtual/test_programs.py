@@ -188,13 +188,6 @@ def test_a_limit_of_memory_is_kept(programs: Path) -> None:
     assert outcome.exit_code == 0, outcome.stderr
 
 
-@pytest.mark.slow
-def test_windows_of_open_mpi_are_refused(programs: Path) -> None:
-    outcome = tried("altix-bx2", "openmpi", 2, built("openmpi", "habits", programs), "window")
-    assert outcome.exit_code == 3
-    assert "one-sided operations of Open MPI bypass the network" in outcome.stderr
-
-
 @pytest.mark.parametrize(
     ("vendor", "variable", "value", "words"),
     [

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
+from nhalf.machines.processor_file import processor
 from nhalf.measure.virtual.launch import Trial, run
 from nhalf.mpi import Library
 from nhalf.mpi.vendors import vendors
+from nhalf.node.described import keep_here
 
 
 def library(vendor: str) -> Library:
@@ -54,3 +57,21 @@ def test_requests_that_say_too_little(
     ended = call("try", *words)
     assert ended.code == 2
     assert message in ended.err
+
+
+def test_a_processor_needs_that_of_here(
+    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    words = ["try", "--machine", "sp2-mpl", "--computing", "power2", "--", "true"]
+    ended = call(*words)
+    assert ended.code == 3
+    assert "the processor here was not measured" in ended.err
+    keep_here(replace(processor("power2"), name="here", clock_hz=667e6))
+    assert "nhalf: computing takes 10.0 times as long on power2 as here" in call(*words).err
+
+
+def test_a_processor_that_is_none(call: Callable[..., Any]) -> None:
+    ended = call("try", "--machine", "sp2-mpl", "--computing", "power9", "--", "true")
+    assert ended.code == 2
+    assert "write none, measured:FACTOR or a processor" in ended.err

@@ -17,7 +17,8 @@ from nhalf.machines.message import Messages
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import library_subject
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.probe import VirtualProbe
+from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi.discover import libraries
 from nhalf.sites.health import Examiner
@@ -26,7 +27,15 @@ from tests.nhalf.measure.virtual.programs import every_library, library_of
 from tests.patience import patience_s
 
 Call = Callable[..., Any]
-SIZES = "0,8,1K,16K,32K,256K,4M"
+SIZES = "0,8,64,256,1K,4K,16K,32K,64K,256K,1M,4M"
+
+PROMISE = """
+[[expect]]
+metric = "time"
+pattern = "pingpong"
+bytes = 8
+at_most = "{bound}"
+"""
 
 
 def points_of(folder: Path) -> list[dict[str, Any]]:
@@ -41,7 +50,7 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     ended = call("run", "--machine", "altix-bx2", *words, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     points = points_of(tmp_path / "run")
-    assert len(points) == 2 * 2 * 7
+    assert len(points) == 2 * 2 * 12
     messages = Messages(catalogue.machine("altix-bx2"))
     curves = {"1x2": messages.within_node, "2x1": messages.between_nodes[0][1]}
     for point in points:
@@ -62,6 +71,15 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     page = (tmp_path / "run/report.html").read_text()
     assert "Message performance of virtual: altix-bx2" in page
     assert "launch of every point: launches are equal" in page
+
+    expected = tmp_path / "expected.toml"
+    for bound, code in (("1.3us", 0), ("1.2us", 1)):
+        expected.write_text(PROMISE.format(bound=bound))
+        assert call("check", tmp_path / "run", "--expect", expected).code == code
+    fitted = call("fit", tmp_path / "run", "--json")
+    assert fitted.code == 0, fitted.err
+    starts_s = [model["segments"][0]["t0_s"] for model in json.loads(fitted.out)["models"]]
+    assert starts_s == pytest.approx([1.25e-6] * 4, rel=1e-2)
 
 
 @pytest.mark.slow
@@ -127,8 +145,8 @@ def test_a_library_that_bypasses_the_network_is_given_up_at_once() -> None:
     machine = VirtualMachine(Messages(catalogue.machine("altix-bx2")), 2)
     command = library_subject(library).command
     begin = start_virtually(library, command, 2, libraries(), {"MPIR_CVAR_NOLOCAL": "0"})
-    wires = machine.wires(2, "2x1")
-    start = functools.partial(VirtualProbe, wires, 2, library, begin.command, begin.environment)
+    ranks = VirtualRanks(machine.wires(2, "2x1"), 2, library, VirtualProgress(print))
+    start = functools.partial(VirtualProbe, ranks, begin.command, begin.environment)
     words = r"bypasses the virtual network: MPI_.* took no time"
     with pytest.raises(LaunchError, match=words) as failure:
         start(patience_s(60.0), Examiner())

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access of libfabric to the memory of other ranks: reads, writes and atomic operations, every form
+// of them as one call.
+#pragma once
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+
+#include <utility>
+#include <vector>
+
+#include "fabric/access.hpp"
+#include "fabric/provider/end.hpp"
+
+namespace nhalf::fabric::provider {
+
+static_assert(static_cast<int>(Operation::sum) == FI_SUM);
+static_assert(static_cast<int>(Operation::write) == FI_ATOMIC_WRITE);
+static_assert(static_cast<int>(Operation::swap_of_mask) == FI_MSWAP);
+static_assert(static_cast<int>(Number::uint64) == FI_UINT64);
+static_assert(static_cast<int>(Number::double_precision) == FI_DOUBLE);
+
+/// Where an access goes, and who hears of its end.
+struct Reaching {
+  fi_addr_t to;
+  void* context = nullptr;
+  std::uint64_t flags = 0;
+  /// Whether the library never hears of it again.
+  bool is_forgotten = false;
+};
+
+inline ssize_t reach(End& end, const Access& access, std::vector<iovec> sent,
+                     std::vector<iovec> received, const Reaching& reaching) {
+  const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(reaching.to);
+  if (!to) return -FI_EINVAL;
+  Asked asked;
+  asked.parts = std::move(received);
+  asked.context = reaching.context;
+  asked.size_bytes = static_cast<std::size_t>(access.size_bytes);
+  asked.counter = access.kind == Access::Kind::get || access.wants_old ? end.of_gets : end.of_puts;
+  asked.is_reported = !reaching.is_forgotten &&
+                      (!end.is_selective_in_sends || (reaching.flags & FI_COMPLETION) != 0);
+  Rank::here().access(*end.endpoint, *to, access, sent, std::move(asked));
+  return 0;
+}
+
+inline std::vector<iovec> listed(const iovec* parts, std::size_t count) {
+  return {parts, parts + count};
+}
+inline std::vector<iovec> listed(const void* data, std::size_t size) {
+  return {iovec{const_cast<void*>(data), size}};
+}
+
+inline Access moved(Access::Kind kind, const std::vector<iovec>& parts, std::uint64_t place,
+                    std::uint64_t key) {
+  Access access;
+  access.kind = kind;
+  access.place = place;
+  access.key = key;
+  access.size_bytes = bytes_in(parts);
+  return access;
+}
+inline ssize_t put(End& end, std::vector<iovec> parts, std::uint64_t place, std::uint64_t key,
+                   const Reaching& reaching) {
+  const auto access = moved(Access::Kind::put, parts, place, key);
+  return reach(end, access, std::move(parts), {}, reaching);
+}
+inline ssize_t get(End& end, std::vector<iovec> parts, std::uint64_t place, std::uint64_t key,
+                   const Reaching& reaching) {
+  const auto access = moved(Access::Kind::get, parts, place, key);
+  return reach(end, access, {}, std::move(parts), reaching);
+}
+
+inline fi_ops_rma* remote_calls() {
+  static fi_ops_rma table{
+      sizeof(fi_ops_rma),
+      [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, std::uint64_t place,
+         std::uint64_t key, void* context) {
+        auto& end = end_of(file);
+        return get(end, listed(data, size), place, key, {from, context, end.send_flags});
+      },
+      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from,
+         std::uint64_t place, std::uint64_t key, void* context) {
+        auto& end = end_of(file);
+        return get(end, listed(parts, count), place, key, {from, context, end.send_flags});
+      },
+      [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
+        return get(end_of(file), listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
+                   all->rma_iov->key, {all->addr, all->context, flags});
+      },
+      [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, std::uint64_t place,
+         std::uint64_t key, void* context) {
+        auto& end = end_of(file);
+        return put(end, listed(data, size), place, key, {to, context, end.send_flags});
+      },
+      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to,
+         std::uint64_t place, std::uint64_t key, void* context) {
+        auto& end = end_of(file);
+        return put(end, listed(parts, count), place, key, {to, context, end.send_flags});
+      },
+      [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
+        return put(end_of(file), listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
+                   all->rma_iov->key, {all->addr, all->context, flags});
+      },
+      [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to, std::uint64_t place,
+         std::uint64_t key) {
+        return put(end_of(file), listed(data, size), place, key, {to, nullptr, 0, true});
+      },
+      lacking<ssize_t, fid_ep*, const void*, std::size_t, void*, std::uint64_t, fi_addr_t,
+              std::uint64_t, std::uint64_t, void*>,
+      lacking<ssize_t, fid_ep*, const void*, std::size_t, std::uint64_t, fi_addr_t, std::uint64_t,
+              std::uint64_t>};
+  return &table;
+}
+
+/// An atomic operation on numbers of a type.
+struct Combining {
+  fi_datatype type;
+  fi_op operation;
+  std::uint64_t place;
+  std::uint64_t key;
+
+  [[nodiscard]] bool is_known() const {
+    const auto type_number = static_cast<unsigned>(type);
+    const auto operation_number = static_cast<unsigned>(operation);
+    return type_number < static_cast<unsigned>(Number::number_of_types) &&
+           operation_number < static_cast<unsigned>(Operation::number_of_operations) &&
+           can_combine(static_cast<Operation>(operation), static_cast<Number>(type));
+  }
+  /// Returns 0 for a type that is not known.
+  [[nodiscard]] std::size_t number_bytes() const {
+    return is_known() ? bytes_of(static_cast<Number>(type)) : 0;
+  }
+  [[nodiscard]] std::vector<iovec> listed(const void* data, std::size_t count) const {
+    return {iovec{const_cast<void*>(data), count * number_bytes()}};
+  }
+  [[nodiscard]] std::vector<iovec> listed(const fi_ioc* parts, std::size_t count) const {
+    std::vector<iovec> bytes;
+    for (std::size_t at = 0; at < count; ++at)
+      bytes.push_back({parts[at].addr, parts[at].count * number_bytes()});
+    return bytes;
+  }
+};
+
+inline ssize_t combine_at(End& end, const Combining& combining, std::vector<iovec> operands,
+                          const std::vector<iovec>& compared, std::vector<iovec> results,
+                          const Reaching& reaching) {
+  if (!combining.is_known()) return -FI_EOPNOTSUPP;
+  Access access;
+  access.kind = Access::Kind::combine;
+  access.operation = static_cast<Operation>(combining.operation);
+  access.type = static_cast<Number>(combining.type);
+  access.place = combining.place;
+  access.key = combining.key;
+  access.wants_old = !results.empty();
+  access.size_bytes = bytes_in(results.empty() ? operands : results);
+  if (access.operation == Operation::read) operands.clear();
+  operands.insert(operands.end(), compared.begin(), compared.end());
+  return reach(end, access, std::move(operands), std::move(results), reaching);
+}
+
+inline Combining combining_of(const fi_msg_atomic& all) {
+  return {all.datatype, all.op, all.rma_iov->addr, all.rma_iov->key};
+}
+
+inline int can_combine_at(fid_ep*, fi_datatype type, fi_op operation, std::size_t* count) {
+  *count = 4096;
+  return Combining{type, operation, 0, 0}.is_known() ? 0 : -FI_EOPNOTSUPP;
+}
+inline int describe_atomic(fid_domain*, fi_datatype type, fi_op operation, fi_atomic_attr* result,
+                           std::uint64_t) {
+  const Combining combining{type, operation, 0, 0};
+  if (!combining.is_known()) return -FI_EOPNOTSUPP;
+  result->count = 4096;
+  result->size = combining.number_bytes();
+  return 0;
+}
+
+/// Calls that change what is there.
+inline void add_changes(fi_ops_atomic& table) {
+  table.write = [](fid_ep* file, const void* data, std::size_t count, void*, fi_addr_t to,
+                   std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                   void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count), {}, {},
+                      {to, context, end.send_flags});
+  };
+  table.writev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, fi_addr_t to,
+                    std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                    void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count), {}, {},
+                      {to, context, end.send_flags});
+  };
+  table.writemsg = [](fid_ep* file, const fi_msg_atomic* all, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
+                      {}, {all->addr, all->context, flags});
+  };
+  table.inject = [](fid_ep* file, const void* data, std::size_t count, fi_addr_t to,
+                    std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation) {
+    const Combining combining{type, operation, place, key};
+    return combine_at(end_of(file), combining, combining.listed(data, count), {}, {},
+                      {to, nullptr, 0, true});
+  };
+  table.writevalid = can_combine_at;
+}
+
+/// Calls that also bring what was there before.
+inline void add_fetches(fi_ops_atomic& table) {
+  table.readwrite = [](fid_ep* file, const void* data, std::size_t count, void*, void* result,
+                       void*, fi_addr_t to, std::uint64_t place, std::uint64_t key,
+                       fi_datatype type, fi_op operation, void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count), {},
+                      combining.listed(result, count), {to, context, end.send_flags});
+  };
+  table.readwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
+                        fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
+                        std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                        void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count), {},
+                      combining.listed(results, result_count), {to, context, end.send_flags});
+  };
+  table.readwritemsg = [](fid_ep* file, const fi_msg_atomic* all, fi_ioc* results, void**,
+                          std::size_t result_count, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
+                      combining.listed(results, result_count), {all->addr, all->context, flags});
+  };
+  table.readwritevalid = can_combine_at;
+}
+
+/// Calls that change what is there on a condition.
+inline void add_swaps(fi_ops_atomic& table) {
+  table.compwrite = [](fid_ep* file, const void* data, std::size_t count, void*,
+                       const void* compared, void*, void* result, void*, fi_addr_t to,
+                       std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
+                       void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(data, count),
+                      combining.listed(compared, count), combining.listed(result, count),
+                      {to, context, end.send_flags});
+  };
+  table.compwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
+                        const fi_ioc* compared, void**, std::size_t compared_count, fi_ioc* results,
+                        void**, std::size_t result_count, fi_addr_t to, std::uint64_t place,
+                        std::uint64_t key, fi_datatype type, fi_op operation, void* context) {
+    auto& end = end_of(file);
+    const Combining combining{type, operation, place, key};
+    return combine_at(end, combining, combining.listed(parts, count),
+                      combining.listed(compared, compared_count),
+                      combining.listed(results, result_count), {to, context, end.send_flags});
+  };
+  table.compwritemsg = [](fid_ep* file, const fi_msg_atomic* all, const fi_ioc* compared, void**,
+                          std::size_t compared_count, fi_ioc* results, void**,
+                          std::size_t result_count, std::uint64_t flags) {
+    const auto combining = combining_of(*all);
+    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
+                      combining.listed(compared, compared_count),
+                      combining.listed(results, result_count), {all->addr, all->context, flags});
+  };
+  table.compwritevalid = can_combine_at;
+}
+
+inline fi_ops_atomic* atomic_calls() {
+  static fi_ops_atomic table = [] {
+    fi_ops_atomic all{};
+    all.size = sizeof all;
+    add_changes(all);
+    add_fetches(all);
+    add_swaps(all);
+    return all;
+  }();
+  return &table;
+}
+
+}  // namespace nhalf::fabric::provider

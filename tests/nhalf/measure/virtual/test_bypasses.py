@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries that were told to go round the virtual network, by ways that programs take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.nhalf.measure.virtual.programs import built, every_library, tried
+
+# Ways of tests/native/fabric/ways.cpp that move something between two ranks.
+WAYS = (
+    *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "alltoall", "scan"),
+    *("reduce_scatter", "alltoallv", "gatherv", "ibarrier", "ibcast", "iallreduce"),
+    *("barrier_init", "allreduce_init", "send", "empty_send", "isend", "send_init"),
+)
+USUAL = (
+    ("mpich", "MPIR_CVAR_NOLOCAL=0", "alltoallv"),
+    ("mpich", "MPIR_CVAR_NOLOCAL=0", "empty_send"),
+    ("intel", "I_MPI_FABRICS=shm:ofi", "allreduce_init"),
+    ("intel", "I_MPI_COLL_INTRANODE=shm", "barrier"),
+)
+WHOLE = [
+    (vendor, setting, way)
+    for vendor, setting in (("mpich", "MPIR_CVAR_NOLOCAL=0"), ("intel", "I_MPI_FABRICS=shm:ofi"))
+    for way in WAYS
+    if (vendor, setting, way) not in USUAL
+]
+REMEDIES = {
+    "mpich": "MPIR_CVAR_NOLOCAL=1 against shared memory",
+    "intel": "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt",
+    "openmpi": "it needs pml cm with mtl ofi, and coll_sm_priority 0",
+}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "setting", "way"),
+    [
+        *USUAL,
+        *(pytest.param(*case, marks=pytest.mark.full) for case in WHOLE),
+        *(
+            pytest.param("openmpi", setting, "allreduce", marks=pytest.mark.full)
+            for setting in ("OMPI_MCA_pml=ob1", "OMPI_MCA_coll_sm_priority=100")
+        ),
+    ],
+)
+def test_a_bypass_is_refused_with_the_setting(
+    vendor: str, setting: str, way: str, programs: Path, plain: Path
+) -> None:
+    program = built(vendor, "ways", programs)
+    outcome = tried(str(plain), vendor, 2, Path("env"), setting, str(program), way)
+    assert outcome.exit_code == 3, outcome.stderr
+    line = outcome.stderr.splitlines()[-1]
+    assert line.startswith("nhalf: error: the library bypasses the virtual network: ")
+    assert REMEDIES[vendor] in line
+
+
+@every_library
+@pytest.mark.parametrize("ranks", [5, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 2))])
+def test_no_honest_way_is_taken_for_a_bypass(
+    vendor: str, ranks: int, programs: Path, plain: Path
+) -> None:
+    outcome = tried(str(plain), vendor, ranks, built(vendor, "ways", programs))
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout == "done\n"
