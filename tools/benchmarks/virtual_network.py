@@ -210,8 +210,8 @@ the [buckets](../guide/no-cluster.md#what-it-shows-and-what-not) of the links at
 rate, which the fitted curve has, but a link that is always busy does not.
 - **Kernels on 4 ranks.** Two ranks share a core: what they compute takes twice as long \
 (`measured:2`), and a message waits until its receiver has the core. The machine file knows no \
-such wait. Messages of class S are short, so it counts; barriers and shorter messages than those \
-below are left out for the same reason.
+such wait, which was not measured by itself. Messages of class S are short, so it counts; \
+barriers and shorter messages than those below are left out for the same reason.
 """
 
 
