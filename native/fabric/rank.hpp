@@ -2,10 +2,7 @@
 // This process as a rank of the virtual machine: its time, its turn, and what it sends and gets.
 #pragma once
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +32,7 @@
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/looks.hpp"
+#include "fabric/membership.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
@@ -52,7 +50,10 @@ class Rank {
   bool open() {
     if (region_ != nullptr) return true;
     const auto number = number_of_launcher();
-    if (!number || !map()) return false;
+    const auto memory = shared_memory();
+    if (!number || memory.empty()) return false;
+    region_ = reinterpret_cast<Region*>(memory.data());
+    region_bytes_ = memory.size();
     wires_ = Wires::read(region_->description.data());
     if (!wires_ || *number >= wires_->ranks()) {
       region_ = nullptr;
@@ -298,29 +299,6 @@ class Rank {
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
   static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
-
-  static std::optional<int> number_of_launcher() {
-    for (const auto* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"})
-      if (const char* text = std::getenv(name)) return std::atoi(text);
-    return std::nullopt;
-  }
-  bool map() {
-    const char* path = std::getenv("NHALF_FABRIC");
-    if (path == nullptr) return false;
-    const int file = ::open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return false;
-    struct stat status{};
-    void* memory = MAP_FAILED;
-    if (fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) > sizeof(Region)) {
-      region_bytes_ = static_cast<std::size_t>(status.st_size);
-      memory =
-          mmap(nullptr, region_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    }
-    close(file);
-    if (memory == MAP_FAILED) return false;
-    region_ = static_cast<Region*>(memory);
-    return true;
-  }
 
   Member& member() { return region_->members[static_cast<std::size_t>(number_)]; }
   [[nodiscard]] const Member& own_member() const {
