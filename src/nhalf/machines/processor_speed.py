@@ -13,23 +13,21 @@ FLOPS = {"fused_multiply_add": 2, "add": 1, "multiply": 1}
 """Floating-point operations of each; which of them a program has is unknown."""
 
 
-def time_ratio(known: Processor, target: Processor) -> ComputingRatio:
-    """The time on the target to that on the known one: a mean, and each part.
+def time_ratio(base: Processor, target: Processor) -> ComputingRatio:
+    """The time on the target to that on the base: a mean, and each part.
 
     The parts are scalar arithmetic, loads and stores.
 
     A program is limited by one of them, which is unknown, so that all have equal weight; caches
     and memory are not in it. Raises InputError if nothing is described of both processors.
     """
-    known_per_s, target_per_s = _rates_per_s(known), _rates_per_s(target)
+    base_per_s, target_per_s = _rates_per_s(base), _rates_per_s(target)
     each_ratio = {
-        name: rate / target_per_s[name]
-        for name, rate in known_per_s.items()
-        if name in target_per_s
+        name: rate / target_per_s[name] for name, rate in base_per_s.items() if name in target_per_s
     }
     if not each_ratio:
         raise InputError(
-            f"processors {known.name} and {target.name} have no rates in common",
+            f"processors {base.name} and {target.name} have no rates in common",
             "describe add, multiply, load or store of both",
         )
     mean_log = sum(map(math.log, each_ratio.values())) / len(each_ratio)
