@@ -48,6 +48,7 @@ def waits(program: Program) -> pl.DataFrame:
     return rows.filter(before_s.is_null() | (pl.col("from_s") >= before_s))
 
 
+@fact
 def _for_senders(program: Program) -> pl.DataFrame:
     late = matched(program).filter(pl.col("late_sender_s") > 0)
     return late.select(
@@ -61,6 +62,7 @@ def _for_senders(program: Program) -> pl.DataFrame:
     )
 
 
+@fact
 def _for_receivers(program: Program) -> pl.DataFrame:
     """Blocking sends that ended after their receive began; one that ended before waited for
     something else.
@@ -81,6 +83,7 @@ def _for_receivers(program: Program) -> pl.DataFrame:
     )
 
 
+@fact
 def _at_collectives(program: Program) -> pl.DataFrame:
     """Each rank's wait for the last one; for the root only, or by the root only, where it is so."""
     rows = numbered(program).filter(pl.col("kind") == "collective")
