@@ -80,7 +80,7 @@ PLACES = (
     Place("examples/virtual/round-numbers.toml", 128, "128x1"),
 )
 START_UP = {"intel": 32}
-"""Ranks beyond which a library takes minutes to start on a busy machine."""
+"""Ranks to which a library is limited, to save time."""
 LIBRARIES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 """Each with the vendor whose compiler makes programs for it."""
 

@@ -39,9 +39,8 @@ REMEDIES = {
     [
         *USUAL,
         *(pytest.param(*case, marks=pytest.mark.full) for case in WHOLE),
-        *(
-            pytest.param("openmpi", setting, "allreduce", marks=pytest.mark.full)
-            for setting in ("OMPI_MCA_pml=ob1", "OMPI_MCA_coll_sm_priority=100")
+        pytest.param(
+            "openmpi", "OMPI_MCA_coll_sm_priority=100", "allreduce", marks=pytest.mark.full
         ),
     ],
 )
@@ -54,6 +53,16 @@ def test_a_bypass_is_refused_with_the_setting(
     line = outcome.stderr.splitlines()[-1]
     assert line.startswith("nhalf: error: the library bypasses the virtual network: ")
     assert REMEDIES[vendor] in line
+
+
+@pytest.mark.full
+def test_another_way_of_open_mpi_to_its_network_gives_no_times(programs: Path, plain: Path) -> None:
+    """It sends by what is there for windows, and crashes."""
+    program = built("openmpi", "ways", programs)
+    words = (Path("env"), "OMPI_MCA_pml=ob1", str(program), "allreduce")
+    outcome = tried(str(plain), "openmpi", 2, *words)
+    assert outcome.exit_code == 1
+    assert outcome.stderr.splitlines()[-1].endswith("ended without MPI_Finalize")
 
 
 @every_library
