@@ -19,9 +19,9 @@ namespace nhalf::fabric {
 class Completed {
  public:
   explicit Completed(const roles::Role& role) : flag_(role.flag) {
-    if (role.freed.count > 0) Operations::of_process().remove(*role.freed.first);
+    if (role.freed.count > 0) begun_operations().remove(*role.freed.first);
     for (int at = 0; at < role.completed.count && number_ < operations_.size(); ++at) {
-      auto* operation = Operations::of_process().find(role.completed.first[at]);
+      auto* operation = begun_operations().find(role.completed.first[at]);
       if (operation != nullptr && operation->is_active) operations_[number_++] = operation;
     }
   }
@@ -54,13 +54,13 @@ inline void note_begun(const roles::Role& role, const char* name, MPI_Request re
   const bool is_sent = role.must_move ? operation.ranks > 0 : role.sent.messages > 0;
   if (is_sent) operation.sent = role.sent;
   if (!operation.is_persistent) Guard::of_process().note_sent(operation.sent);
-  Operations::of_process().note(request, operation);
+  begun_operations().note(request, operation);
 }
 
 /// Notes that persistent operations begin once more.
 inline void note_started(const roles::Requests& requests, Picoseconds begin) {
   for (int at = 0; at < requests.count; ++at) {
-    auto* operation = Operations::of_process().find(requests.first[at]);
+    auto* operation = begun_operations().find(requests.first[at]);
     if (operation == nullptr || !operation->is_persistent) continue;
     operation->is_active = true;
     operation->begin = begin;

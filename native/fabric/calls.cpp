@@ -93,7 +93,7 @@ int stayed(const Interface& network, const roles::Role& role, const Partner& par
   const int error = run();
   if (error != MPI_SUCCESS) return error;
   completed.check(network);
-  if (role.made != nullptr) Receives::of_process().note(*role.made, role.partner);
+  if (role.made != nullptr) latest_receives().note(*role.made, role.partner);
   note<call>(network, role, request, begin);
   return error;
 }

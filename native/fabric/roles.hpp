@@ -264,8 +264,7 @@ inline int taken(const Caller&, MPI_Message) {
 /// Returns what the first of these requests that receives something waits for.
 inline Role awaited(int count, const MPI_Request* requests) {
   for (int at = 0; at < count; ++at)
-    if (const auto* partner = Receives::of_process().find(requests[at]))
-      return {.partner = *partner};
+    if (const auto* partner = latest_receives().find(requests[at])) return {.partner = *partner};
   return {};
 }
 struct WaitOne {

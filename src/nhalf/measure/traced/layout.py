@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from nhalf.base.errors import InputError
-from nhalf.measure.traced.virtual_machine import VirtualMachine
+from nhalf.measure.traced.virtual_machine import TracedMachine
 
 VERSIONS = (1, 2)
 MAGIC = b"NHALFTRC"
@@ -149,7 +149,7 @@ class ProcessFile(msgspec.Struct):
     finished: bool = False
     lost: list[str] = []
     others: str = ""
-    virtual: VirtualMachine | None = None
+    virtual: TracedMachine | None = None
 
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""

@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.measure.traced.virtual_machine import VirtualMachine
+from nhalf.measure.traced.virtual_machine import TracedMachine
 
 VERSION = 1
 """Version of the folder: raised when an older reader would misread a newer trace."""
@@ -147,7 +147,7 @@ class Trace(msgspec.Struct):
     exit_code: int | None
     notes: list[str] = []
     version: int = VERSION
-    virtual: VirtualMachine | None = None
+    virtual: TracedMachine | None = None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ TRACE_FIRST = "nhalf trace goes before nhalf try"
 REMEDY = "write: nhalf trace -- nhalf try --machine M --ranks N -- ./program"
 
 
-class VirtualMachine(msgspec.Struct, frozen=True):
+class TracedMachine(msgspec.Struct, frozen=True):
     """A machine of record, the node of each rank, and how computing was counted.
 
     `computing_factor` is by how much the processor's time was multiplied, 0 if it did not count.

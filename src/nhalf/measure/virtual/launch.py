@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, VirtualMachine
+from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
 from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence, Region
 from nhalf.measure.virtual.standstill import Standstill
@@ -110,9 +108,7 @@ def run(
 
 def _about(trial: Trial) -> dict[str, str]:
     """What ranks that are traced say of their machine."""
-    machine = VirtualMachine(
-        trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor
-    )
+    machine = TracedMachine(trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor)
     return {VARIABLE: msgspec.json.encode(machine).decode()}
 
 
@@ -176,10 +172,7 @@ def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
     """End a launcher that has not ended, which may say nothing any more, and all ranks."""
     if process.poll() is None:
         process.kill()
-    for member in region.members(ranks):
-        if member.presence in (Presence.ACTIVE, Presence.FINISHED):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(member.process, signal.SIGKILL)
+    region.kill_ranks(ranks)
     # Ranks that have not come to MPI_Init are no members.
     stop_session(process)
     stop_group(process)

@@ -12,11 +12,10 @@ from typing import Any, Self
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read, write
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.virtual.wires import description, nodes_of
+from nhalf.measure.virtual.wires import description, nodes_of, ranks_per_node
 from nhalf.sites.hosts import Host
 from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
@@ -56,7 +55,7 @@ class VirtualMachine:
     @cached_property
     def site(self) -> Site:
         """The nodes of the machine as hosts."""
-        cores = _ranks_per_node(self.messages.machine)
+        cores = ranks_per_node(self.messages.machine)
         hosts = tuple(Host(f"node-{number}", cores) for number in range(self.nodes_used))
         return Site(hosts, "", self.host)
 
@@ -81,7 +80,7 @@ class VirtualMachine:
     def for_ranks(cls, messages: Messages, ranks: int, placements: Sequence[Placement]) -> Self:
         """The machine with as many nodes as ranks fill, or a placement needs, two at least."""
         network = messages.machine.network
-        needed = [-(-ranks // _ranks_per_node(messages.machine)), *(p.hosts for p in placements), 2]
+        needed = [-(-ranks // ranks_per_node(messages.machine)), *(p.hosts for p in placements), 2]
         most = network.topology.nodes if network and network.topology.nodes else max(needed)
         return cls(messages, min(max(needed), most))
 
@@ -114,7 +113,3 @@ def once(plan: Plan, timeout_s: float) -> Plan:
     """A plan with one launch of everything: further ones would take the same virtual time."""
     blocks = [msgspec.structs.replace(block, launches=1) for block in plan.blocks]
     return msgspec.structs.replace(plan, blocks=blocks, launches=1, timeout_s=timeout_s)
-
-
-def _ranks_per_node(machine: Machine) -> int:
-    return (machine.node.ranks if machine.node else 1) or 1

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +11,7 @@ from nhalf.base.processes import stop_session
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.traced.virtual_machine import REGION
 from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.region import Presence, Region
+from nhalf.measure.virtual.region import Region
 from nhalf.measure.virtual.start import BYPASS, error_of, surroundings
 from nhalf.mpi import Library
 from nhalf.sites.health import Examiner
@@ -58,7 +55,11 @@ class VirtualProbe(Probe):
         self._virtual_ranks = ranks
         self._region = Region(ranks.wires)
         own = {**environment, REGION: str(self._region.path)}
-        super().__init__(tokens, own, timeout_s, examiner, surroundings())
+        try:
+            super().__init__(tokens, own, timeout_s, examiner, surroundings())
+        except BaseException:
+            self._region.close()
+            raise
 
     def _look(self, timeout_s: float) -> list[int]:
         """Wait as `Probe` does; raises LaunchError once the ranks have stopped."""
@@ -74,9 +75,7 @@ class VirtualProbe(Probe):
     def kill(self) -> None:
         """End every process of the launch."""
         super().kill()
-        for member in self._region.members(self._virtual_ranks.number):
-            if member.presence in (Presence.ACTIVE, Presence.FINISHED):
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(member.process, signal.SIGKILL)
+        self._region.kill_ranks(self._virtual_ranks.number)
         if self._process.returncode != 0:
             stop_session(self._process)
+        self._region.close()

@@ -10,7 +10,9 @@ from __future__ import annotations
 import enum
 import os
 import resource
+import signal
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -100,7 +102,13 @@ class Region:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory back once no rank uses it; safe to call twice."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
 
     @property
     def path(self) -> Path:
@@ -130,3 +138,11 @@ class Region:
             Member(process, Presence(presence), now_ps, messages, size_bytes)
             for process, presence, now_ps, messages, size_bytes in _MEMBER.iter_unpack(content)
         ]
+
+    def kill_ranks(self, ranks: int) -> None:
+        """End every rank that takes part; nothing where the memory was given back."""
+        members = self.members(ranks) if self._file >= 0 else []
+        for member in members:
+            if member.presence in (Presence.ACTIVE, Presence.FINISHED):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(member.process, signal.SIGKILL)

@@ -38,12 +38,17 @@ class Noise:
 NO_NOISE = Noise()
 
 
+def ranks_per_node(machine: Machine) -> int:
+    """How many ranks a node holds; one where the machine file does not say."""
+    return (machine.node.ranks if machine.node else 1) or 1
+
+
 def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
     """The node of every rank: as a layout such as 4x2 says, else node after node is filled.
 
     Raises InputError for a layout that is none, or more ranks than the machine or a node holds.
     """
-    per_node = (machine.node.ranks if machine.node else 1) or 1
+    per_node = ranks_per_node(machine)
     layout = _layout(ranks, placement, per_node)
     nodes = [layout.host_of(rank) for rank in range(ranks)]
     # A file without a network says nothing of how many nodes there are.

@@ -6,11 +6,16 @@ from __future__ import annotations
 import os
 import resource
 import struct
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from nhalf.base.errors import MissingError
+from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.virtual import region as module
+from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import (
     LEAST_BYTES,
     MEMBERS_AT,
@@ -20,6 +25,8 @@ from nhalf.measure.virtual.region import (
     Region,
     Stopped,
 )
+from nhalf.mpi import Library
+from nhalf.sites.health import Examiner
 
 
 def test_a_region_has_its_description_and_nothing_else() -> None:
@@ -29,7 +36,11 @@ def test_a_region_has_its_description_and_nothing_else() -> None:
         assert region.stopped is None
         assert [member.presence for member in region.members(2)] == [Presence.ABSENT] * 2
         os.close(file)
-    assert not region.path.exists()
+        path = region.path
+        assert path.exists()
+    assert not path.exists()
+    region.close()
+    region.kill_ranks(2)
 
 
 def test_what_ranks_write_is_read() -> None:
@@ -81,3 +92,16 @@ def test_a_limit_that_leaves_too_little_is_named(
     monkeypatch.setattr(resource, "getrlimit", lambda limit: (limits.get(limit, -1), -1))
     with pytest.raises(MissingError, match=f"to the virtual network; .*ulimit {option} unlimited"):
         Region("")
+
+
+@pytest.mark.parametrize("command", [["false"], ["sh", "-c", "echo; exit 0"], ["none-such"]])
+def test_a_launch_gives_its_memory_back(command: list[str]) -> None:
+    library = Library("mpich-1", "mpich", "1", Path("none"), None, "hydra", True, None, "prefix")
+    ranks = VirtualRanks("nodes 0 1\n", 2, library, VirtualProgress(print))
+    with pytest.raises(LaunchError):
+        VirtualProbe(ranks, command, {}, 20.0, Examiner())
+    links = []
+    for path in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            links.append(os.readlink(path))
+    assert not [link for link in links if "nhalf-fabric" in link]

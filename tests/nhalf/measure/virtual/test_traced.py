@@ -18,7 +18,7 @@ from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.traced.tables import DESCRIPTION, TABLES
-from nhalf.measure.traced.virtual_machine import REGION, VirtualMachine
+from nhalf.measure.traced.virtual_machine import REGION, TracedMachine
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.preload import preload
 from tests.nhalf.measure.virtual.programs import (
@@ -63,7 +63,7 @@ def test_a_trace_has_the_machines_times_and_repeats_itself(
     for table in TABLES:
         first, second = (getattr(one, table) for one in made)
         assert first.equals(second), table
-    assert made[0].trace.virtual == VirtualMachine("plain", (0, 0, 1, 1))
+    assert made[0].trace.virtual == TracedMachine("plain", (0, 0, 1, 1))
     assert made[0].hosts == ("node0", "node0", "node1", "node1")
     counts = made[0].calls.group_by("call").agg(pl.col("count", "bytes").sum())
     assert {row[0]: row[1:] for row in counts.iter_rows()} == {
