@@ -19,6 +19,10 @@ DIFFERS_RATE = 0.005
 """The rate at which equal ways are said to differ, at most."""
 EQUAL_RATE = 0.05
 """The rate at which the interval that shows equality misses the truth, at each look."""
+SHOWN_RATE = 0.01
+"""The rate at which the interval of equal ways excludes equality, so that more rounds follow."""
+COMPARED = (*LOOKS, 36, 54)
+"""The numbers of rounds after which A and B are compared; the last only while that is unclear."""
 ATTEMPTS_MOST = 4
 CARRIES_TOO = 0.5
 """Everything else carries the effect as well if its share is at least this."""
@@ -83,20 +87,23 @@ class Investigation:
             self.is_different = False
             return
         begin = len(self.turns.rounds)
-        rate = DIFFERS_RATE / len(LOOKS)
+        rate = DIFFERS_RATE / len(COMPARED)
         least = math.log1p(self.least_share)
-        for number in range(1, LOOKS[-1] + 1):
+        for number in range(1, COMPARED[-1] + 1):
             self.turns.take([a, b])
             logs = differences(self.turns.rounds[begin:], b, a)
             self.difference = exact(logs[0]) if self.turns.is_exact else Effect.of(logs)
-            if not self.turns.is_exact and number not in LOOKS:
+            if not self.turns.is_exact and number not in COMPARED:
                 continue
             if self.difference.is_proven(rate) and abs(self.difference.log_ratio) >= least:
                 self.is_different = True
                 return
-            if self.turns.is_exact or self.difference.is_within(least, EQUAL_RATE):
-                break
-        self.is_different = False
+            is_within = self.difference.is_within(least, EQUAL_RATE)
+            is_shown = self.difference.is_proven(SHOWN_RATE)
+            if self.turns.is_exact or is_within or (number >= LOOKS[-1] and not is_shown):
+                self.is_different = False
+                return
+        self.why_ended = "the difference is not proven: launches differ too much by themselves"
 
     def _explain(self, base: Mixture, top: Mixture) -> None:
         """Search and prove; then search in everything else if it carries the effect as well."""

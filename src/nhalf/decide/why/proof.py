@@ -25,7 +25,7 @@ import numpy as np
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.search import LEAST_SHARE
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import Round, Turns, differences
+from nhalf.decide.why.turns import OutOfTime, Round, Turns, differences
 from nhalf.statistics.intervals import Floats, Interval
 from nhalf.statistics.student import student_quantile
 
@@ -99,11 +99,19 @@ class Proving:
     false_share: float
 
     def run(self) -> Proof:
-        """Launch in turns until every member is proven, or the last look is over."""
+        """Launch in turns until every member is proven, or the last look is over.
+
+        A budget that ends after a member was proven does not undo that.
+        """
         begin, launches = len(self.turns.rounds), self.turns.launches
         proof = self._judged(begin, launches)
         for number in range(1, LOOKS[-1] + 1):
-            self.turns.take(self._mixtures)
+            try:
+                self.turns.take(self._mixtures)
+            except OutOfTime:
+                if proof.holds:
+                    return proof
+                raise
             if self.turns.is_exact or number in LOOKS:
                 proof = self._judged(begin, launches)
                 if self.turns.is_exact or self._is_done(proof, number):

@@ -23,7 +23,7 @@ from nhalf.decide.why.turns import Turns, differences
 
 SEARCH_RATE = 0.01
 """The rate of a wrong turn at one look of one step, about."""
-ROUNDS_LEAST, ROUNDS_MOST = 2, 12
+ROUNDS_MOST = 12
 LEAST_SHARE = 0.1
 """A part of the difference below this share is not searched for."""
 PRIOR_DEGREES_MOST = 8
@@ -77,11 +77,10 @@ class Search:
         if not self.turns.runs(low):
             return True
         begin = len(self.turns.rounds)
-        for number in range(1, ROUNDS_MOST + 1):
+        missing = exact(0.0)
+        for _ in range(ROUNDS_MOST):
             self.turns.take([low, self.top])
             missing = self._effect(begin, self.top, low)
-            if not self.turns.is_exact and number < ROUNDS_LEAST:
-                continue
             if missing.is_within(least, SEARCH_RATE):
                 return False
             if missing.is_proven(SEARCH_RATE):
@@ -99,13 +98,10 @@ class Search:
             self.suspicion.within = tuple(candidates[first:last])
             # What does not run without a partner has no effect without it, either.
             lacking = chain[first] if self.turns.runs(chain[first]) else self.base
-            middle = self._running_between(chain, first, last)
-            if middle is None:
+            middle, is_before = self._halved(chain, lacking, first, last)
+            if is_before is None:
                 break
-            if self._is_before(lacking, chain[middle], chain[last]):
-                last = middle
-            else:
-                first = middle
+            first, last = (first, middle) if is_before else (middle, last)
         return frozenset(candidates[first:last])
 
     def _smaller(self, low: Mixture, group: Mixture) -> Mixture:
@@ -120,7 +116,7 @@ class Search:
             self.suspicion.within = tuple(members)
             for begin in range(0, len(members), size):
                 fewer = group - frozenset(members[begin : begin + size])
-                if self._has_effect(lacking, low | fewer, low | group):
+                if self._is_before(lacking, low | fewer, low | group):
                     group, parts = fewer, min(max(parts - 1, 2), len(fewer))
                     break
             else:
@@ -129,28 +125,34 @@ class Search:
                 parts = min(2 * parts, len(group))
         return group
 
-    def _has_effect(self, low: Mixture, mixture: Mixture, high: Mixture) -> bool:
-        return self.turns.runs(mixture) and self._is_before(low, mixture, high)
+    def _halved(
+        self, chain: Sequence[Mixture], lacking: Mixture, first: int, last: int
+    ) -> tuple[int, bool | None]:
+        """The place nearest to the middle whose mixture runs, and whether the effect is before it.
 
-    def _running_between(self, chain: Sequence[Mixture], first: int, last: int) -> int | None:
-        """The place nearest to the middle whose mixture runs; None if there is none."""
+        None if no mixture between runs.
+        """
         middle = (first + last) // 2
         for place in sorted(range(first + 1, last), key=lambda place: abs(place - middle)):
-            if self.turns.runs(chain[place]):
-                return place
-        return None
+            is_before = self._is_before(lacking, chain[place], chain[last])
+            if is_before is not None:
+                return place, is_before
+        return middle, None
 
-    def _is_before(self, low: Mixture, middle: Mixture, high: Mixture) -> bool:
-        """Whether the larger part of the effect comes before `middle`."""
+    def _is_before(self, low: Mixture, middle: Mixture, high: Mixture) -> bool | None:
+        """Whether the larger part of the effect comes before `middle`; None if that does not run.
+
+        With what is known of the spread one round may be enough.
+        """
         begin = len(self.turns.rounds)
         before = after = contrast = exact(0.0)
-        for number in range(1, ROUNDS_MOST + 1):
+        for _ in range(ROUNDS_MOST):
             self.turns.take([low, middle, high])
+            if middle in self.turns.fails:
+                return None
             before = self._effect(begin, middle, low)
             after = self._effect(begin, high, middle)
             contrast = self._contrast(begin, low, middle, high)
-            if not self.turns.is_exact and number < ROUNDS_LEAST:
-                continue
             has_both = before.is_proven(SEARCH_RATE) and after.is_proven(SEARCH_RATE)
             if has_both or contrast.is_proven(SEARCH_RATE):
                 break

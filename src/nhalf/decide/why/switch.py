@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 Mixture = frozenset[int]
 """The switches, by number, that stand as in B; all others stand as in A."""
+
 A_ALONE: Mixture = frozenset()
 
 
@@ -23,6 +24,11 @@ class Switch:
     def title(self) -> str:
         """The difference as text: 'FI_PROVIDER: – → tcp'."""
         return f"{self.name}: {self.a} → {self.b}"
+
+    @property
+    def title_of_sides(self) -> str:
+        """Both values: '– → tcp'."""
+        return f"{self.a} → {self.b}"
 
     @property
     def as_in_b(self) -> str:
