@@ -75,6 +75,12 @@ class Vendor(Launcher):
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
+    settings: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of the variables that set the library."""
+
+    needed_settings: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of those among them without which it may not start."""
+
     daemon_ranks_max: ClassVar[int] = 0
     """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
 

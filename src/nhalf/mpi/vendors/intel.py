@@ -49,6 +49,11 @@ class Intel(Hydra):
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
+    settings: ClassVar[tuple[str, ...]] = ("I_MPI_",)
+    needed_settings: ClassVar[tuple[str, ...]] = (
+        *("I_MPI_ROOT", "I_MPI_PMI", "I_MPI_HYDRA", "I_MPI_OFI_LIBRARY", "I_MPI_INFO"),
+        *("I_MPI_CC", "I_MPI_CXX", "I_MPI_FC", "I_MPI_F77", "I_MPI_F90", "I_MPI_DEBUG"),
+    )
 
     no_virtual_shared_memory: ClassVar[str] = (
         "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"

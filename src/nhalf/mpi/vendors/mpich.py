@@ -73,6 +73,8 @@ class Mpich(Hydra):
     turn: ClassVar[int] = 9
     wheel: ClassVar[Wheel | None] = Wheel("mpich", "5.0.2")
     compiler_variable: ClassVar[str] = "MPICH_CXX"
+    settings: ClassVar[tuple[str, ...]] = ("MPIR_CVAR_", "MPICH_ASYNC", "MPICH_NEMESIS")
+    needed_settings: ClassVar[tuple[str, ...]] = ("MPIR_CVAR_PMI", "MPIR_CVAR_DEBUG")
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 

@@ -53,6 +53,22 @@ class OpenMpi(Vendor):
     compiler_variable: ClassVar[str] = "OMPI_CXX"
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
+    settings: ClassVar[tuple[str, ...]] = ("OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_")
+    needed_settings: ClassVar[tuple[str, ...]] = tuple(
+        f"{family}{framework}"
+        for family in ("OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_")
+        for framework in (
+            "plm",
+            "ras",
+            "rmaps",
+            "orte",
+            "prte",
+            "ess",
+            "oob",
+            "mca_base_",
+            "mpi_show",
+        )
+    )
 
     provider_needs: ClassVar[str] = (
         "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"
