@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import BOTH, LAUNCHERS
 
@@ -11,7 +14,10 @@ ALIASES = {"np": "n"}
 
 
 def launcher_options(launch: LaunchCommand) -> dict[str, tuple[str, ...]]:
-    """The words of each option by its name; those of one that stands twice follow one another."""
+    """The words of each option by its name without dashes, once for every time that it is given.
+
+    Those of one that is given twice follow one another.
+    """
     table = LAUNCHERS.get(launch.family, BOTH)
     options: dict[str, tuple[str, ...]] = {}
     at = 0
@@ -20,7 +26,13 @@ def launcher_options(launch: LaunchCommand) -> dict[str, tuple[str, ...]]:
         bare = option.partition("=")[0].lstrip("-")
         values = 0 if "=" in option else table.values.get(bare, 0)
         words = launch.options[at : at + 1 + values]
-        name = f"-{ALIASES.get(bare, bare)}" if bare else option
+        name = ALIASES.get(bare, bare)
         options[name] = (*options.get(name, ()), *words)
         at += 1 + values
     return options
+
+
+def option_value(words: Sequence[str]) -> str:
+    """The value of an option from its words; 'set' for one without a value."""
+    values = [word.partition("=")[2] if "=" in word else word for word in words]
+    return shlex.join(word for word in values if not word.startswith("-")) or "set"

@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nhalf.decide.history.around import ABSENT
+
 Mixture = frozenset[int]
 """The switches, by number, that stand as in B; all others stand as in A."""
 
+SET = "set"
+"""What stands for the value of an option that has none."""
 A_ALONE: Mixture = frozenset()
 
 
@@ -32,7 +36,11 @@ class Switch:
 
     @property
     def as_in_b(self) -> str:
-        """The switch as it stands in B: 'FI_PROVIDER=tcp'."""
+        """The switch as it stands in B: 'FI_PROVIDER=tcp', '--bind-to none', 'X left out'."""
+        if self.b == ABSENT:
+            return f"{self.name} left out"
+        if self.name.startswith("-"):
+            return self.name if self.b == SET else f"{self.name} {self.b}"
         return f"{self.name}={self.b}"
 
     def as_json(self) -> dict[str, str]:

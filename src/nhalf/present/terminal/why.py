@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
-from nhalf.decide.history.around import ABSENT
 from nhalf.present.terminal.tables import house_table, print_table
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from nhalf.decide.why.explanation import Cause, Explanation
     from nhalf.decide.why.investigate import Investigation
-    from nhalf.decide.why.switch import Switch
     from nhalf.decide.why.ways import Ways
     from nhalf.statistics.intervals import Interval
 
@@ -95,20 +93,19 @@ def _equal(explained: Explanation) -> str:
 def _difference(explained: Explanation) -> str:
     """How A and B differ, measured now and in their records."""
     ratio, ways = explained.ratio, explained.ways
+    recorded = "" if ways.recorded_ratio is None else f"as recorded {change(ways.recorded_ratio)}"
     if ratio is None:
-        return "A and B were not compared"
+        return f"B against A: {recorded or 'not compared'}"
     seconds = f"{format_time(explained.a_s)} → {format_time(explained.b_s)}"
     exactly = "" if ways.are_exact else f", ratio {_between(ratio)}"
     text = f"B against A: {change(ratio.median)} ({seconds}{exactly}; {ways.timed})"
-    if ways.recorded_ratio is not None:
-        text += f"; as recorded {change(ways.recorded_ratio)}"
-    return text
+    return f"{text}; {recorded}" if recorded else text
 
 
 def _carries(cause: Cause) -> str:
     """The sentence on one set."""
     switches = [switch for member in cause.members for switch in member.switches]
-    joined = " and ".join(_as_in_b(switch) for switch in switches)
+    joined = " and ".join(_short(switch.as_in_b) for switch in switches)
     verb = "carries" if len(switches) == 1 else "carry"
     together = " only together" if cause.is_joint else ""
     text = f"{joined}{together} {verb} {_share(cause.share)} of the difference"
@@ -120,19 +117,16 @@ def _carries(cause: Cause) -> str:
     return f"{text}; everything else {amount}"
 
 
-def _as_in_b(switch: Switch) -> str:
-    return f"{switch.name} left out" if switch.b == ABSENT else _short(switch.as_in_b)
-
-
 def _show_cause(console: Console, explained: Explanation, cause: Cause) -> None:
+    rounds = "exact" if explained.ways.are_exact else f"{cause.rounds} rounds"
     table = house_table("switch", "A", "B", "its share", "its effect", "proof")
     for member in cause.members:
-        proof = "needed to run" if member.is_needed else f"{cause.rounds} rounds"
-        share, effect = _share(member.share), change(member.ratio.median) if member.ratio else "–"
+        proof = "needed to run" if member.is_needed else rounds
+        effect = change(member.ratio.median) if member.ratio else "–"
         for switch in member.switches:
-            table.add_row(switch.name, _short(switch.a), _short(switch.b), share, effect, proof)
-    remainder = _share(cause.remainder_share)
-    table.add_row("everything else", "", "", remainder, "", f"{cause.rounds} rounds")
+            sides = _short(switch.a), _short(switch.b)
+            table.add_row(switch.name, *sides, _share(member.share), effect, proof)
+    table.add_row("everything else", "", "", _share(cause.remainder_share), "", rounds)
     print_table(table, console)
     if not explained.ways.are_exact:
         console.print(

@@ -9,7 +9,7 @@ one: the launchers of different libraries with their options and programs.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.history.around import ABSENT
 from nhalf.decide.why.switch import Mixture, Switch
 from nhalf.mpi import Library
-from nhalf.mpi.launch_options import launcher_options
+from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_script import LaunchScript
 from nhalf.mpi.launch_settings import (
     LaunchCommand,
@@ -184,19 +184,13 @@ def _variables(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
 
 def _options(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
     was, became = launcher_options(a), launcher_options(b)
-    return [
-        _Part(Switch(name, _value(was, name), _value(became, name)), OPTION, name)
-        for name in dict.fromkeys([*was, *became])
-        if _value(was, name) != _value(became, name)
-    ]
-
-
-def _value(options: Mapping[str, Sequence[str]], name: str) -> str:
-    """An option's value; 'set' for one without, '–' where it is not given."""
-    if name not in options:
-        return ABSENT
-    values = [word.partition("=")[2] if "=" in word else word for word in options[name]]
-    return shlex.join(word for word in values if not word.startswith("-")) or "set"
+    parts = []
+    for name in dict.fromkeys([*was, *became]):
+        sides = [option_value(side[name]) if name in side else ABSENT for side in (was, became)]
+        if sides[0] != sides[1]:
+            spelled = (was.get(name) or became[name])[0].partition("=")[0]
+            parts.append(_Part(Switch(spelled, *sides), OPTION, name))
+    return parts
 
 
 def _words(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
