@@ -33,8 +33,8 @@ LOOKS = (4, 6, 8, 12, 16, 24)
 """The numbers of rounds after which there is a test."""
 FALSE_RATE = 0.005
 """The rate at which a whole search names a switch without an effect, at most."""
-JOINT = 1.5
-"""Members act together if what is lost without each adds up to more than this multiple."""
+JOINT = 0.8
+"""Members act only together if this part of the effect, or more, is lost without each."""
 SHARE_CONFIDENCE = 0.95
 SHARE_REACH = 0.1
 """More rounds follow while the interval of a share reaches further than this."""
@@ -75,11 +75,11 @@ class Proof:
 
     @property
     def is_joint(self) -> bool:
-        """Whether members have the effect only together: without either, much of it is gone."""
+        """Whether members have the effect only together: without any of them it is gone."""
         shares = [member.share.median for member in self.members if member.share]
         if len(shares) < 2 or self.share is None:
             return False
-        return sum(shares) > JOINT * self.share.median
+        return all(share >= JOINT * self.share.median for share in shares)
 
     @property
     def holds(self) -> bool:

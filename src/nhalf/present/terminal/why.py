@@ -105,7 +105,7 @@ def _difference(explained: Explanation) -> str:
 def _carries(cause: Cause) -> str:
     """The sentence on one set."""
     switches = [switch for member in cause.members for switch in member.switches]
-    joined = " and ".join(_short(switch.as_in_b) for switch in switches)
+    joined = _and([_short(switch.as_in_b) for switch in switches])
     verb = "carries" if len(switches) == 1 else "carry"
     together = " only together" if cause.is_joint else ""
     text = f"{joined}{together} {verb} {_share(cause.share)} of the difference"
@@ -154,6 +154,11 @@ def _show_limits(console: Console, explained: Explanation) -> None:
             markup=False,
             soft_wrap=True,
         )
+
+
+def _and(texts: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 def _listed(texts: Sequence[str]) -> str:

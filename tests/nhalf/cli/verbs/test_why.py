@@ -132,7 +132,7 @@ def test_runs_of_the_model_machine(call: Call, tmp_path: Path) -> None:
     ended = call("why", a.path, "--b", "./program")
     assert (ended.code, ended.err[:50]) == (
         2,
-        "nhalf: a run can only be mixed with a run; give tw",
+        "nhalf: error: a run can only be mixed with a run; ",
     )
 
 
