@@ -20,9 +20,11 @@ from typing import ClassVar
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
+from nhalf.mpi.affected import ALL
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
+from nhalf.mpi.switch import Switch
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.tuning_files.steps import call_of, steps_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
@@ -38,6 +40,43 @@ LIBFABRIC = "libfabric.so.1"
 CLIENT = "I_MPI_PMI_LIBRARY"
 BYTES_MAX = 2**31 - 1
 RANKS_MAX = 2**31 - 1
+SWITCHES = (
+    Switch(
+        "shared memory alone",
+        "messages within the host go through shared memory, nothing over libfabric",
+        {"I_MPI_FABRICS": "shm"},
+        needs="one host",
+    ),
+    Switch(
+        "pinned to cores",
+        "every rank keeps one core",
+        {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
+        affected=ALL,
+        needs="a core for each rank",
+        promise_share=0.1,
+    ),
+    Switch(
+        "not pinned",
+        "ranks and their threads may run on any core",
+        {"I_MPI_PIN": "0"},
+        affected=ALL,
+        promise_share=0.05,
+    ),
+    Switch(
+        "collectives by messages",
+        "collectives within the host go by messages instead of memory of their own",
+        {"I_MPI_COLL_INTRANODE": "pt2pt"},
+        promise_share=0.05,
+    ),
+    Switch(
+        "waiting ranks yield",
+        "ranks that wait let others have the core",
+        {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
+        affected=ALL,
+        needs="too few cores",
+        promise_share=0.3,
+    ),
+)
 _PART = re.compile(r"(\d+)(?::(\d+)-(\d+))?(?:@(\d+)-(\d+))?")
 
 
@@ -100,6 +139,10 @@ class Intel(Hydra):
             "I_MPI_STARTUP_MODE": "pmi",
             "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         }
+
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """Shared memory, its own pinning, and who waits for what."""
+        return SWITCHES
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The kinds of installed clients, or that of the client that the user names."""
