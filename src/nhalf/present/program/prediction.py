@@ -73,37 +73,37 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     ]
 
 
-def show_predictions(console: Console, found: Alternatives) -> None:
+def show_predictions(console: Console, alternatives: Alternatives) -> None:
     """Print a line for each machine, library and placement, the fastest first, and caveats."""
     from rich.table import Table
 
-    table = Table(title=_title(found), title_justify="left", box=None, pad_edge=False)
-    texts = _named_columns(found)
+    table = Table(title=_title(alternatives), title_justify="left", box=None, pad_edge=False)
+    texts = _named_columns(alternatives)
     for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):
         table.add_column(name, justify="left" if name in (*texts, "by") else "right")
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         names = (getattr(prediction, member) for member in texts.values())
-        table.add_row(*names, *_cells(prediction, found))
-    for refused in found.refused:
+        table.add_row(*names, *_cells(prediction, alternatives))
+    for refused in alternatives.refused:
         names = (getattr(refused.alternative, member) for member in texts.values())
         table.add_row(*names, "–", "refused", "–", "–", "–")
     console.print(table)
-    for note in _notes(found):
+    for note in _notes(alternatives):
         console.print(note, markup=False, soft_wrap=True)
 
 
-def _title(found: Alternatives) -> str:
+def _title(alternatives: Alternatives) -> str:
     """The program and its traced time."""
-    if not found.predictions:
+    if not alternatives.predictions:
         return "no prediction"
-    first = found.predictions[0]
+    first = alternatives.predictions[0]
     return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
 
 
-def _named_columns(found: Alternatives) -> dict[str, str]:
+def _named_columns(alternatives: Alternatives) -> dict[str, str]:
     """The headings of the columns that name an alternative, with its members."""
-    rows: list[ProgramPrediction | Alternative] = [*found.predictions]
-    rows += [refused.alternative for refused in found.refused]
+    rows: list[ProgramPrediction | Alternative] = [*alternatives.predictions]
+    rows += [refused.alternative for refused in alternatives.refused]
     has_libraries = len({row.mpi for row in rows}) > 1
     return {
         "machine": "machine",
@@ -112,15 +112,15 @@ def _named_columns(found: Alternatives) -> dict[str, str]:
     }
 
 
-def _notes(found: Alternatives) -> list[str]:
+def _notes(alternatives: Alternatives) -> list[str]:
     """The reasons and caveats of all rows, each once."""
     notes: dict[str, None] = {}
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         for line in [] if prediction.is_certain else _reasons(prediction):
             notes[f"{_name(prediction)}: {line.strip()}"] = None
-    for refused in found.refused:
+    for refused in alternatives.refused:
         notes[f"{_name(refused.alternative)}: {refused.error}"] = None
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         for line in _caveats(prediction):
             notes[line.strip()] = None
     return list(notes)
@@ -130,16 +130,16 @@ def _name(row: ProgramPrediction | Alternative) -> str:
     return " ".join(filter(None, (row.machine, row.mpi, row.placement)))
 
 
-def _cells(prediction: ProgramPrediction, found: Alternatives) -> list[str]:
-    certain, ratio = prediction.is_certain, found.over_fastest(prediction)
+def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[str]:
+    certain, ratio = prediction.is_certain, alternatives.over_fastest(prediction)
     over_traced = prediction.time_s / prediction.measured_s
-    is_first = prediction is found.fastest
+    is_first = prediction is alternatives.fastest
     return [
         format_time(prediction.time_s) if certain else "–",
         _interval(prediction),
         "–"
         if ratio is None
-        else _ratio(ratio, bool(found.is_as_fast(prediction)) and not is_first),
+        else _ratio(ratio, bool(alternatives.is_as_fast(prediction)) and not is_first),
         _ratio(over_traced, prediction.is_within_error) if certain else "–",
         prediction.dominated_by,
     ]
