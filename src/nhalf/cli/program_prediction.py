@@ -51,8 +51,8 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     Raises InputError for options of patterns, FailedError if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.programs import open_program
     from nhalf.decide.program.alternatives import predict_alternatives
-    from nhalf.facts.program.program import Program
     from nhalf.machines.message import Messages
     from nhalf.present.program.prediction import prediction_lines, show_predictions
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -65,7 +65,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
-    programs = [Program.open(Path(path)) for path in request.paths]
+    programs = [open_program(Path(path)) for path in request.paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)

@@ -70,6 +70,7 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
+    Of a schedule, which nobody timed, the traced time, the interval and the error are NaN.
     `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
     machine has only one without a name.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
@@ -103,9 +104,14 @@ class ProgramPrediction:
         return max(self.high_s / self.time_s, self.time_s / self.low_s)
 
     @property
+    def has_error(self) -> bool:
+        """Whether an error is known: of a schedule, which nobody timed, there is none."""
+        return not math.isnan(self.measured_s)
+
+    @property
     def is_certain(self) -> bool:
-        """Whether the interval is narrow enough for a headline."""
-        return self.factor <= FACTOR_MAX
+        """Whether the interval is narrow enough for a headline, or there can be none."""
+        return not self.has_error or self.factor <= FACTOR_MAX
 
     @property
     def is_within_error(self) -> bool:
@@ -136,6 +142,8 @@ def predict_program(
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
     hosts = hosts_of(program, target.placement)
     costs = MachineCosts(target.messages, hosts, target.rules)
+    if not program.is_timed:
+        return _of_schedule(program, target, costs)
     spent, forced = _spent(program, costs, target.computing.mean_ratio)
     origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
@@ -174,6 +182,28 @@ def predict_program(
             COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
             COUNTS_DOUBT: _factor(low, 1.0, high),
         },
+        placement=target.placement,
+        mpi=target.messages.library,
+    )
+
+
+def _of_schedule(program: Program, target: Target, costs: Costs) -> ProgramPrediction:
+    """The prediction of calls whose times are unknown: there is nothing to hold it against."""
+    spent, forced = _spent(program, costs, target.computing.mean_ratio)
+    return ProgramPrediction(
+        program.name,
+        target.messages.machine.name,
+        SIMGRID if target.simgrid else TIMELINE,
+        measured_s=math.nan,
+        time_s=_simulated_s(program, target) if target.simgrid else _end_s(spent),
+        low_s=math.nan,
+        high_s=math.nan,
+        error=math.nan,
+        traced_on="",
+        time_share=_shares(spent, 0.0),
+        forced=forced,
+        computing_ratio=target.computing.each_ratio,
+        computing=target.computing.basis,
         placement=target.placement,
         mpi=target.messages.library,
     )

@@ -56,11 +56,19 @@ WHY = {
 DOUBTED = 1.3
 """A cause that widens the interval by less is not named."""
 WITHIN = ", within its error"
+UNTIMED = "a schedule, whose calls were not timed: the error of predictions is not known"
 
 
 def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     """Describe a prediction in lines: time, composition, error and caveats."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
+    if not prediction.has_error:
+        return [
+            f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)}",
+            f"  {parts}: {prediction.dominated_by} dominates",
+            f"  {UNTIMED} ({HOW[prediction.method]})",
+            *_caveats(prediction),
+        ]
     where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
     how = HOW[prediction.method]
     return [
@@ -97,6 +105,8 @@ def _title(alternatives: Alternatives) -> str:
     if not alternatives.predictions:
         return "no prediction"
     first = alternatives.predictions[0]
+    if not first.has_error:
+        return f"{first.program}: {UNTIMED}"
     return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
 
 
@@ -132,17 +142,21 @@ def _name(row: ProgramPrediction | Alternative) -> str:
 
 def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[str]:
     certain, ratio = prediction.is_certain, alternatives.over_fastest(prediction)
-    over_traced = prediction.time_s / prediction.measured_s
+    has_error = prediction.has_error
     is_first = prediction is alternatives.fastest
     return [
         format_time(prediction.time_s) if certain else "–",
-        _interval(prediction),
+        _interval(prediction) if has_error else "–",
         "–"
         if ratio is None
         else _ratio(ratio, bool(alternatives.is_as_fast(prediction)) and not is_first),
-        _ratio(over_traced, prediction.is_within_error) if certain else "–",
+        _over_traced(prediction) if certain and has_error else "–",
         prediction.dominated_by,
     ]
+
+
+def _over_traced(prediction: ProgramPrediction) -> str:
+    return _ratio(prediction.time_s / prediction.measured_s, prediction.is_within_error)
 
 
 def _ratio(ratio: float, within: bool) -> str:
@@ -190,7 +204,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
             f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )
         yield f"  computing time there relative to here, by the cores: {ratios}"
-    if prediction.launches == 1:
+    if prediction.launches == 1 and prediction.has_error:
         yield "  the interval omits launch-to-launch variation; trace again and pass all traces"
     if prediction.method == COUNTS:
         yield "  more exact with nhalf trace --detail timeline"
