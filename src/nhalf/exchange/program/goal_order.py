@@ -20,10 +20,14 @@ _FIRST = {RECEIVE: 0, "send": 1, CALCULATE: 2}
 
 @dataclass(frozen=True, slots=True)
 class GoalCall:
-    """Begin an operation, do it until it is over, or wait for one that was begun: by its place."""
+    """Begin an operation, do it until it is over, or wait for some that were begun: by place.
+
+    `ends_all` says that a wait is for all that were begun.
+    """
 
     action: str
-    place: int
+    places: tuple[int, ...]
+    ends_all: bool = False
 
 
 class Circle(Exception):
@@ -65,9 +69,9 @@ class _Thread:
         place = self._next()
         left = len(self._open)
         while place is not None:
-            for required in [begun for begun in self._under_way if begun in self._after[place]]:
-                yield GoalCall(WAIT, required)
-                del self._under_way[required]
+            yield from self._wait(
+                [begun for begun in self._under_way if begun in self._after[place]]
+            )
             left -= 1
             is_message = self._operations[place].kind != CALCULATE
             if is_message:
@@ -80,12 +84,26 @@ class _Thread:
             is_required = following is not None and place in self._after[following]
             if is_message and is_required:
                 del self._under_way[place]
-            yield GoalCall(BLOCK if is_required or not is_message else BEGIN, place)
+            yield GoalCall(BLOCK if is_required or not is_message else BEGIN, (place,))
             place = following
         if left:
             raise Circle
-        for begun in self._under_way:
-            yield GoalCall(WAIT, begun)
+        yield from self._wait(list(self._under_way))
+
+    def _wait(self, places: Sequence[int]) -> Iterator[GoalCall]:
+        """Wait for some: for all at once, else for the receives, and for each send."""
+        if places and len(places) == len(self._under_way):
+            yield GoalCall(WAIT, tuple(places), ends_all=True)
+        else:
+            kinds = [self._operations[place].kind for place in places]
+            received = [p for p, kind in zip(places, kinds, strict=True) if kind == RECEIVE]
+            if received:
+                yield GoalCall(WAIT, tuple(received))
+            for place, kind in zip(places, kinds, strict=True):
+                if kind != RECEIVE:
+                    yield GoalCall(WAIT, (place,))
+        for place in places:
+            del self._under_way[place]
 
     def _put(self, place: int) -> None:
         """An operation has all that it requires, but for waits."""

@@ -7,6 +7,7 @@ one thread. GOAL knows no nodes: each rank has one to itself, until it is placed
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,23 +133,26 @@ class _Rows:
         now_s = 0.0
         begun: dict[int, int] = {}
         for call in calls:
-            operation = operations[call.place]
+            place = call.places[0]
+            operation = operations[place]
             if operation.kind == CALCULATE:
                 now_s += operation.amount * NANO
                 continue
             end_s = now_s + NOMINAL_S
             if call.action == WAIT:
-                if operation.kind == RECEIVE:
-                    self.columns["end_s"][begun[call.place]] = end_s
-                self._append(actor, ("MPI_Wait", "waiting"), (NO_PARTNER, 0, 0), now_s, end_s)
+                for ended in call.places:
+                    if operations[ended].kind == RECEIVE:
+                        self.columns["end_s"][begun[ended]] = end_s
+                name = ("MPI_Waitall" if call.ends_all else "MPI_Wait", "waiting")
+                self._append(actor, name, (NO_PARTNER, 0, 0), now_s, end_s)
                 now_s = end_s
                 continue
             name = _NAMES[operation.kind, call.action]
-            begun[call.place] = len(self.columns["rank"])
+            begun[place] = len(self.columns["rank"])
             about = (operation.peer, tags[operation.tag], operation.amount)
             self._append(actor, name, about, now_s, end_s)
-            if name[0] != "MPI_Irecv":
-                now_s = end_s
+            # A receive that begins takes no time, and the calls after it are later than it is.
+            now_s = math.nextafter(now_s, math.inf) if name[0] == "MPI_Irecv" else end_s
         return now_s
 
     def _append(
