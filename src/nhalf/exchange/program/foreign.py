@@ -8,11 +8,13 @@ from pathlib import Path
 
 from nhalf.exchange.program.goal_file import is_goal
 from nhalf.exchange.program.goal_program import read_schedule
+from nhalf.exchange.program.otf2_program import is_otf2, read_archive
 from nhalf.facts.program.program import Program
 
 Reader = Callable[[Path], Program]
 READERS: dict[str, tuple[Callable[[Path], bool], Reader]] = {
     "GOAL": (is_goal, read_schedule),
+    "OTF2": (is_otf2, read_archive),
 }
 """By format: whether a file is one, and how it is read."""
 

@@ -2,7 +2,7 @@
 """Schedules in GOAL, as text or as LogGOPSim's txt2bin makes binary files of it.
 
 Both hold, for each rank, operations (send, recv, calc in nanoseconds) and which of them others
-require to be over, or to have begun (`irequires`). Format: txt2bin.re, Goal.hpp and Parser.hpp of
+require to be over, or to have begun (`irequires`). The format is that of txt2bin and its parser in
 https://github.com/spcl/LogGOPSim.
 """
 
@@ -134,17 +134,17 @@ def _of_text(text: str, path: Path) -> GoalRanks:
 
 def _add(words: str, operations: list[GoalOperation], labels: dict[str, int]) -> bool:
     """Add the operation or requirement of a line; False if it is neither."""
-    made = _OPERATION.match(words)
-    if made is not None:
-        label, time, kind, size, peer, tag, cpu = made.groups()
+    operation_line = _OPERATION.match(words)
+    if operation_line is not None:
+        label, time, kind, size, peer, tag, cpu = operation_line.groups()
         if label is not None:
             labels[label] = len(operations)
         processor = int(cpu or 0)
         if time is not None:
             operations.append(GoalOperation(CALCULATE, int(time), cpu=processor))
         else:
-            numbers = (int(word) % (ANY + 1) for word in (peer, tag or "0"))
-            operations.append(GoalOperation(kind, int(size), *numbers, processor))
+            partner, number = (int(word) % (ANY + 1) for word in (peer, tag or "0"))
+            operations.append(GoalOperation(kind, int(size), partner, number, processor))
         return True
     needs = _REQUIREMENT.match(words)
     if needs is None or needs[1] not in labels or needs[3] not in labels:

@@ -67,12 +67,12 @@ class _Thread:
     def calls(self) -> Iterator[GoalCall]:
         """All calls in their order."""
         place = self._next()
-        left = len(self._open)
+        undone = len(self._open)
         while place is not None:
             yield from self._wait(
                 [begun for begun in self._under_way if begun in self._after[place]]
             )
-            left -= 1
+            undone -= 1
             is_message = self._operations[place].kind != CALCULATE
             if is_message:
                 self._under_way[place] = None
@@ -86,7 +86,7 @@ class _Thread:
                 del self._under_way[place]
             yield GoalCall(BLOCK if is_required or not is_message else BEGIN, (place,))
             place = following
-        if left:
+        if undone:
             raise Circle
         yield from self._wait(list(self._under_way))
 

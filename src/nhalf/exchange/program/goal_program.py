@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -114,13 +114,11 @@ def _tags(ranks: GoalRanks) -> dict[int, int]:
     return {tag: number for number, tag in enumerate(sorted(tags))}
 
 
-@dataclass
 class _Rows:
     """The rows of a timeline, in columns."""
 
-    columns: dict[str, list[int | float | str]] = field(
-        default_factory=lambda: {name: [] for name in TABLES["timeline"]}
-    )
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in TABLES["timeline"]}
 
     def add(
         self,
@@ -142,13 +140,13 @@ class _Rows:
             if call.action == WAIT:
                 for ended in call.places:
                     if operations[ended].kind == RECEIVE:
-                        self.columns["end_s"][begun[ended]] = end_s
+                        self._columns["end_s"][begun[ended]] = end_s
                 name = ("MPI_Waitall" if call.ends_all else "MPI_Wait", "waiting")
                 self._append(actor, name, (NO_PARTNER, 0, 0), now_s, end_s)
                 now_s = end_s
                 continue
             name = _NAMES[operation.kind, call.action]
-            begun[place] = len(self.columns["rank"])
+            begun[place] = len(self._columns["rank"])
             about = (operation.peer, tags[operation.tag], operation.amount)
             self._append(actor, name, about, now_s, end_s)
             # A receive that begins takes no time, and the calls after it are later than it is.
@@ -164,10 +162,10 @@ class _Rows:
         end_s: float,
     ) -> None:
         row = (*actor, *name, 0, *about, start_s, end_s, 0.0)
-        for column, value in zip(self.columns.values(), row, strict=True):
+        for column, value in zip(self._columns.values(), row, strict=True):
             column.append(value)
 
     def frame(self) -> pl.DataFrame:
         """The timeline, in order of start within a thread."""
-        table = pl.DataFrame(self.columns, schema=TABLES["timeline"])
+        table = pl.DataFrame(self._columns, schema=TABLES["timeline"])
         return table.sort("rank", "thread", "start_s", maintain_order=True)
