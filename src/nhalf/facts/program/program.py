@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from nhalf.facts.fact import fact
-from nhalf.measure.traced.tables import PROC_NULL, Trace, open_trace
+from nhalf.measure.traced.tables import PROC_NULL, SCHEDULE, Trace, open_trace
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,11 @@ class Program:
         """The command as typed, except for the launcher's folder; '' if unknown."""
         words = self.trace.command
         return " ".join([Path(words[0]).name, *words[1:]]) if words else ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its calls have times: those of a schedule do not."""
+        return self.trace.detail != SCHEDULE
 
     @property
     @fact
