@@ -148,8 +148,10 @@ def _operations(program: Program) -> Iterator[str]:
 
 def _operation(row: dict[str, Any]) -> str:
     of_size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""
+    at_place = f" at {row['place']}" if row["place"] else ""
     each_s = row["time_s"] / max(1, row["count"])
-    return f"{row['call']}{of_size} {percent(row['share'])} ({format_time(each_s)} each)"
+    share = percent(row["share"])
+    return f"{row['call']}{of_size}{at_place} {share} ({format_time(each_s)} each)"
 
 
 def _descending(seconds: dict[Any, float]) -> list[tuple[Any, float]]:
