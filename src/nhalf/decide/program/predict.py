@@ -69,7 +69,8 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
-    `placement` is the layout of the ranks, '' if it is as traced.
+    `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
+    machine has only one without a name.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
     the ledger changed.
     """
@@ -91,6 +92,7 @@ class ProgramPrediction:
     doubt_ratio: dict[str, float] = field(default_factory=dict)
     calibration: str = ""
     placement: str = ""
+    mpi: str = ""
 
     @property
     def factor(self) -> float:
@@ -175,6 +177,7 @@ def predict_program(
             COUNTS_DOUBT: _factor(low, 1.0, high),
         },
         placement=target.placement,
+        mpi=target.messages.library,
     )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
@@ -25,6 +25,8 @@ from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from nhalf.decide.program.alternatives import Alternative, Alternatives
 
 HOW = {
     COUNTS: "from how often each call was made, not in which order",
@@ -53,6 +55,7 @@ WHY = {
 """Causes of a wide interval, and what narrows it."""
 DOUBTED = 1.3
 """A cause that widens the interval by less is not named."""
+WITHIN = ", within its error"
 
 
 def prediction_lines(prediction: ProgramPrediction) -> list[str]:
@@ -70,45 +73,80 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     ]
 
 
-def show_predictions(console: Console, predictions: Sequence[ProgramPrediction]) -> None:
-    """Print the predictions of one program: a line for each machine and placement, and caveats."""
+def show_predictions(console: Console, found: Alternatives) -> None:
+    """Print a line for each machine, library and placement, the fastest first, and caveats."""
     from rich.table import Table
 
-    first = predictions[0]
-    traced = f"{format_time(first.measured_s)}{_launches(first)}"
-    table = Table(
-        title=f"{first.program}, traced: {traced}", title_justify="left", box=None, pad_edge=False
-    )
-    with_placement = any(prediction.placement for prediction in predictions)
-    texts = ("machine", *(["placement"] if with_placement else []))
-    for name in (*texts, "time", "interval", "traced time over it", "within its error", "by"):
+    table = Table(title=_title(found), title_justify="left", box=None, pad_edge=False)
+    texts = _named_columns(found)
+    for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):
         table.add_column(name, justify="left" if name in (*texts, "by") else "right")
-    for prediction in predictions:
-        table.add_row(*(getattr(prediction, name) for name in texts), *_cells(prediction))
+    for prediction in found.predictions:
+        names = (getattr(prediction, member) for member in texts.values())
+        table.add_row(*names, *_cells(prediction, found))
+    for refused in found.refused:
+        names = (getattr(refused.alternative, member) for member in texts.values())
+        table.add_row(*names, "–", "refused", "–", "–", "–")
     console.print(table)
-    notes: dict[str, None] = {}
-    for prediction in predictions:
-        for line in [] if prediction.is_certain else _reasons(prediction):
-            where = f"{prediction.machine} {prediction.placement}".strip()
-            notes[f"{where}: {line.strip()}"] = None
-        for line in _caveats(prediction):
-            notes[line.strip()] = None
-    for note in notes:
+    for note in _notes(found):
         console.print(note, markup=False, soft_wrap=True)
 
 
-def _cells(prediction: ProgramPrediction) -> list[str]:
-    certain = prediction.is_certain
-    within = "yes" if prediction.is_within_error else "no"
-    if says_nothing(prediction.low_s, prediction.high_s):
-        within = "–"
+def _title(found: Alternatives) -> str:
+    """The program and its traced time."""
+    if not found.predictions:
+        return "no prediction"
+    first = found.predictions[0]
+    return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
+
+
+def _named_columns(found: Alternatives) -> dict[str, str]:
+    """The headings of the columns that name an alternative, with its members."""
+    rows: list[ProgramPrediction | Alternative] = [*found.predictions]
+    rows += [refused.alternative for refused in found.refused]
+    has_libraries = len({row.mpi for row in rows}) > 1
+    return {
+        "machine": "machine",
+        **({"library": "mpi"} if has_libraries else {}),
+        **({"placement": "placement"} if any(row.placement for row in rows) else {}),
+    }
+
+
+def _notes(found: Alternatives) -> list[str]:
+    """The reasons and caveats of all rows, each once."""
+    notes: dict[str, None] = {}
+    for prediction in found.predictions:
+        for line in [] if prediction.is_certain else _reasons(prediction):
+            notes[f"{_name(prediction)}: {line.strip()}"] = None
+    for refused in found.refused:
+        notes[f"{_name(refused.alternative)}: {refused.error}"] = None
+    for prediction in found.predictions:
+        for line in _caveats(prediction):
+            notes[line.strip()] = None
+    return list(notes)
+
+
+def _name(row: ProgramPrediction | Alternative) -> str:
+    return " ".join(filter(None, (row.machine, row.mpi, row.placement)))
+
+
+def _cells(prediction: ProgramPrediction, found: Alternatives) -> list[str]:
+    certain, ratio = prediction.is_certain, found.over_fastest(prediction)
+    over_traced = prediction.time_s / prediction.measured_s
+    is_first = prediction is found.fastest
     return [
         format_time(prediction.time_s) if certain else "–",
         _interval(prediction),
-        fixed(prediction.measured_s / prediction.time_s, 2) if certain else "–",
-        within,
+        "–"
+        if ratio is None
+        else _ratio(ratio, bool(found.is_as_fast(prediction)) and not is_first),
+        _ratio(over_traced, prediction.is_within_error) if certain else "–",
         prediction.dominated_by,
     ]
+
+
+def _ratio(ratio: float, within: bool) -> str:
+    return f"{fixed(ratio, 2)}{WITHIN if within else ''}"
 
 
 def _headline(prediction: ProgramPrediction) -> str:
