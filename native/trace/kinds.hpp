@@ -7,7 +7,7 @@
 
 namespace nhalf::trace {
 
-/// Of the last two there are no calls: `at_site` are the calls of a site, `off_processor` is time
+/// Those of calls, then `at_site` for the sum of the calls of a site, and `off_processor` for time
 /// that a thread was off its processor.
 enum class Kind : std::uint8_t {
   sent,

@@ -15,8 +15,8 @@
 
 namespace nhalf::trace {
 
-/// A call; or, of kind `off_processor`, a span of time: `call` is 1 if it is in a call, `size_bytes`
-/// are the nanoseconds off the processor, and `waiting` those in its queue.
+/// A call. Of kind `off_processor` a span of time: `call` is 1 if it is in a call, `size_bytes` are
+/// the nanoseconds off the processor, and `waiting` those in its queue.
 struct CallRecord {
   Ticks begin;
   Ticks end;
