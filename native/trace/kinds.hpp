@@ -7,8 +7,7 @@
 
 namespace nhalf::trace {
 
-/// Those of calls, then `at_site` for the sum of the calls of a site, and `off_processor` for time
-/// that a thread was off its processor.
+/// Kinds of calls; then the calls of a site together, and time that a thread was off its processor.
 enum class Kind : std::uint8_t {
   sent,
   received,

@@ -45,6 +45,10 @@ int main(int count, char** words) {
     usleep(4000);
     MPI_Barrier(MPI_COMM_WORLD);  // site
   }
-  if (count > 1) kill(getpid(), SIGKILL);
+  if (count > 1) {
+    // The launcher kills the other ranks, which may not have returned from the barrier yet.
+    usleep(500'000);
+    kill(getpid(), SIGKILL);
+  }
   MPI_Finalize();
 }

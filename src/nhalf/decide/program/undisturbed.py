@@ -25,25 +25,25 @@ def undisturbed(program: Program) -> Script:
     rows = program.off_processor.filter(~pl.col("in_call") & (pl.col("queued_s") > 0))
     if rows.is_empty():
         return whole
-    taken = {
+    spans = {
         (int(str(rank)), int(str(thread))): own
         for (rank, thread), own in rows.group_by(["rank", "thread"], maintain_order=True)
     }
     actors = [
-        _shortened(actor, taken[actor.rank, actor.thread])
-        if (actor.rank, actor.thread) in taken
+        _shortened(actor, spans[actor.rank, actor.thread])
+        if (actor.rank, actor.thread) in spans
         else actor
         for actor in whole.actors
     ]
     return replace(whole, actors=actors)
 
 
-def _shortened(actor: Actor, taken: pl.DataFrame) -> Actor:
+def _shortened(actor: Actor, spans: pl.DataFrame) -> Actor:
     """The actor without what others took before its calls, and after the last one."""
     starts_s = actor.rows["start_s"].to_numpy() if actor.form else np.zeros(0)
-    places: Sequence[int] = np.searchsorted(starts_s, taken["end_s"].to_numpy() - _EARLY_S).tolist()
+    places: Sequence[int] = np.searchsorted(starts_s, spans["end_s"].to_numpy() - _EARLY_S).tolist()
     before_s, after_s = list(actor.before_s), actor.after_s
-    for place, queued_s in zip(places, taken["queued_s"], strict=True):
+    for place, queued_s in zip(places, spans["queued_s"], strict=True):
         if place < len(before_s):
             before_s[place] = max(0.0, before_s[place] - queued_s)
         else:

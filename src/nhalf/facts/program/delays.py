@@ -33,7 +33,7 @@ def delays(program: Program) -> pl.DataFrame:
     most first.
     """
     charges = _Sweep(program.ranks).run(waits(program))
-    taken_by_rank = queued(program, in_call=False), queued(program, in_call=True)
+    between_calls, in_calls = queued(program, in_call=False), queued(program, in_call=True)
     rows = []
     for rank, own in own_times(program).items():
         spans = np.array(charges.get(rank, ()), float).reshape(-1, 3)
@@ -45,11 +45,11 @@ def delays(program: Program) -> pl.DataFrame:
         caused_in_mpi_s = float(in_mpi_s @ spans[:, 2])
         computing_s = caused_s - caused_in_mpi_s
         computing_taken_s, in_mpi_taken_s = (
-            min(
-                most_s,
-                float(taken.get(rank, NOBODY).parts_s(spans[:, 0], spans[:, 1]) @ spans[:, 2]),
+            min(most_s, float(spent.parts_s(spans[:, 0], spans[:, 1]) @ spans[:, 2]))
+            for spent, most_s in (
+                (between_calls.get(rank, NOBODY), computing_s),
+                (in_calls.get(rank, NOBODY), caused_in_mpi_s),
             )
-            for taken, most_s in zip(taken_by_rank, (computing_s, caused_in_mpi_s), strict=True)
         )
         taken_s = computing_taken_s + in_mpi_taken_s
         own_s = (computing_s - computing_taken_s, caused_in_mpi_s - in_mpi_taken_s)

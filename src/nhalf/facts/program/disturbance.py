@@ -8,6 +8,8 @@ threads where there are more of them than processors.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +19,13 @@ from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.critical_path import Piece, critical_path
+from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.own_time import computing_s, own_times
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import waits
 
+_EARLY_S = 1e-9
+"""A call and the messages that it ends share a moment, but for rounding."""
 LEAST_S = 5e-5
 """Less is not taken for the others', nor does the tracer look at it."""
 
@@ -63,7 +68,7 @@ class Queued:
 
 
 NOBODY = Queued(np.zeros(0), np.zeros(0), np.zeros(0))
-"""Those of a rank that was never queued."""
+"""The spans of a rank that was never queued."""
 
 
 @fact
@@ -113,7 +118,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
 
     A call on the path lasts as long as the shortest one of its name from when nobody is waited for.
     What it takes beyond that is the others' as far as a rank was queued that it depends on: its
-    own, that of the message's other end, in an operation any.
+    own, those of the other ends of messages that it ends with, in an operation any.
     """
     path, by_rank = critical_path(program), queued(program)
     if path is None or not by_rank:
@@ -130,10 +135,12 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
             if excess_s < LEAST_S:
                 continue
             ranks = {piece.rank, piece.rank if before is None else before.rank}
+            ranks |= _other_ends(program, piece.rank, end_s)
             depends_on = by_rank if call in _operations(program) else ranks & set(by_rank)
-            most_s = [by_rank[rank].most_within_s(begin_s, end_s) for rank in depends_on]
-            others_s = min(excess_s, max(most_s, default=0.0))
-            taken_s[call] = taken_s.get(call, 0.0) + others_s
+            queues_s = sorted(by_rank[rank].most_within_s(begin_s, end_s) for rank in depends_on)
+            # Two ranks may be queued one after the other.
+            call_taken_s = min(excess_s, sum(queues_s[-2:]))
+            taken_s[call] = taken_s.get(call, 0.0) + call_taken_s
     return taken_s
 
 
@@ -147,6 +154,26 @@ def _calls(program: Program, piece: Piece) -> list[tuple[str, float, float]]:
     if piece.call:
         return [(piece.call, piece.begin_s, piece.end_s)]
     return own_times(program)[piece.rank].spans_between(piece.begin_s, piece.end_s)
+
+
+def _other_ends(program: Program, rank: int, end_s: float) -> set[int]:
+    """The other ends of the messages that a call of a rank ends with."""
+    moments_s, ranks = _ends(program).get(rank, ((), ()))
+    first = bisect_left(moments_s, end_s - _EARLY_S)
+    last = bisect_right(moments_s, end_s + _EARLY_S)
+    return set(ranks[first:last])
+
+
+@fact
+def _ends(program: Program) -> dict[int, tuple[Sequence[float], Sequence[int]]]:
+    """By rank: when its sends and receives end, in order, and the rank at the other end."""
+    received = matched(program).select(rank="target", end_s="arrived_s", other_end="source")
+    sent = matched(program).select(rank="source", end_s="left_s", other_end="target")
+    ends = pl.concat([received, sent]).sort("rank", "end_s")
+    return {
+        int(str(rank)): (own["end_s"].to_list(), own["other_end"].to_list())
+        for (rank,), own in ends.group_by(["rank"], maintain_order=True)
+    }
 
 
 @fact

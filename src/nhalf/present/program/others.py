@@ -24,7 +24,10 @@ def others_lines(program: Program) -> Iterator[str]:
     rank, most = shares["rank"][0], shares["share"][0]
     least = shares["share"][-1]
     of_others = f" (of other ranks {percent(least)} or more)" if len(shares) > 1 else ""
-    yield f"Other programs took {percent(most)} of the time of rank {rank}{of_others}{_saved(program)}"
+    yield (
+        f"Other programs took {percent(most)} of the time of rank {rank}{of_others}"
+        f"{_saved(program)}"
+    )
 
 
 def others_json(program: Program) -> dict[str, Any]:
