@@ -46,14 +46,21 @@ class Situation:
         return len(hosts) == 1
 
     def candidate(
-        self, name: str, text: str, undo: str, change: Change, affected: Affected, promise: float
+        self,
+        name: str,
+        text: str,
+        undo: str,
+        change: Change,
+        affected: Affected,
+        promise_share: float,
     ) -> Candidate:
-        """A candidate with its bounds: `promise` is the share of the bound that it may well save.
+        """A candidate with its bounds.
 
-        It orders candidates and decides nothing.
+        `promise_share` is the share of the bound that it may well save: it orders candidates, and
+        decides nothing.
         """
         upper = upper_share(self.program, affected)
-        return Candidate(name, text, undo, change, upper, upper * promise)
+        return Candidate(name, text, undo, change, upper, upper * promise_share)
 
 
 def situation_of(

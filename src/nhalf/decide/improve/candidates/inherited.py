@@ -18,7 +18,7 @@ NEEDED = ("FI_PROVIDER_PATH", "FI_LOG", "UCX_LOG", "UCX_MODULE_DIR")
 """Beginnings of those that are about where things are, and what is printed."""
 COMPUTING_WORDS = ("PIN", "BIND", "AFFINITY", "PROGRESS", "YIELD", "WAIT_MODE", "SPIN")
 """Variables with these words also change how fast the program computes."""
-PROMISE = 0.5
+PROMISE_SHARE = 0.5
 """Somebody set it: on another machine, for another program, or for a test."""
 
 
@@ -36,7 +36,7 @@ class Inherited(Source):
                 f"set {name}={value} again",
                 Change({name: None}),
                 _affected([name]),
-                PROMISE,
+                PROMISE_SHARE,
             )
         if len(names) > 1:
             yield situation.candidate(
@@ -45,7 +45,7 @@ class Inherited(Source):
                 "set them again",
                 Change(dict.fromkeys(names)),
                 _affected(names),
-                PROMISE,
+                PROMISE_SHARE,
             )
 
 
