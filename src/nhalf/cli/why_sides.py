@@ -37,7 +37,7 @@ class Asked(Protocol):
         """A pattern of the output, '' for the wall clock."""
 
     @property
-    def least(self) -> float:
+    def least_share(self) -> float:
         """Differences below this share count as none."""
 
     @property
@@ -66,7 +66,7 @@ def _run_ways(request: Asked, a: Path, b: Path) -> Ways:
 
     if request.seconds:
         raise InputError("--seconds is for commands; runs have times of their own", "leave it out")
-    return run_ways(run_and_library(a), run_and_library(b), request.least)
+    return run_ways(run_and_library(a), run_and_library(b), request.least_share)
 
 
 def _command_ways(request: Asked, places: Sequence[Path]) -> Ways:

@@ -110,8 +110,8 @@ class _Reader:
 
     def _expanded(self, word: str, number: int) -> str:
         """A word with the values of its variables, which are empty where they are not set."""
-        known = {**self.environment, **self._variables}
-        text = _VARIABLE.sub(lambda match: known.get(match[1] or match[2], ""), word)
+        values = {**self.environment, **self._variables}
+        text = _VARIABLE.sub(lambda match: values.get(match[1] or match[2], ""), word)
         if "${" in word and _VARIABLE.sub("", word).find("${") >= 0:
             raise self._beyond(number, "needs a shell")
         return text

@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.mpi.launch_script import parse_script, read_script
 
-AROUND = {"HOME": "/home/me", "X": "1"}
+AROUND = {"HOME": "/root", "X": "1"}
 
 
 def test_what_a_script_starts_and_with_what() -> None:

@@ -42,8 +42,11 @@ class Request(QuietOption, heading="What differs"):
             metavar="PATTERN",
         ),
     ] = ""
-    least: Annotated[
-        float, Option("Differences below this share count as none.", is_share=True, heading=EFFORT)
+    least_share: Annotated[
+        float,
+        Option(
+            "Differences below this share count as none.", "--least", is_share=True, heading=EFFORT
+        ),
     ] = 0.02
     budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "10m"
     timeout: Annotated[str, Option("Give up on a launch after this long.", heading=EFFORT)] = "5m"
@@ -97,15 +100,15 @@ def _investigation(request: Request, ways: Ways) -> Investigation:
     from nhalf.decide.why.investigate import Investigation
     from nhalf.decide.why.turns import Turns
 
-    if not 0 < request.least < 1:
-        raise InputError(f"a difference of {request.least} is not possible", "0.02 means 2 %")
+    if not 0 < request.least_share < 1:
+        raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")
     turns = Turns(
         ways.launch,
         is_exact=ways.are_exact,
         budget_s=parse_duration(request.budget),
         seed=request.seed,
     )
-    investigation = Investigation(turns, ways.switches, request.least)
+    investigation = Investigation(turns, ways.switches, request.least_share)
     if not request.is_silent and sys.stderr.isatty():
         turns.report = _Progress(investigation)
     return investigation

@@ -171,10 +171,15 @@ def _share(interval: Interval | None) -> str:
     """'0.97 [0.94, 1.01]', or '0.97' if it is exact."""
     if interval is None or not math.isfinite(interval.median):
         return "an unknown part"
-    middle = fixed(interval.median, 2)
+    middle = _hundredths(interval.median)
     if interval.high - interval.low < 5e-4:
         return middle
-    return f"{middle} [{fixed(interval.low, 2)}, {fixed(interval.high, 2)}]"
+    return f"{middle} [{_hundredths(interval.low)}, {_hundredths(interval.high)}]"
+
+
+def _hundredths(share: float) -> str:
+    """'0.97', and '0.00' for what is rounded to it from below."""
+    return fixed(round(share, 2) + 0.0, 2)
 
 
 def _between(interval: Interval) -> str:

@@ -4,6 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.nhalf.decide.why.sides.runs import measured
+from tests.patience import patience_s
 
 Call = Callable[..., Any]
 PROGRAM = """#!/bin/sh
@@ -150,3 +156,38 @@ def test_what_cannot_be_switched_is_listed(call: Call, tmp_path: Path) -> None:
     assert "none of what can be switched explains it" in ended.out
     assert "not tried: system (Linux" in ended.out
     assert "→ Linux 7.1)" in ended.out
+
+
+def test_an_interruption_prints_what_is_known(program: Path) -> None:
+    words = ["why", "--a", str(program), "--b", f"NEVER=yes {program}", "--budget", "10m"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nhalf", *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        deadline_s = time.monotonic() + patience_s(60.0)
+        while not _child_sleeps(process.pid) and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=patience_s(30.0))
+    assert process.returncode == 130
+    assert "not answered: interrupted" in out
+    assert err == (
+        "nhalf: interrupted; what is known stands above; start it again for an answer\n"
+    )
+
+
+def _child_sleeps(parent: int) -> bool:
+    """Whether the program's `sleep` has begun somewhere below a process."""
+    listed = subprocess.run(
+        ["ps", "-eo", "ppid=,pid=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    below = {parent}
+    for _ in range(3):
+        below |= {int(pid) for ppid, pid, _ in rows if int(ppid) in below}
+    return any(int(pid) in below and args.startswith("sleep 1000") for _, pid, args in rows)

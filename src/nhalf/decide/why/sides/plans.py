@@ -70,8 +70,8 @@ def run_side(run: Run, library: str) -> RunSide:
         (FIELD, "mpi"): ",".join(libraries),
         **{(FIELD, key): _field(plan, key) for key in FIELDS},
     }
-    kept = {key: value for key, value in values.items() if value}
-    return RunSide(run, plan, library, kept)
+    set_values = {key: value for key, value in values.items() if value}
+    return RunSide(run, plan, library, set_values)
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,11 @@ class RunPair:
             )
         if bool(self.a.run.virtual) != bool(self.b.run.virtual):
             raise InputError("one run is in virtual time, the other is not", "give two of a kind")
-        if self.a.run.virtual != self.b.run.virtual:
+        machines = [side.run.virtual.get("machine") for side in (self.a, self.b)]
+        if machines[0] != machines[1]:
             raise InputError(
-                "the runs are on different machines", "nhalf predict compares machines"
+                f"the runs are on two machines that are not there: {machines[0]} and {machines[1]}",
+                "compare them with nhalf compare",
             )
 
     def mixed(self, mixture: Mixture) -> MixedPlan:
@@ -150,16 +152,14 @@ class RunPair:
 
     def _block(self, block: Block, values: Mapping[tuple[str, str], str]) -> Block:
         """A block with the axes, the placements and the ranks of the chosen sides."""
-        changed: dict[str, Callable[[], Any]] = {
-            "axes": lambda: _of(values, AXIS),
-            "placements": lambda: _words(values[FIELD, "placements"]),
-            "ranks": lambda: [int(word) for word in _words(values[FIELD, "ranks"])],
+        readers: dict[str, tuple[str, Callable[[], Any]]] = {
+            AXIS: ("axes", lambda: _of(values, AXIS)),
+            "placements": ("placements", lambda: _words(values[FIELD, "placements"])),
+            "ranks": ("ranks", lambda: [int(word) for word in _words(values[FIELD, "ranks"])]),
         }
-        kinds = {kind if kind == AXIS else name for kind, name in self.keys}
-        taken = {"axes": AXIS, "placements": "placements", "ranks": "ranks"}
-        return msgspec.structs.replace(
-            block, **{name: read() for name, read in changed.items() if taken[name] in kinds}
-        )
+        differing = {kind if kind == AXIS else name for kind, name in self.keys}
+        changes = {name: read() for key, (name, read) in readers.items() if key in differing}
+        return msgspec.structs.replace(block, **changes)
 
 
 def options_of(text: str) -> dict[str, str]:
@@ -181,7 +181,7 @@ def _variables(run: Run, plan: Plan, setting: str) -> dict[str, str]:
 def _axes(plan: Plan) -> dict[str, str]:
     """The axes, if all blocks have the same."""
     axes = [block.axes for block in plan.blocks]
-    return dict(axes[0]) if axes and all(each == axes[0] for each in axes) else {}
+    return dict(axes[0]) if axes and all(block_axes == axes[0] for block_axes in axes) else {}
 
 
 def _field(plan: Plan, name: str) -> str:

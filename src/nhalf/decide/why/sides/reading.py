@@ -33,12 +33,12 @@ def command_ways(
     a: LaunchScript, b: LaunchScript, timing: Timing, installed: Sequence[Library]
 ) -> Ways:
     """Two commands, ready for the search. Raises InputError for a pattern that is none."""
-    both = pair(started(a, installed), started(b, installed))
+    commands = pair(started(a, installed), started(b, installed))
     seconds = _pattern(timing.seconds)
-    is_virtual = runs_virtually(both) and seconds is None
+    is_virtual = runs_virtually(commands) and seconds is None
     timed = VIRTUAL if is_virtual else WALL if seconds is None else PRINTED
-    launching = Launching(both, seconds, timing.timeout_s)
-    return Ways(both.switches, launching, timed, are_exact=is_virtual)
+    launching = Launching(commands, seconds, timing.timeout_s)
+    return Ways(commands.switches, launching, timed, are_exact=is_virtual)
 
 
 def script_of(place: Path) -> LaunchScript:

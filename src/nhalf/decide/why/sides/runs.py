@@ -133,7 +133,7 @@ class RunLaunching:
         return math.exp(float(levels[0]))
 
     def _measured(self, plan: Plan, folder: Path) -> pl.LazyFrame:
-        machine = VirtualMachine.of(self.pair.a.run)
+        machine = _machine(self.pair)
         if machine:
             plan = once(plan, TIMEOUT_S)
         site = machine.site if machine else find_site(plan.hosts, plan.host_file, plan.launcher)
@@ -168,6 +168,12 @@ def at_points(plan: Plan, points: list[Point], seed: int) -> Plan:
                 changes = {"patterns": [pattern], "bytes": sizes_text(sizes), "launches": 1}
                 blocks.append(msgspec.structs.replace(block, **changes))
     return msgspec.structs.replace(plan, blocks=blocks, launches=1, seed=seed, hosts_found=0)
+
+
+def _machine(pair: RunPair) -> VirtualMachine | None:
+    """The machine that is not there, with the nodes that either side needs; None for real hosts."""
+    machines = [VirtualMachine.of(side.run) for side in (pair.a, pair.b)]
+    return max(filter(None, machines), key=lambda machine: machine.nodes_used, default=None)
 
 
 def _is_exact(pair: RunPair) -> bool:
