@@ -176,7 +176,9 @@ def _prepare(request: RunRequest) -> Prepared:
     prepared = session.begin(plan, request.out, site, points, machine)
     if machine is None:
         return prepared
-    note = f"{machine.host}: in virtual time launches are equal, so there is one"
+    from nhalf.cli.virtual_side import in_words
+
+    note = f"{machine.host}: in virtual time {in_words(machine)}"
     return replace(prepared, notes=(*prepared.notes, note))
 
 
@@ -214,15 +216,16 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.virtual.machine import TIMEOUT_S, once
+    from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if machine is None:
         return plan
-    if "launches" in request.given and request.launches > 1:
+    if machine.is_exact and "launches" in request.given and request.launches > 1:
         raise InputError("launches in virtual time are equal", "leave --launches out")
     machine.check(plan.blocks)
-    return once(plan, request.timeout_s if "timeout" in request.given else TIMEOUT_S)
+    timeout_s = request.timeout_s if "timeout" in request.given else TIMEOUT_S
+    return in_virtual_time(plan, machine, timeout_s)
 
 
 def _more(request: RunRequest) -> More | None:

@@ -15,7 +15,7 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.setting import Setting, split_name
-from nhalf.measure.virtual.machine import VirtualMachine, once
+from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner
@@ -31,7 +31,7 @@ MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
 class Bench:
     """Measures one library by `plan`, whose blocks, settings and budget are replaced.
 
-    On a `machine` that is not there every measurement is exact, and made once.
+    On a `machine` that is not there, without noise, every measurement is exact, and made once.
     """
 
     library: Library
@@ -43,6 +43,11 @@ class Bench:
     placement: str
     machine: VirtualMachine | None = None
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every launch takes the same time."""
+        return self.machine is not None and self.machine.is_exact
 
     def measure(
         self,
@@ -65,7 +70,7 @@ class Bench:
         )
         if self.machine:
             self.machine.check(placed)
-            plan = once(plan, plan.timeout_s)
+            plan = in_virtual_time(plan, self.machine, plan.timeout_s)
         prepared = session.begin(plan, self.folder / name, self.site, machine=self.machine)
         outcome = session.measure(prepared, self.progress())
         messages = [
