@@ -125,29 +125,22 @@ def _outcome(request: Request) -> Outcome | None:
     from nhalf.measure.loop.progress import Progress
 
     prepared = _prepare(request)
-    if prepared.run.virtual and not request.is_silent and sys.stderr.isatty():
+    if prepared.run.virtual and not request.is_silent:
         _announce(prepared)
     return measured(prepared, Progress(request.is_silent))
 
 
 def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
-    from nhalf.base.units import format_duration
     from nhalf.measure.plan.agenda import Agenda
-    from nhalf.measure.plan.expected import LONG_S
     from nhalf.measure.plan.state import State
-    from nhalf.measure.virtual.progress import least_s
+    from nhalf.measure.virtual.real_time import real_time
     from nhalf.sites.placement import FREE
 
     agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
-    time_s = least_s(agenda)
-    if time_s > LONG_S:
-        points = sum(len(agenda.points(start)) for start in agenda.starts())
-        limit = "--budget" if prepared.plan.budget_s else "the default time"
-        sys.stderr.write(
-            f"nhalf: {points} points take {format_duration(time_s)} of real time at least; what "
-            f"does not fit {limit} is left out\n"
-        )
+    if words := real_time(agenda).in_words(prepared.plan.budget_s):
+        sys.stderr.write(f"nhalf: {words}\n")
+        sys.stderr.flush()
 
 
 def _prepare(request: RunRequest) -> Prepared:

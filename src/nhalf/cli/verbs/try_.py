@@ -69,11 +69,14 @@ def command(request: Request) -> int:
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
     from nhalf.measure.virtual.launch import run
+    from nhalf.measure.virtual.real_time import start_in_words
     from nhalf.mpi.discover import libraries
     from nhalf.present.terminal.output import emit_json
 
     installed = libraries()
     trial = _trial(request)
+    if not request.json:
+        _say(start_in_words(trial.library, trial.ranks))
     tried = run(trial, installed, progress=_progress(request))
     if request.json:
         emit_json(
@@ -97,17 +100,19 @@ def command(request: Request) -> int:
 
 
 def _progress(request: Request) -> VirtualProgress | None:
-    """What says on a terminal how far the program is."""
-    from nhalf.measure.virtual.progress import VirtualProgress
+    """What says how far the program is, in a log less often than on a terminal."""
+    from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 
-    if request.json or not sys.stderr.isatty():
+    if request.json:
         return None
+    is_terminal = sys.stderr.isatty()
+    return VirtualProgress(_say, interval_s=INTERVAL_S if is_terminal else LOG_INTERVAL_S)
 
-    def say(text: str) -> None:
+
+def _say(text: str) -> None:
+    if text:
         sys.stderr.write(f"nhalf: {text}\n")
         sys.stderr.flush()
-
-    return VirtualProgress(say)
 
 
 def _trial(request: Request) -> Trial:

@@ -54,6 +54,7 @@ class OpenMpi(Vendor):
     linked_as: ClassVar[str] = "libmpi.so."
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
+    virtual_rank_start_s: ClassVar[float] = 0.14
     provider_needs: ClassVar[str] = (
         "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"
     )
