@@ -51,8 +51,8 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     Raises InputError for options of patterns, FailedError if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.programs import open_program
     from nhalf.decide.program.alternatives import predict_alternatives
-    from nhalf.facts.program.program import Program
     from nhalf.machines.message import Messages
     from nhalf.present.program.prediction import prediction_lines, show_predictions
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -65,33 +65,33 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
-    programs = [Program.open(Path(path)) for path in request.paths]
+    programs = [open_program(Path(path)) for path in request.paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
         traced_messages = Messages(traced_on, traced_library)
-    wanted, named = _alternatives(request), cache(machine_and_library)
+    candidates, machine_named = _alternatives(request), cache(machine_and_library)
 
     def predicted(alternative: Alternative) -> ProgramPrediction:
-        machine = named(alternative.machine)
-        return _predicted(request, alternative, machine, programs, traced_messages)
+        subject = machine_named(alternative.machine)
+        return _predicted(request, alternative, subject, programs, traced_messages)
 
-    if len(wanted) == 1:
-        prediction = predicted(wanted[0])
+    if len(candidates) == 1:
+        prediction = predicted(candidates[0])
         if as_json:
             emit_json(prediction.as_json())
             return
         for line in prediction_lines(prediction):
             stdout_console().print(line, markup=False, soft_wrap=True)
         return
-    found = predict_alternatives(wanted, predicted)
-    if found.common_error is not None:
-        raise found.common_error
+    alternatives = predict_alternatives(candidates, predicted)
+    if alternatives.common_error is not None:
+        raise alternatives.common_error
     if as_json:
-        emit_json(found.as_json())
+        emit_json(alternatives.as_json())
     else:
-        show_predictions(stdout_console(), found)
-    found.check()
+        show_predictions(stdout_console(), alternatives)
+    alternatives.check()
 
 
 def _alternatives(request: TraceRequest) -> list[Alternative]:
@@ -131,8 +131,8 @@ def _listed(text: str) -> list[str]:
 
 def _predicted(
     request: TraceRequest,
-    wanted: Alternative,
-    named: tuple[Machine, str],
+    alternative: Alternative,
+    subject: tuple[Machine, str],
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
@@ -144,10 +144,10 @@ def _predicted(
     from nhalf.machines.message import Messages
     from nhalf.mpi.decision_table import read_table
 
-    machine, library = named
+    machine, library = subject
     target = Target(
-        Messages(change(machine, request.changes), wanted.mpi or library),
-        wanted.placement,
+        Messages(change(machine, request.changes), alternative.mpi or library),
+        alternative.placement,
         _computing(request, machine, traced_on.machine if traced_on else None),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),

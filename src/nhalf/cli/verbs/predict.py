@@ -110,6 +110,7 @@ def command(request: Request) -> None:
     nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
     nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
+    from nhalf.cli.programs import is_program
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.predicted_times import show_prediction
 
@@ -118,7 +119,7 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    if Path(request.subject, "trace.json").is_file():
+    if is_program(Path(request.subject)):
         _predict_trace(request)
         return
     if request.further_traces:

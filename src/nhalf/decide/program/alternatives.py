@@ -56,8 +56,8 @@ class Alternatives:
         return prediction.time_s / self.fastest.time_s
 
     def is_as_fast(self, prediction: ProgramPrediction) -> bool | None:
-        """Whether a prediction cannot be told apart from the fastest; None without a headline."""
-        if self.fastest is None or not prediction.is_certain:
+        """Whether a prediction cannot be told apart from the fastest; None without intervals."""
+        if self.fastest is None or not prediction.is_certain or not prediction.has_error:
             return None
         return prediction.low_s <= self.fastest.high_s
 

@@ -19,6 +19,7 @@ from nhalf.measure.traced.tables import (
     MAY_LACK,
     OFF_PROCESSOR,
     PROC_NULL,
+    SCHEDULE,
     SITES,
     Trace,
     open_trace,
@@ -61,6 +62,11 @@ class Program:
         """The command as typed, except for the launcher's folder; '' if unknown."""
         words = self.trace.command
         return " ".join([Path(words[0]).name, *words[1:]]) if words else ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its calls have times: those of a schedule do not."""
+        return self.trace.detail != SCHEDULE
 
     @property
     @fact

@@ -44,7 +44,8 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     pass calls on. Raises MissingError if there is none.
     """
     installed = libraries()
-    chosen = _of_trial(command) or libraries_of_launcher(command[0], installed) or newest(installed)
+    chosen = library_of_trial(command) or libraries_of_launcher(command[0], installed)
+    chosen = chosen or newest(installed)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     linked = kinds_of_handles(command)
@@ -89,7 +90,7 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _of_trial(command: Sequence[str]) -> list[Library]:
+def library_of_trial(command: Sequence[str]) -> list[Library]:
     """The library of `nhalf try`, if that is the command. Raises InputError if there is none."""
     words = list(command)
     if "--" in words:

@@ -23,6 +23,9 @@ VERSION = 1
 
 DESCRIPTION = "trace.json"
 
+SCHEDULE = "schedule"
+"""The detail of a program that another tool wrote down without the times of its calls."""
+
 PROC_NULL = -1
 """The partner of a message to or from MPI_PROC_NULL."""
 NO_PARTNER = -2

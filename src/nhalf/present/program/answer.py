@@ -20,6 +20,7 @@ from nhalf.present.program.verdict import program_verdict
 
 SHOWN = 3
 """Causes, calls and operations; --json has all."""
+UNTIMED: dict[str, list[Any]] = {"tolerance": [], "delays": [], "most_expensive": []}
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
 TOLERATED = {
@@ -32,8 +33,10 @@ TOLERATED = {
 
 def answer_lines(program: Program) -> list[str]:
     """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
-    costs most; without a timeline fewer of them.
+    costs most; without a timeline fewer of them, of a schedule none.
     """
+    if not program.is_timed:
+        return ["Its calls were not timed: nhalf predict says what they take on a machine."]
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
     for part in (others_lines, _efficiency, _path, _tolerance, _delays, _operations):
@@ -43,6 +46,8 @@ def answer_lines(program: Program) -> list[str]:
 
 def answer_json(program: Program) -> dict[str, Any]:
     """The tree, the path, the delays and the operations as an object; null for what is unknown."""
+    if not program.is_timed:
+        return {**dict.fromkeys(("efficiency", "critical_path")), **UNTIMED}
     tree, path = efficiency(program), critical_path(program)
     return {
         "others": others_json(program),

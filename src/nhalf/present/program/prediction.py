@@ -56,11 +56,19 @@ WHY = {
 DOUBTED = 1.3
 """A cause that widens the interval by less is not named."""
 WITHIN = ", within its error"
+UNTIMED = "a schedule, whose calls were not timed: the error of predictions is not known"
 
 
 def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     """Describe a prediction in lines: time, composition, error and caveats."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
+    if not prediction.has_error:
+        return [
+            f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)}",
+            f"  {parts}: {prediction.dominated_by} dominates",
+            f"  {UNTIMED} ({HOW[prediction.method]})",
+            *_caveats(prediction),
+        ]
     where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
     how = HOW[prediction.method]
     return [
@@ -73,37 +81,39 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     ]
 
 
-def show_predictions(console: Console, found: Alternatives) -> None:
+def show_predictions(console: Console, alternatives: Alternatives) -> None:
     """Print a line for each machine, library and placement, the fastest first, and caveats."""
     from rich.table import Table
 
-    table = Table(title=_title(found), title_justify="left", box=None, pad_edge=False)
-    texts = _named_columns(found)
+    table = Table(title=_title(alternatives), title_justify="left", box=None, pad_edge=False)
+    texts = _named_columns(alternatives)
     for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):
         table.add_column(name, justify="left" if name in (*texts, "by") else "right")
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         names = (getattr(prediction, member) for member in texts.values())
-        table.add_row(*names, *_cells(prediction, found))
-    for refused in found.refused:
+        table.add_row(*names, *_cells(prediction, alternatives))
+    for refused in alternatives.refused:
         names = (getattr(refused.alternative, member) for member in texts.values())
         table.add_row(*names, "–", "refused", "–", "–", "–")
     console.print(table)
-    for note in _notes(found):
+    for note in _notes(alternatives):
         console.print(note, markup=False, soft_wrap=True)
 
 
-def _title(found: Alternatives) -> str:
+def _title(alternatives: Alternatives) -> str:
     """The program and its traced time."""
-    if not found.predictions:
+    if not alternatives.predictions:
         return "no prediction"
-    first = found.predictions[0]
+    first = alternatives.predictions[0]
+    if not first.has_error:
+        return f"{first.program}: {UNTIMED}"
     return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
 
 
-def _named_columns(found: Alternatives) -> dict[str, str]:
+def _named_columns(alternatives: Alternatives) -> dict[str, str]:
     """The headings of the columns that name an alternative, with its members."""
-    rows: list[ProgramPrediction | Alternative] = [*found.predictions]
-    rows += [refused.alternative for refused in found.refused]
+    rows: list[ProgramPrediction | Alternative] = [*alternatives.predictions]
+    rows += [refused.alternative for refused in alternatives.refused]
     has_libraries = len({row.mpi for row in rows}) > 1
     return {
         "machine": "machine",
@@ -112,15 +122,15 @@ def _named_columns(found: Alternatives) -> dict[str, str]:
     }
 
 
-def _notes(found: Alternatives) -> list[str]:
+def _notes(alternatives: Alternatives) -> list[str]:
     """The reasons and caveats of all rows, each once."""
     notes: dict[str, None] = {}
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         for line in [] if prediction.is_certain else _reasons(prediction):
             notes[f"{_name(prediction)}: {line.strip()}"] = None
-    for refused in found.refused:
+    for refused in alternatives.refused:
         notes[f"{_name(refused.alternative)}: {refused.error}"] = None
-    for prediction in found.predictions:
+    for prediction in alternatives.predictions:
         for line in _caveats(prediction):
             notes[line.strip()] = None
     return list(notes)
@@ -130,19 +140,23 @@ def _name(row: ProgramPrediction | Alternative) -> str:
     return " ".join(filter(None, (row.machine, row.mpi, row.placement)))
 
 
-def _cells(prediction: ProgramPrediction, found: Alternatives) -> list[str]:
-    certain, ratio = prediction.is_certain, found.over_fastest(prediction)
-    over_traced = prediction.time_s / prediction.measured_s
-    is_first = prediction is found.fastest
+def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[str]:
+    certain, ratio = prediction.is_certain, alternatives.over_fastest(prediction)
+    has_error = prediction.has_error
+    is_first = prediction is alternatives.fastest
     return [
         format_time(prediction.time_s) if certain else "–",
-        _interval(prediction),
+        _interval(prediction) if has_error else "–",
         "–"
         if ratio is None
-        else _ratio(ratio, bool(found.is_as_fast(prediction)) and not is_first),
-        _ratio(over_traced, prediction.is_within_error) if certain else "–",
+        else _ratio(ratio, bool(alternatives.is_as_fast(prediction)) and not is_first),
+        _over_traced(prediction) if certain and has_error else "–",
         prediction.dominated_by,
     ]
+
+
+def _over_traced(prediction: ProgramPrediction) -> str:
+    return _ratio(prediction.time_s / prediction.measured_s, prediction.is_within_error)
 
 
 def _ratio(ratio: float, within: bool) -> str:
@@ -190,7 +204,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
             f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )
         yield f"  computing time there relative to here, by the cores: {ratios}"
-    if prediction.launches == 1:
+    if prediction.launches == 1 and prediction.has_error:
         yield "  the interval omits launch-to-launch variation; trace again and pass all traces"
     if prediction.method == COUNTS:
         yield "  more exact with nhalf trace --detail timeline"
