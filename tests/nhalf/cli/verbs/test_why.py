@@ -56,19 +56,6 @@ def test_the_variable_that_slows_a_program_is_named(call: Call, scripts: tuple[P
     assert "proof: 16 launches in turns" in ended.out
 
 
-def test_json_has_the_proof(call: Call, scripts: tuple[Path, Path]) -> None:
-    ended = call("why", *scripts, "--seconds", SECONDS, "--json")
-    said = json.loads(ended.out)
-    assert (ended.code, said["verdict"]) == (0, "explained")
-    (cause,) = said["causes"]
-    (member,) = cause["members"]
-    assert member["switches"] == [{"name": "SLOW", "a": "–", "b": "yes"}]
-    assert cause["share"] == {"value": 1.0, "low": 1.0, "high": 1.0}
-    assert {switch["name"] for switch in said["switches"]} == {
-        *("V1", "V2", "V3", "SLOW", "argument 1")
-    }
-
-
 def test_differences_can_be_listed(call: Call, scripts: tuple[Path, Path]) -> None:
     ended = call("why", *scripts, "--list", "--format", "csv")
     assert (ended.code, ended.out.splitlines()[1]) == (0, "SLOW,–,yes,yes")
@@ -128,18 +115,26 @@ def test_bad_input(
     assert len(ended.err.splitlines()) == 1
 
 
-def test_runs_of_the_model_machine(call: Call, tmp_path: Path) -> None:
+def test_json_of_runs_of_the_model_machine(call: Call, tmp_path: Path) -> None:
     a = measured(tmp_path / "a", "L=5e-6,flag_slow=2", 1)
     b = measured(tmp_path / "b", "L=9e-6,flag_slow=3", 1)
-    ended = call("why", a.path, b.path)
-    assert ended.code == 0
-    assert "; as recorded +56.7 %\n" in ended.out
-    assert "\nL=9e-6 carries 1.00 of the difference; everything else nothing\n" in ended.out
-    ended = call("why", a.path, "--b", "./program")
-    assert (ended.code, ended.err[:50]) == (
-        2,
-        "nhalf: error: a run can only be mixed with a run; ",
-    )
+    ended = call("why", a.path, b.path, "--json")
+    said = json.loads(ended.out)
+    assert (ended.code, said["verdict"], said["exact"]) == (0, "explained", True)
+    assert said["recorded_ratio"] == pytest.approx(11.0512 / 7.0512)
+    (cause,) = said["causes"]
+    (member,) = cause["members"]
+    assert member["switches"] == [{"name": "L", "a": "5e-6", "b": "9e-6"}]
+    assert cause["share"]["value"] == pytest.approx(1.0)
+    assert cause["remainder_share"]["value"] == pytest.approx(0.0, abs=1e-9)
+    assert {switch["name"] for switch in said["switches"]} == {"L", "flag_slow"}
+
+
+def test_a_run_and_a_command_cannot_be_mixed(call: Call, tmp_path: Path) -> None:
+    run = measured(tmp_path / "a", "", 1)
+    ended = call("why", run.path, "--b", "./program")
+    assert ended.code == 2
+    assert "a run can only be mixed with a run" in ended.err
 
 
 def test_what_cannot_be_switched_is_listed(call: Call, tmp_path: Path) -> None:
@@ -176,9 +171,7 @@ def test_an_interruption_prints_what_is_known(program: Path) -> None:
         out, err = process.communicate(timeout=patience_s(30.0))
     assert process.returncode == 130
     assert "not answered: interrupted" in out
-    assert err == (
-        "nhalf: interrupted; what is known stands above; start it again for an answer\n"
-    )
+    assert err == ("nhalf: interrupted; what is known stands above; start it again for an answer\n")
 
 
 def _child_sleeps(parent: int) -> bool:

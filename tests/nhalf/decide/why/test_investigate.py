@@ -29,8 +29,8 @@ def named(investigation: Investigation) -> list[set[int]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_causes_are_named_and_no_others(kind: str) -> None:
-    trials = [trial(kind, seed) for seed in range(40)]
-    assert sum(trial.is_right for trial in trials) >= 38
+    trials = [trial(kind, seed) for seed in range(24)]
+    assert sum(trial.is_right for trial in trials) >= 23
     assert sum(trial.is_wrong for trial in trials) == 0
 
 
