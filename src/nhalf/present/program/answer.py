@@ -14,27 +14,20 @@ from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
+from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import program_verdict
 
 SHOWN = 3
 """Causes, calls and operations; --json has all."""
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
-TOLERATED = {
-    "latency_s": "latency grows by",
-    "overhead_s": "the overhead at either end by",
-    "byte_s": "the time of a byte by",
-}
-"""How what is tolerated is said."""
-
-
 def answer_lines(program: Program) -> list[str]:
     """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
     costs most; without a timeline fewer of them.
     """
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
-    for part in (_efficiency, _path, _tolerance, _delays, _operations):
+    for part in (_efficiency, _path, tolerance_lines, _delays, _operations):
         lines += part(program)
     return lines
 
@@ -94,17 +87,6 @@ def _path(program: Program) -> Iterator[str]:
         if seconds / whole_s >= SHARE_MIN
     ]
     yield f"Critical path: {', '.join(parts)}"
-
-
-def _tolerance(program: Program) -> Iterator[str]:
-    added = {tolerance.parameter: tolerance.added_s for tolerance in tolerances(program)}
-    parts = [
-        f"{words} {format_time(amount)}"
-        for parameter, words in TOLERATED.items()
-        if (amount := added.get(parameter)) is not None
-    ]
-    if parts:
-        yield f"1 % is lost where {', or '.join(parts)}"
 
 
 def _on_ranks(computing_s: dict[int, float]) -> str:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convex functions that are made of straight pieces: where they cross a value, where they bend.
+
+The run time of a program by what is added to each message is one: the longest of many paths, each
+with its number of messages. Where it bends, another path becomes the longest. Bends are found
+without looking at every amount: two tangents meet at a bend, or below the function, and then it
+is cut there (M. J. Eisner and D. G. Severance, Mathematical techniques for efficient record
+segmentation in large shared databases, J. ACM 23, 1976).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Function = Callable[[float], float]
+STEPS_MAX = 60
+BENDS_MAX = 64
+GROWTH = 8.0
+SAME_SLOPE = 1e-4
+"""Slopes that differ by a smaller share are one."""
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """A function's value and slope at a point, the slope towards larger arguments."""
+
+    at: float
+    value: float
+    slope: float
+
+    def value_at(self, place: float) -> float:
+        """The value of the straight line."""
+        return self.value + self.slope * (place - self.at)
+
+
+def crossing(
+    function: Function, usual: float, target: float, accuracy: float, first: float, most: float
+) -> float | None:
+    """Where a convex function that is `usual` at 0 reaches a target, with that accuracy of its
+    value; None if it is below at `most`. The search begins at `first`.
+    """
+    low, low_value, high = 0.0, usual, first
+    while (high_value := function(high)) < target:
+        low, low_value, high = high, high_value, GROWTH * high
+        if high > most:
+            return None
+    for _ in range(STEPS_MAX):
+        # Of a convex function, a secant lies above: its crossing is at or before the sought one.
+        middle = low + (target - low_value) / (high_value - low_value) * (high - low)
+        for place in (middle, 0.5 * (low + high)):
+            value = function(place)
+            if abs(value - target) <= accuracy:
+                return place
+            if value < target:
+                low, low_value = max((low, low_value), (place, value))
+            else:
+                high, high_value = min((high, high_value), (place, value))
+    return high
+
+
+def tangent(function: Function, at: float, step: float) -> Tangent:
+    """The tangent at a point, by a step that is shorter than any straight piece."""
+    value = function(at)
+    return Tangent(at, value, (function(at + step) - value) / step)
+
+
+def bends(function: Function, end: float, step: float, accuracy: float) -> list[float]:
+    """The arguments between 0 and `end` at which a function bends, in order."""
+    found: list[float] = []
+    parts = [(tangent(function, 0.0, step), tangent(function, end, step))]
+    while parts and len(found) < BENDS_MAX:
+        left, right = parts.pop()
+        if right.slope - left.slope <= SAME_SLOPE * max(abs(left.slope), abs(right.slope)):
+            continue
+        place = (left.value_at(0.0) - right.value_at(0.0)) / (right.slope - left.slope)
+        if not left.at < place < right.at:
+            continue
+        middle = tangent(function, place, step)
+        if middle.value - left.value_at(place) <= accuracy:
+            found.append(place)
+        else:
+            parts += [(left, middle), (middle, right)]
+    return sorted(found)
