@@ -25,13 +25,13 @@ SAME_SLOPE = 1e-4
 class Tangent:
     """A function's value and slope at a point, the slope towards larger arguments."""
 
-    at: float
+    place: float
     value: float
     slope: float
 
     def value_at(self, place: float) -> float:
         """The value of the straight line."""
-        return self.value + self.slope * (place - self.at)
+        return self.value + self.slope * (place - self.place)
 
 
 def crossing(
@@ -59,26 +59,26 @@ def crossing(
     return high
 
 
-def tangent(function: Function, at: float, step: float) -> Tangent:
+def tangent(function: Function, place: float, step: float) -> Tangent:
     """The tangent at a point, by a step that is shorter than any straight piece."""
-    value = function(at)
-    return Tangent(at, value, (function(at + step) - value) / step)
+    value = function(place)
+    return Tangent(place, value, (function(place + step) - value) / step)
 
 
 def bends(function: Function, end: float, step: float, accuracy: float) -> list[float]:
     """The arguments between 0 and `end` at which a function bends, in order."""
-    found: list[float] = []
-    parts = [(tangent(function, 0.0, step), tangent(function, end, step))]
-    while parts and len(found) < BENDS_MAX:
-        left, right = parts.pop()
-        if right.slope - left.slope <= SAME_SLOPE * max(abs(left.slope), abs(right.slope)):
+    places: list[float] = []
+    pairs = [(tangent(function, 0.0, step), tangent(function, end, step))]
+    while pairs and len(places) < BENDS_MAX:
+        lower, upper = pairs.pop()
+        if upper.slope - lower.slope <= SAME_SLOPE * max(abs(lower.slope), abs(upper.slope)):
             continue
-        place = (left.value_at(0.0) - right.value_at(0.0)) / (right.slope - left.slope)
-        if not left.at < place < right.at:
+        place = (lower.value_at(0.0) - upper.value_at(0.0)) / (upper.slope - lower.slope)
+        if not lower.place < place < upper.place:
             continue
         middle = tangent(function, place, step)
-        if middle.value - left.value_at(place) <= accuracy:
-            found.append(place)
+        if middle.value - lower.value_at(place) <= accuracy:
+            places.append(place)
         else:
-            parts += [(left, middle), (middle, right)]
-    return sorted(found)
+            pairs += [(lower, middle), (middle, upper)]
+    return sorted(places)

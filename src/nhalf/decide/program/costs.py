@@ -48,7 +48,7 @@ class Costs(ABC):
         return self.message_s(source, target, size_bytes)
 
     def port_s(self, source: int, target: int, size_bytes: int) -> float:
-        """How long a message keeps the next one of its sender from leaving; 0 if that is unknown."""
+        """How long a message keeps the next one of its sender from leaving; 0 if unknown."""
         return 0.0
 
     @abstractmethod
@@ -123,8 +123,7 @@ class MachineCosts(Costs):
         )
         named = Messages(machine, messages.library)
         self._gaps_s = {
-            distance: _gap_s(machine, model)
-            for distance, model in ((False, within), (True, curve))
+            distance: _gap_s(machine, model) for distance, model in ((False, within), (True, curve))
         }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}

@@ -22,9 +22,7 @@ class FollowedReplay(ExcessReplay):
 
     def __init__(self, script: Script, costs: Costs, excess: Excess, byte_s: float = 0.0) -> None:
         super().__init__(script, costs, excess, byte_s)
-        self._kept_s = {
-            id(state): np.full(len(state.actor.form), np.nan) for state in self._states
-        }
+        self._kept_s = {id(state): np.full(len(state.actor.form), np.nan) for state in self._states}
         self._actions = [self._followed(action) for action in self._actions]
         spent = self.run()
         self.last = max(range(len(spent)), key=lambda place: spent[place].end_s)

@@ -18,7 +18,8 @@ from nhalf.facts.program.operations import operation
 
 LINEAR = ("gatherv", "scatterv")
 """The root has a message for or from each other rank, all at once."""
-TREES = ("gather", "scatter")
+AT_ONCE = ("gather", "scatter", "alltoall", "allgather")
+BLOCKS = (*AT_ONCE, "reduce-scatter")
 BRUCK_BYTES, PAIRS_BYTES = 256, 32 << 10
 """An all-to-all goes through other ranks up to the first size, in pairs from the second on."""
 RING_BYTES = 512 << 10
@@ -45,46 +46,52 @@ def usual_path(call: str, ranks: int, size_bytes: int) -> Path:
     """What the algorithm of that size has."""
     if ranks < 2:
         return Path(0, 0)
-    pattern, part_bytes = pattern_of(operation(call), ranks, size_bytes)
-    rounds, others = math.ceil(math.log2(ranks)), ranks - 1
-    if operation(call) in LINEAR:
-        return Path(1, others * part_bytes)
-    if pattern in TREES:
-        return Path(rounds, others * part_bytes)
-    if pattern == "alltoall":
-        if part_bytes <= BRUCK_BYTES:
-            return Path(rounds, rounds * ranks / 2 * part_bytes)
-        return Path(1 if part_bytes < PAIRS_BYTES else others, others * part_bytes)
-    if pattern == "allgather":
-        around = ranks * part_bytes >= RING_BYTES
-        return Path(others if around else rounds, others * part_bytes)
-    if pattern == "reduce-scatter":
-        around = part_bytes >= RING_BYTES
-        return Path(others if around else rounds, others / ranks * part_bytes)
-    in_parts = Path(2 * rounds, 2 * others / ranks * part_bytes)
+    name = operation(call)
+    pattern, part_bytes = pattern_of(name, ranks, size_bytes)
+    if pattern in BLOCKS:
+        return _of_blocks(name, pattern, ranks, part_bytes)
+    rounds = math.ceil(math.log2(ranks))
+    in_parts = pattern in ("reduce", "allreduce") and part_bytes > SUM_BYTES
     if pattern == "bcast":
-        is_long = part_bytes >= BROADCAST_BYTES and ranks >= BROADCAST_RANKS
-        return in_parts if is_long else Path(rounds, rounds * part_bytes)
-    if pattern in ("reduce", "allreduce") and part_bytes > SUM_BYTES:
-        return in_parts
+        in_parts = part_bytes >= BROADCAST_BYTES and ranks >= BROADCAST_RANKS
+    if in_parts:
+        return Path(2 * rounds, 2 * (ranks - 1) / ranks * part_bytes)
     return Path(rounds, rounds * part_bytes)
 
 
+def _of_blocks(name: str, pattern: str, ranks: int, part_bytes: int) -> Path:
+    """Operations in which a rank has a block for or from each other one."""
+    rounds, partners = math.ceil(math.log2(ranks)), ranks - 1
+    messages, blocks = rounds, float(partners)
+    if name in LINEAR:
+        messages = 1
+    elif pattern == "alltoall" and part_bytes <= BRUCK_BYTES:
+        blocks = rounds * ranks / 2
+    elif pattern == "alltoall":
+        messages = 1 if part_bytes < PAIRS_BYTES else partners
+    elif pattern == "allgather" and ranks * part_bytes >= RING_BYTES:
+        messages = partners
+    elif pattern == "reduce-scatter":
+        blocks = partners / ranks
+        messages = partners if part_bytes >= RING_BYTES else rounds
+    return Path(messages, blocks * part_bytes)
+
+
 def fewest_path(call: str, ranks: int, size_bytes: int) -> Path:
-    """As few as any algorithm of use has: one message where each rank may send to each other one,
-    log2 p where all need what all have; each byte once.
+    """The fewest of algorithms of use: one message where a rank may send to each other one, log2 p
+    where all need what all have; each byte once.
     """
     if ranks < 2:
         return Path(0, 0)
     pattern, part_bytes = pattern_of(operation(call), ranks, size_bytes)
     usual = usual_path(call, ranks, size_bytes)
-    each = pattern in (*TREES, "alltoall", "allgather", "bcast", "reduce")
     rounds = math.ceil(math.log2(ranks))
-    return Path(1 if each else rounds, min(usual.bytes, part_bytes))
+    messages = 1 if pattern in (*AT_ONCE, "bcast", "reduce") else rounds
+    return Path(messages, min(usual.bytes, part_bytes))
 
 
 def most_path(call: str, ranks: int, size_bytes: int) -> Path:
-    """As many as any algorithm of use has: a tree up and down again, or a message for each rank."""
+    """The most of algorithms of use: a tree up and down again, or a message for each rank."""
     if ranks < 2:
         return Path(0, 0)
     _, part_bytes = pattern_of(operation(call), ranks, size_bytes)

@@ -43,8 +43,8 @@ def doubt_s(lost_s: Floats) -> tuple[float, float]:
     if len(lost_s) < ROUNDS_MIN:
         return 0.0, 0.0
     draws = np.random.default_rng(_SEED).choice(lost_s, (DRAWS, len(lost_s)))
-    rest = 0.5 * (1 - COVERED)
-    low_s, high_s = np.quantile(draws.sum(axis=1), [rest, 1 - rest])
+    tail = 0.5 * (1 - COVERED)
+    low_s, high_s = np.quantile(draws.sum(axis=1), [tail, 1 - tail])
     whole_s = float(lost_s.sum())
     return max(0.0, whole_s - float(low_s)), max(0.0, float(high_s) - whole_s)
 

@@ -14,6 +14,7 @@ from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.excess import Excess, ExcessReplay, excess
 from nhalf.decide.program.followed_replay import FollowedReplay
 from nhalf.decide.program.lengthened import with_noise, with_slow_ranks
+from nhalf.decide.program.observed_paths import observed_paths
 from nhalf.decide.program.operation_paths import Paths
 from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
@@ -49,6 +50,7 @@ class Slowdown:
         self._script = script(program)
         self._costs = _usual(program, traced_on)
         self._excess = excess(self._script, self._costs)
+        self._paths = observed_paths(self._script, self._costs, self._excess)
         self.slow_ranks = _slow_ranks(program)
 
     def at(self, parameter: str, added: float, paths: Paths | None = None) -> float:
@@ -62,7 +64,7 @@ class Slowdown:
         return [self._time_s(self._setting(NOISE, added, seed)) for seed in _seeds(added)]
 
     def followed(self, parameter: str, added: float) -> FollowedReplay:
-        """The same as a replay that can be looked at; of noise with the first seed."""
+        """A replay with that amount, to be looked at; of noise with the first seed."""
         return FollowedReplay(*self._setting(parameter, added, seed=1))
 
     def _time_s(self, setting: _Setting) -> float:
@@ -76,7 +78,7 @@ class Slowdown:
         if parameter == SLOW_NODE:
             slower = with_slow_ranks(self._script, self.slow_ranks, added)
             return slower, self._costs, self._excess, 0.0
-        costs = SlowerCosts(self._costs, Slower(**{parameter: added}), paths)
+        costs = SlowerCosts(self._costs, Slower(**{parameter: added}), paths or self._paths)
         return self._script, costs, self._excess, added if parameter == BYTE else 0.0
 
 

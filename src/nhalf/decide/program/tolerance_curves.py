@@ -30,6 +30,7 @@ from nhalf.base.rows import Row
 from nhalf.decide.program.convex import bends, crossing
 from nhalf.decide.program.launches import check_same
 from nhalf.decide.program.operation_paths import fewest_path, most_path
+from nhalf.decide.program.rounds import doubt_s, lost_by_round_s
 from nhalf.decide.program.slowdown import (
     NETWORK,
     NOISE,
@@ -38,7 +39,6 @@ from nhalf.decide.program.slowdown import (
     first_of,
     most_of,
 )
-from nhalf.decide.program.rounds import doubt_s, lost_by_round_s
 from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, tolerance
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
@@ -194,9 +194,8 @@ def _point(
 
 def _middle(tolerated: Sequence[Tolerance]) -> float | None:
     """The median of what launches tolerate, None if one of them tolerates everything."""
-    amounts = [each.added for each in tolerated]
-    known = [added for added in amounts if added is not None]
-    return median(known) if len(known) == len(amounts) else None
+    amounts = [launch.added for launch in tolerated if launch.added is not None]
+    return median(amounts) if len(amounts) == len(tolerated) else None
 
 
 def _reached(points: Sequence[Point], times_s: Sequence[float], measured_s: float) -> float | None:

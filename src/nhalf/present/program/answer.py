@@ -21,6 +21,8 @@ SHOWN = 3
 """Causes, calls and operations; --json has all."""
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
+
+
 def answer_lines(program: Program) -> list[str]:
     """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
     costs most; without a timeline fewer of them.

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.slowdown import PARAMETERS
 from nhalf.decide.program.rounds import doubt_s
+from nhalf.decide.program.slowdown import PARAMETERS
 from nhalf.decide.program.tolerance_curves import POINTS, Curve, curves
 from nhalf.facts.program.program import Program
 from tests.nhalf.traced_programs import call, program, timed
