@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 Function = Callable[[float], float]
 STEPS_MAX = 60
-BENDS_MAX = 64
 GROWTH = 8.0
+STEP = 1e-6
+"""The step of a slope, as a share of its place."""
+TANGENTS_MAX = 16
 SAME_SLOPE = 1e-4
 """Slopes that differ by a smaller share are one."""
 
@@ -38,24 +40,31 @@ def crossing(
     function: Function, usual: float, target: float, accuracy: float, first: float, most: float
 ) -> float | None:
     """Where a convex function that is `usual` at 0 reaches a target, with that accuracy of its
-    value; None if it is below at `most`. The search begins at `first`.
+    value; None if it is below at `most`. Its first slope is looked at from 0 to `first`.
+
+    A tangent lies below the function: where it reaches the target, the function is beyond, and the
+    next tangent leads back (Newton's method, which ends after as many steps as there are pieces).
     """
-    low, low_value, high = 0.0, usual, first
-    while (high_value := function(high)) < target:
-        low, low_value, high = high, high_value, GROWTH * high
-        if high > most:
+    low, high = 0.0, first
+    value = function(first)
+    if value > usual:
+        high = max(first, first * (target - usual) / (value - usual))
+    while (value := function(min(high, most))) < target - accuracy:
+        if high >= most:
             return None
+        low, high = high, GROWTH * high
+    high = min(high, most)
     for _ in range(STEPS_MAX):
-        # Of a convex function, a secant lies above: its crossing is at or before the sought one.
-        middle = low + (target - low_value) / (high_value - low_value) * (high - low)
-        for place in (middle, 0.5 * (low + high)):
-            value = function(place)
-            if abs(value - target) <= accuracy:
-                return place
-            if value < target:
-                low, low_value = max((low, low_value), (place, value))
-            else:
-                high, high_value = min((high, high_value), (place, value))
+        if value - target <= accuracy:
+            break
+        slope = (value - function(high - STEP * high)) / (STEP * high)
+        place = high - (value - target) / slope if slope > 0 else low
+        place = place if low < place < high else 0.5 * (low + high)
+        reached = function(place)
+        if reached < target - accuracy:
+            low = place
+        else:
+            high, value = place, reached
     return high
 
 
@@ -66,17 +75,21 @@ def tangent(function: Function, place: float, step: float) -> Tangent:
 
 
 def bends(function: Function, end: float, step: float, accuracy: float) -> list[float]:
-    """The arguments between 0 and `end` at which a function bends, in order."""
+    """The arguments between 0 and `end` at which a function bends, in order; of many bends those
+    that TANGENTS_MAX show.
+    """
     places: list[float] = []
     pairs = [(tangent(function, 0.0, step), tangent(function, end, step))]
-    while pairs and len(places) < BENDS_MAX:
-        lower, upper = pairs.pop()
+    looks = 2
+    while pairs and looks < TANGENTS_MAX:
+        lower, upper = pairs.pop(0)
         if upper.slope - lower.slope <= SAME_SLOPE * max(abs(lower.slope), abs(upper.slope)):
             continue
         place = (lower.value_at(0.0) - upper.value_at(0.0)) / (upper.slope - lower.slope)
         if not lower.place < place < upper.place:
             continue
         middle = tangent(function, place, step)
+        looks += 1
         if middle.value - lower.value_at(place) <= accuracy:
             places.append(place)
         else:

@@ -52,12 +52,18 @@ class Slowdown:
         self._excess = excess(self._script, self._costs)
         self._paths = observed_paths(self._script, self._costs, self._excess)
         self.slow_ranks = _slow_ranks(program)
+        self._known_s: dict[tuple[str, float, Paths | None], float] = {}
 
     def at(self, parameter: str, added: float, paths: Paths | None = None) -> float:
         """The run time with an amount added to a parameter; `paths` are those of operations."""
-        if parameter == NOISE:
-            return fmean(self.draws_s(added))
-        return self._time_s(self._setting(parameter, added, paths=paths))
+        key = (parameter, added, paths)
+        if key not in self._known_s:
+            self._known_s[key] = (
+                fmean(self.draws_s(added))
+                if parameter == NOISE
+                else self._time_s(self._setting(parameter, added, paths=paths))
+            )
+        return self._known_s[key]
 
     def draws_s(self, added: float) -> list[float]:
         """The run times with some noise, drawn several times."""

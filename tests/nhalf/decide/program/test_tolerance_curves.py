@@ -52,7 +52,7 @@ def test_ends_of_intervals_enclose_what_is_tolerated() -> None:
     curve = curve_of(relays(4))
     assert curve.tolerated_low is not None
     assert curve.tolerated is not None
-    assert curve.tolerated_low <= curve.tolerated + 1e-9
+    assert curve.tolerated_low <= curve.tolerated * (1 + 1e-6)
     for point in curve.points:
         assert point.low_s <= point.time_s + 1e-9
         assert point.time_s <= point.high_s + 1e-9
