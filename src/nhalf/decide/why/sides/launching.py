@@ -85,7 +85,7 @@ def _computes(options: Mapping[str, Sequence[str]]) -> bool:
 
 
 def with_new_noise(launch: LaunchCommand, number: int) -> LaunchCommand:
-    """A launch of `nhalf try` with a noise of its own, if it has any."""
+    """A launch of `nhalf try` with the noise of this number, if it has any."""
     if launch.family != TRIAL or "noise" not in launcher_options(launch):
         return launch
     return with_options(launch, ("seed",), ("--seed", str(number)))
