@@ -36,6 +36,7 @@ constexpr Interface interface{
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
     .sent_messages = [] { return Rank::here().sent_messages(); },
+    .received_bytes = [] { return Rank::here().received_bytes(); },
     .shares_node = [] { return Rank::here().shares_node(); },
     .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
 
@@ -57,6 +58,10 @@ NHALF_EXPORTED std::uint64_t nhalf_virtual_sleep_until_ps(std::uint64_t time_ps)
   auto& rank = nhalf::fabric::Rank::here();
   if (time_ps > rank.now()) rank.sleep(time_ps - rank.now());
   return rank.now();
+}
+/// Half a round trip with a rank (trace/inject.hpp).
+NHALF_EXPORTED std::uint64_t nhalf_virtual_way_ps(int rank, std::uint64_t bytes) {
+  return nhalf::fabric::Rank::here().half_round_trip(rank, bytes);
 }
 /// The clock of preloaded libraries (preloaded/virtual_time.hpp).
 NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {

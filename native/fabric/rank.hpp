@@ -105,9 +105,13 @@ class Rank {
     const auto own = nodes()[static_cast<std::size_t>(number_)];
     return std::count(nodes().begin(), nodes().end(), own) > 1;
   }
+  [[nodiscard]] Picoseconds half_round_trip(int rank, std::uint64_t bytes) const {
+    return wires_->between(rank, number_).time(bytes);
+  }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
+  [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
@@ -369,6 +373,8 @@ class Rank {
     while (inbox.due() <= time) {
       note_event();
       auto& message = inbox.take();
+      if (message.source.rank != static_cast<std::uint32_t>(number_))
+        received_bytes_ += message.size_bytes;
       if (message.is_access) {
         --slot().accesses;
         serve(message);
@@ -594,6 +600,7 @@ class Rank {
   int polls_per_event_ = polls_per_event({});
   std::size_t ahead_messages_ = 0;
   std::size_t ahead_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
   std::uint64_t computings_ = 0;
 };
 
