@@ -54,6 +54,7 @@ def command(request: Request) -> int:
     nhalf improve -- mpiexec -n 8 ./program
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     """
+    import shutil
     import tempfile
     import time
 
@@ -62,6 +63,11 @@ def command(request: Request) -> int:
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
+    if shutil.which(request.command[0]) is None:
+        raise InputError(
+            f"cannot start {request.command[0]}: there is no such program",
+            "give the command after --",
+        )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
     same_output = SameOutput(request.same_output)
     _check_out(request.out)

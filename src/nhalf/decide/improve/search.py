@@ -24,6 +24,7 @@ from typing import Literal
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
 from nhalf.decide.improve.sequential import (
     FALSE_SHARE,
+    LEAST_GAIN,
     LOOKS,
     Gain,
     attempt_rate,
@@ -45,13 +46,28 @@ CLEARLY_SLOWER = math.log(1.10)
 PROMISING = math.log(1.005)
 """Who gained less on average is not worth a proof."""
 ATTEMPTS_MAX = 6
+ALIKE = math.log(1.02)
+"""Candidates that differ by less are about as good: the one with more expected comes first."""
 
-Fate = Literal["proven", "no gain", "slower", "refused", "unclear", "not reached"]
+Fate = Literal[
+    "proven",
+    "no further gain",
+    "not proven",
+    "no gain",
+    "slower",
+    "refused",
+    "unclear",
+    "not reached",
+]
+"""What became of a candidate. What helps, but not beyond what is proven, is no further gain; what
+seemed to help less than others, so that no proof was attempted, is not proven."""
 
 
 @dataclass
 class Trial:
-    """What is known of a candidate: logarithms of ratios from scouting, and of proofs."""
+    """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
+    the last proof that was attempted.
+    """
 
     candidate: Candidate
     scouted_relative: list[float] = field(default_factory=list)
@@ -79,6 +95,11 @@ class Search:
     total: Gain | None = None
     attempts: int = 0
     is_out_of_time: bool = False
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All that may be tried, the largest expected saving first."""
+        return [trial.candidate for trial in self.trials.values()]
 
     @property
     def setting(self) -> Setting:
@@ -124,7 +145,7 @@ def run(state: Search) -> None:
     try:
         if PLAIN not in turns.times_s:
             turns.first()
-        remaining = [trial.candidate for trial in state.trials.values()]
+        remaining = state.candidates
         while remaining and state.attempts < ATTEMPTS_MAX:
             finalists = _scout(state, remaining)
             winner = next((best for best in finalists if _proof(state, best)), None)
@@ -140,6 +161,12 @@ def run(state: Search) -> None:
     except OutOfTime:
         state.is_out_of_time = True
         _leave_unclear(state)
+    for trial in state.trials.values():
+        if trial.fate == "no gain" and _mean(trial.scouted_relative) > LEAST_GAIN:
+            if state.proven:
+                trial.fate = "no further gain"
+            elif trial.proof is None:
+                trial.fate = "not proven"
 
 
 def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -151,7 +178,7 @@ def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
     racing = list(candidates)
     logs: dict[Candidate, list[float]] = {candidate: [] for candidate in candidates}
     for number in range(ROUNDS):
-        if not racing or (len(racing) == 1 and not _is_new(state, racing)):
+        if not racing or (len(racing) == 1 and len(logs[racing[0]]) > 1):
             break
         order = racing if number == 0 else turns.random.sample(racing, len(racing))
         for begin in range(0, len(order), BLOCK):
@@ -163,14 +190,10 @@ def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
                 if (*base, candidate) in times:
                     log = math.log(times[base] / times[(*base, candidate)])
                     logs[candidate].append(log)
-                    state.trials[candidate.name].scouted_relative.append(log)
+                    if base == PLAIN:
+                        state.trials[candidate.name].scouted_relative.append(log)
         racing = _left(state, racing, logs)
     return _promising(state, logs)
-
-
-def _is_new(state: Search, racing: Sequence[Candidate]) -> bool:
-    """Whether one is left of which a single launch says nothing yet."""
-    return any(len(state.trials[candidate.name].scouted_relative) < 2 for candidate in racing)
 
 
 def _left(
@@ -178,7 +201,7 @@ def _left(
 ) -> list[Candidate]:
     """Who goes into the next round: the better half, and none that lost clearly."""
     remaining = []
-    for candidate in racing:
+    for candidate in sorted(racing, key=state.candidates.index):
         trial = state.trials[candidate.name]
         if candidate in state.turns.refused:
             trial.fate = "refused"
@@ -188,7 +211,7 @@ def _left(
             trial.fate = "no gain"
             if not _is_settled(logs[candidate]):
                 remaining.append(candidate)
-    remaining.sort(key=lambda candidate: -_mean(logs[candidate]))
+    remaining.sort(key=lambda candidate: _rank(_mean(logs[candidate])))
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
 
 
@@ -207,9 +230,15 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
         elif values and trial.fate != "slower":
             trial.fate = "no gain"
             if _mean(values) > PROMISING:
-                ranked.append((_mean(values), candidate))
-    ranked.sort(key=lambda item: -item[0])
-    return [candidate for _, candidate in ranked[:FINALISTS]]
+                ranked.append(candidate)
+    places = {candidate: place for place, candidate in enumerate(state.candidates)}
+    ranked.sort(key=lambda candidate: (_rank(_mean(logs[candidate])), places[candidate]))
+    return ranked[:FINALISTS]
+
+
+def _rank(mean_log: float) -> int:
+    """The place by gain: those that gain about the same are alike, and keep their order."""
+    return -round(mean_log / ALIKE)
 
 
 def _proof(state: Search, candidate: Candidate) -> bool:

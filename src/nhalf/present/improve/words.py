@@ -11,25 +11,44 @@ from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
 
+NEAR = 0.03
 NOTHING = "Nothing that was tried is proven to help by more than 1 %."
 
 
 def verdict(state: Search) -> str:
     """The answer in one sentence: how much faster, or that nothing helps."""
     if not state.proven:
-        return NOTHING
+        return " ".join([NOTHING, *_unclear(state)])
     names = " and ".join(candidate.name for candidate in state.proven)
     if state.total is None:
         return f"Faster {names}; how much together was not measured for lack of time."
     return f"{factor_text(state.total)} {names}, {pairs_text(state.total)}."
 
 
+def _unclear(state: Search) -> Iterator[str]:
+    """What seems to help but is not proven, and what to do about it."""
+    for trial in state.trials.values():
+        proof = trial.proof
+        if trial.fate == "unclear" and proof is not None and proof.factor > 1:
+            yield (
+                f"{trial.candidate.name} seems to be {factor_text(proof)}: "
+                "a larger --budget may prove it."
+            )
+    if state.is_out_of_time:
+        yield "The budget is spent."
+
+
 def factor_text(gain: Gain) -> str:
     """'1.34 times as fast [1.29, 1.39]'; the interval is left out where times do not vary."""
-    text = f"{gain.factor:.2f} times as fast"
+    text = f"{factor_number(gain.factor)} times as fast"
     if gain.low == gain.high:
         return f"{text} exactly" if gain.pairs > 1 else text
-    return f"{text} [{gain.low:.2f}, {gain.high:.2f}]"
+    return f"{text} [{factor_number(gain.low)}, {factor_number(gain.high)}]"
+
+
+def factor_number(factor: float) -> str:
+    """'1.34', and '1.005' of a factor near 1."""
+    return f"{factor:.3f}" if abs(factor - 1) < NEAR else f"{factor:.2f}"
 
 
 def pairs_text(gain: Gain) -> str:
@@ -64,7 +83,7 @@ def _speed(trial: Trial) -> str:
     if trial.proof is not None:
         return factor_text(trial.proof).replace(" times as fast", "")
     ratio = trial.scouted_factor
-    return f"{ratio:.2f}" if ratio is not None else ""
+    return factor_number(ratio) if ratio is not None else ""
 
 
 def effort(state: Search) -> str:
