@@ -192,12 +192,14 @@ def _report(
 
 def _write(path: Path, situation: Situation, state: Search) -> None:
     from nhalf.base.files import write_text
+    from nhalf.decide.improve.candidates.inherited import settings_of
     from nhalf.decide.improve.change import applied
     from nhalf.decide.improve.script import script
     from nhalf.present.improve.words import remarks
 
     improved = applied((candidate.change for candidate in state.proven), situation.launch)
-    write_text(path, script(situation.launch, improved, remarks(state)), "choose another --out")
+    text = script(situation.launch, improved, remarks(state), settings_of(situation))
+    write_text(path, text, "choose another --out")
     path.chmod(0o755)
 
 

@@ -201,7 +201,7 @@ def _left(
 ) -> list[Candidate]:
     """Who goes into the next round: the better half, and none that lost clearly."""
     remaining = []
-    for candidate in sorted(racing, key=state.candidates.index):
+    for candidate in racing:
         trial = state.trials[candidate.name]
         if candidate in state.turns.refused:
             trial.fate = "refused"
@@ -211,7 +211,7 @@ def _left(
             trial.fate = "no gain"
             if not _is_settled(logs[candidate]):
                 remaining.append(candidate)
-    remaining.sort(key=lambda candidate: _rank(_mean(logs[candidate])))
+    remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
 
 
@@ -231,14 +231,18 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
             trial.fate = "no gain"
             if _mean(values) > PROMISING:
                 ranked.append(candidate)
-    places = {candidate: place for place, candidate in enumerate(state.candidates)}
-    ranked.sort(key=lambda candidate: (_rank(_mean(logs[candidate])), places[candidate]))
-    return ranked[:FINALISTS]
+    return _by_gain(state, ranked, logs)[:FINALISTS]
 
 
-def _rank(mean_log: float) -> int:
-    """The place by gain: those that gain about the same are alike, and keep their order."""
-    return -round(mean_log / ALIKE)
+def _by_gain(
+    state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """The largest gain first; those about as good as the best keep their order."""
+    in_order = sorted(candidates, key=state.candidates.index)
+    in_order.sort(key=lambda candidate: -_mean(logs[candidate]))
+    best_relative = _mean(logs[in_order[0]]) if in_order else 0.0
+    alike = [c for c in in_order if best_relative - _mean(logs[c]) <= ALIKE]
+    return sorted(alike, key=state.candidates.index) + in_order[len(alike) :]
 
 
 def _proof(state: Search, candidate: Candidate) -> bool:

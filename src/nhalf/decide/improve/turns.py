@@ -56,6 +56,7 @@ class Turns:
     refused: dict[Candidate, str] = field(default_factory=dict)
     launches: int = 0
     cost_s: float = 0.0
+    _longest_s: float = 0.0
 
     def __post_init__(self) -> None:
         """The random order is the same in every search with this seed."""
@@ -71,7 +72,7 @@ class Turns:
         """The plain program, once: its time, seconds. Raises FailedError if it does not run."""
         begin_s = self.clock_s()
         launched = self.launch(PLAIN, max(self.remaining_s, 0.0))
-        self.cost_s = self.clock_s() - begin_s
+        self.cost_s = self._longest_s = self.clock_s() - begin_s
         self._note(PLAIN, launched)
         if not launched.counts:
             raise FailedError(
@@ -100,6 +101,12 @@ class Turns:
         times = self._launched(order, base)
         return math.log(times[base] / times[setting]) if len(times) == 2 else None
 
+    def _limit_s(self, is_base: bool) -> float:
+        """When a launch is ended: one of the base, which is known to end, at the end of time."""
+        if is_base:
+            return max(self.remaining_s, self._longest_s + SPARE_S)
+        return max(TOO_SLOW * self._longest_s, self._longest_s + SPARE_S)
+
     def is_exact(self, setting: Setting) -> bool:
         """Whether two launches of a setting took exactly as long, so that a third one would, too.
 
@@ -117,9 +124,10 @@ class Turns:
                 times[setting] = self.times_s[setting][0]
                 continue
             begin_s = self.clock_s()
-            launched = self.launch(setting, max(TOO_SLOW * self.cost_s, self.cost_s + SPARE_S))
+            launched = self.launch(setting, self._limit_s(is_base=setting == base))
             if setting == base:
                 self.cost_s = self.clock_s() - begin_s
+                self._longest_s = max(self._longest_s, self.cost_s)
             self._note(setting, launched)
             if launched.counts:
                 times[setting] = launched.time_s

@@ -21,8 +21,8 @@ def verdict(state: Search) -> str:
         return " ".join([NOTHING, *_unclear(state)])
     names = " and ".join(candidate.name for candidate in state.proven)
     if state.total is None:
-        return f"Faster {names}; how much together was not measured for lack of time."
-    return f"{factor_text(state.total)} {names}, {pairs_text(state.total)}."
+        return f"Faster: {names}; there was no time to measure by how much together."
+    return f"{factor_text(state.total)}, {pairs_text(state.total)}: {names}."
 
 
 def _unclear(state: Search) -> Iterator[str]:

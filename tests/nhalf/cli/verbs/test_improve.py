@@ -51,7 +51,7 @@ def test_a_brake_is_found_proven_and_written_down(
     assert [change["name"] for change in answer["changes"]] == ["without UCX_TLS"]
     assert (answer["traced"], answer["complete"], len(answer["notes"])) == (False, True, 1)
     text = (tmp_path / "improved.sh").read_text()
-    assert "# nhalf improve: 2.00 times as fast exactly without UCX_TLS, 2 pairs of" in text
+    assert "# nhalf improve: 2.00 times as fast exactly, 2 pairs of launches: without UCX" in text
     assert "\nunset UCX_TLS\n" in text
     done = subprocess.run(
         ["./improved.sh"],

@@ -58,10 +58,13 @@ def test_a_comparison_that_cannot_be_made_is_an_error(tmp_path: Path, how: str) 
 
 def test_the_script_starts_what_was_proven(tmp_path: Path) -> None:
     words = ["sh", "-c", 'echo "$RESULT" "$ADDED" "$GONE" "$@"', "sh", "it's"]
-    plain = parse_launch(words, {"GONE": "x", "RESULT": "1"})
+    plain = parse_launch(words, {"GONE": "x", "RESULT": "1", "SETTING": "on"})
     change = Change({"GONE": None, "RESULT": "$(2)", "ADDED": "a 'b'"})
     file = tmp_path / "improved.sh"
-    file.write_text(script(plain, applied([change], plain), ["twice as fast\nor more"]))
+    file.write_text(
+        script(plain, applied([change], plain), ["twice as fast\nor more"], ["SETTING"])
+    )
+    assert "\nexport SETTING=on\n" in file.read_text()
     assert "# twice as fast or more\n" in file.read_text()
     done = subprocess.run(
         ["sh", str(file), "more"],

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from nhalf.base.errors import FailedError
@@ -51,6 +53,7 @@ def test_gains_below_one_percent_are_not_claimed() -> None:
 
 def test_of_two_that_help_alike_the_one_expected_first_is_taken() -> None:
     assert proven(Simulated({"b": 0.5, "d": 0.499, "e": 0.5}).searched(TEN))[0] == "b"
+    assert proven(Simulated({"b": 0.5, "d": 0.4955, "e": 0.499}).searched(TEN))[0] == "b"
     assert proven(Simulated({"b": 0.5, "d": 0.4}).searched(TEN))[0] == "d"
 
 
@@ -145,6 +148,19 @@ def test_a_base_that_stops_running_is_an_error_and_keeps_what_was_learned() -> N
         run(state)
     assert state.trials["a"].scouted_relative
     assert state.total is None
+
+
+def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
+    program = Simulated({"a": 0.5}, noise=0.01)
+
+    def stalls(setting: tuple, limit_s: float) -> Launched:
+        launched = program(setting, math.inf)
+        time_s = launched.time_s * (20 if program.launches == 7 else 1)
+        return Launched(time_s) if time_s <= limit_s else Launched(math.nan, "no end")
+
+    state = search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a"))
+    run(state)
+    assert proven(state) == ["a"]
 
 
 def test_candidates_that_change_the_same_are_not_combined() -> None:
