@@ -173,7 +173,7 @@ def rules_for(
     """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
 
     Cells without a winner keep the library's own choice, as do numbers of ranks between the
-    measured ones for which an algorithm does not work.
+    measured ones for which an algorithm does not work. What the file cannot express is left out.
     """
     rules: list[Rule] = []
     for operation in dict.fromkeys(cell.operation for cell in cells):
@@ -189,7 +189,7 @@ def rules_for(
             ]
             chosen.append(fewest_switches(log_ratios))
         rules += rules_of(operation, ranks, sizes, chosen)
-    return [part for rule in rules for part in _where_it_works(tuner, rule)]
+    return tuner.expressible([part for rule in rules for part in _where_it_works(tuner, rule)])
 
 
 def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:

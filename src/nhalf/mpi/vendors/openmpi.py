@@ -215,10 +215,11 @@ class OpenMpi(Vendor):
             "OMPI_MCA_pml": "cm",
             "OMPI_MCA_mtl": "ofi",
             "OMPI_MCA_mtl_ofi_provider_include": provider,
-            # Windows: osc/rdma over the remote access of the same provider.
+            # Windows: osc/rdma over the remote access of the same provider; osc/sm for memory
+            # that a rank shares with itself.
             BTL: "self,ofi",
             "OMPI_MCA_btl_ofi_mode": "0",
-            OSC: "rdma",
+            OSC: "rdma,sm",
         }
 
     def switches(self, library: Library) -> Sequence[Switch]:
