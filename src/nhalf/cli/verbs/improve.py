@@ -207,6 +207,7 @@ def _show(request: Request, situation: Situation, state: Search, bounded: list[C
     from nhalf.decide.improve.change import applied
     from nhalf.decide.improve.script import variable_lines
     from nhalf.present.improve.words import effort, rows, verdict
+    from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 
     shown = list(rows(state, bounded))
@@ -218,4 +219,6 @@ def _show(request: Request, situation: Situation, state: Search, bounded: list[C
         lines += ["Switch it on:", *variable_lines(situation.launch, improved)]
         lines += [" ".join(improved.words)]
         lines += [f"script  {request.out}"] if request.out else []
+    if situation.program is not None:
+        lines += [hint for hint in [program_verdict(situation.program)] if hint]
     sys.stdout.write("\n".join(lines) + "\n")

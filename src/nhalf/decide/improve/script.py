@@ -33,5 +33,5 @@ def variable_lines(
     before, after = plain.environment, improved.environment
     gone = [f"unset {name}" for name in sorted(set(before) - set(after))]
     changed = {name for name in after if before.get(name) != after[name]}
-    wanted = sorted(changed | (set(settings) & set(after)))
-    return gone + [f"export {name}={shlex.quote(after[name])}" for name in wanted]
+    exported = sorted(changed | (set(settings) & set(after)))
+    return gone + [f"export {name}={shlex.quote(after[name])}" for name in exported]
