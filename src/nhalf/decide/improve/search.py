@@ -41,6 +41,8 @@ FINALISTS = 2
 """This many are left for the proof."""
 SCOUTING_SHARE = 0.5
 """The share of the remaining budget that scouting may take."""
+SHORTEST_S = 1e-6
+"""No launch is shorter, whatever a clock says."""
 CLEARLY_SLOWER = math.log(1.10)
 """Who loses so much in a round leaves at once."""
 PROMISING = math.log(1.005)
@@ -170,10 +172,14 @@ def run(state: Search) -> None:
 
 
 def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates worth a proof upon the present base, the best first; a single one is."""
-    if len(candidates) == 1:
-        return list(candidates)
+    """The candidates worth a proof upon the present base, the best first.
+
+    A single one is, and so are all, as they are expected, if there is no time to scout.
+    """
     turns, base = state.turns, state.setting
+    affordable = turns.remaining_s * SCOUTING_SHARE / max(turns.cost_s, SHORTEST_S)
+    if len(candidates) == 1 or affordable < min(BLOCK, len(candidates)) + 1:
+        return list(candidates)
     end_s = turns.remaining_s * (1 - SCOUTING_SHARE)
     racing = list(candidates)
     logs: dict[Candidate, list[float]] = {candidate: [] for candidate in candidates}

@@ -34,7 +34,10 @@ def _unclear(state: Search) -> Iterator[str]:
                 f"{trial.candidate.name} seems to be {factor_text(proof)}: "
                 "a larger --budget may prove it."
             )
-    if state.is_out_of_time:
+    missed = sum(trial.fate == "not reached" for trial in state.trials.values())
+    if missed:
+        yield f"There was no time for {missed} of {len(state.trials)} candidates."
+    elif state.is_out_of_time:
         yield "The budget is spent."
 
 

@@ -122,6 +122,12 @@ def test_a_short_budget_is_kept_and_said(budget_s: float) -> None:
     )
 
 
+def test_without_time_to_scout_the_expected_ones_are_tried_first() -> None:
+    state = Simulated({"a": 0.5}).searched("a b c d e", 14.0)
+    assert proven(state) == ["a"]
+    assert state.trials["e"].fate == "not reached"
+
+
 def test_no_candidates() -> None:
     state = Simulated({}).searched("")
     assert (state.proven, state.is_complete, len(state.turns.times_s[PLAIN])) == ([], True, 1)
