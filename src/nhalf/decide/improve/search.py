@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search for what makes a program faster: scout all candidates, then prove the best.
 
-1. *Scouting.* Up to `BLOCK` candidates and the base are launched once each, in random order. After
-   each round the half that gained less leaves, until few are left: successive halving (Z. Karnin,
-   T. Koren, O. Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013).
+1. *Scouting.* Candidates come in waves, the largest expected saving first. Up to `BLOCK` of them
+   and the base are launched once each, in random order. After each round the half that gained
+   less leaves, until few are left: successive halving (Z. Karnin, T. Koren, O. Somekh, Almost
+   optimal exploration in multi-armed bandits, ICML 2013).
 2. *Proof.* The best is launched in pairs with the base. Launches of the scouts do not count, so
    that a candidate that was chosen because it was lucky has to be lucky again; every attempt has
    its own part of the error of the search (`attempt_rate`).
-3. A proven candidate joins the base, and what is left is scouted_relative again on top of it.
+3. A proven candidate joins the base, and what is left of the wave is scouted again on top of it.
 
 Where several candidates were proven one upon the other, all together are launched in pairs with the
 plain program at the end.
@@ -47,7 +48,10 @@ CLEARLY_SLOWER = math.log(1.10)
 """Who loses so much in a round leaves at once."""
 PROMISING = math.log(1.005)
 """Who gained less on average is not worth a proof."""
-ATTEMPTS_MAX = 6
+WAVE = 10
+"""This many candidates are scouted together, those with the largest expected saving first: the
+best of more would be lucky rather than good, and the others may never be needed."""
+ATTEMPTS_MAX = 8
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
 
@@ -147,18 +151,8 @@ def run(state: Search) -> None:
     try:
         if PLAIN not in turns.times_s:
             turns.first()
-        remaining = state.candidates
-        while remaining and state.attempts < ATTEMPTS_MAX:
-            finalists = _scout(state, remaining)
-            winner = next((best for best in finalists if _proof(state, best)), None)
-            if winner is None:
-                break
-            remaining = [
-                candidate
-                for candidate in remaining
-                if not candidate.excludes(winner)
-                and state.trials[candidate.name].fate not in ("refused", "slower")
-            ]
+        for begin in range(0, len(state.trials), WAVE):
+            _run_wave(state, state.candidates[begin : begin + WAVE])
         _prove_total(state)
     except OutOfTime:
         state.is_out_of_time = True
@@ -169,6 +163,21 @@ def run(state: Search) -> None:
                 trial.fate = "no further gain"
             elif trial.proof is None:
                 trial.fate = "not proven"
+
+
+def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
+    """Scout and prove some candidates, until none of them gains anything upon the base."""
+    remaining = list(wave)
+    while state.attempts < ATTEMPTS_MAX:
+        remaining = [
+            candidate
+            for candidate in remaining
+            if not any(candidate.excludes(winner) for winner in state.proven)
+            and state.trials[candidate.name].fate not in ("refused", "slower")
+        ]
+        finalists = _scout(state, remaining) if remaining else []
+        if not any(_proof(state, best) for best in finalists):
+            return
 
 
 def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:

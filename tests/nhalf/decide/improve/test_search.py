@@ -128,6 +128,14 @@ def test_without_time_to_scout_the_expected_ones_are_tried_first() -> None:
     assert state.trials["e"].fate == "not reached"
 
 
+def test_of_many_candidates_the_expected_ones_are_proven_before_others_are_launched() -> None:
+    many = " ".join(f"c{number:02}" for number in range(40))
+    states = [Simulated({"c01": 0.6}, noise=0.15, seed=s).searched(many) for s in range(10)]
+    assert sum(proven(state) == ["c01"] for state in states) >= 9
+    false = [Simulated({}, noise=0.05, seed=seed).searched(many) for seed in range(20)]
+    assert sum(bool(state.proven) for state in false) <= 1
+
+
 def test_no_candidates() -> None:
     state = Simulated({}).searched("")
     assert (state.proven, state.is_complete, len(state.turns.times_s[PLAIN])) == ([], True, 1)
