@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.nhalf.measure.virtual.programs import built
 from tests.patience import patience_s
 from tests.server import Ended
 
@@ -116,3 +117,27 @@ def test_interrupted_it_says_what_it_learned_and_leaves_nothing(tmp_path: Path) 
     assert json.loads(out)["launches"] >= 2
     assert err.splitlines() == ["nhalf: interrupted"]
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_a_bad_algorithm_is_found_on_a_machine_that_is_not_there(tmp_path: Path) -> None:
+    program = built("mpich", "operation_times", tmp_path)
+    nhalf = [sys.executable, "-m", "nhalf"]
+    trial = [*nhalf, "try", "--machine", "altix-bx2", "--ranks", "4", "--", str(program)]
+    done = subprocess.run(
+        [*nhalf, "improve", "--json", "--budget", "30m", "--", *trial, "100", "allreduce:8"],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "tree",
+        },
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=patience_s(600),
+        check=True,
+    )
+    answer = json.loads(done.stdout)
+    assert answer["traced"]
+    assert answer["changes"][0]["name"] == "without MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
+    assert answer["gain"]["ci_low"] == answer["gain"]["ci_high"] > 1.2
