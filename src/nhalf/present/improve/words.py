@@ -12,6 +12,9 @@ from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
 
 NEAR = 0.03
+"""Factors that are nearer to 1 have one more decimal."""
+REASON_MAX = 70
+"""Longer reasons are cut in tables; --json has all of them."""
 NOTHING = "Nothing that was tried is proven to help by more than 1 %."
 
 
@@ -72,7 +75,8 @@ def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, st
     for trial in state.trials.values():
         candidate = trial.candidate
         reason = state.turns.refused.get(candidate, "")
-        fate = f"{trial.fate}: {reason}" if trial.fate == "refused" and reason else trial.fate
+        short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
+        fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
         yield candidate.name, _upper(candidate), _speed(trial), fate
     for candidate in bounded:
         yield candidate.name, _upper(candidate), "", "not tried: it can save less than 1 %"
