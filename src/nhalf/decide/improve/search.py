@@ -44,8 +44,9 @@ SCOUTING_SHARE = 0.5
 """The share of the remaining budget that scouting may take."""
 SHORTEST_S = 1e-6
 """No launch is shorter, whatever a clock says."""
-CLEARLY_SLOWER = math.log(1.10)
-"""Who loses so much in a round leaves at once."""
+MUCH_SLOWER, CLEARLY_SLOWER = math.log(1.5), math.log(1.1)
+"""Who loses so much in one round, or on average of several, leaves at once; on a machine where
+launches differ, it has to be more by twice the difference."""
 PROMISING = math.log(1.005)
 """Who gained less on average is not worth a proof."""
 WAVE = 10
@@ -220,7 +221,7 @@ def _left(
         trial = state.trials[candidate.name]
         if candidate in state.turns.refused:
             trial.fate = "refused"
-        elif logs[candidate] and _mean(logs[candidate]) < -CLEARLY_SLOWER:
+        elif logs[candidate] and _is_slower(state, logs[candidate]):
             trial.fate = "slower"
         elif logs[candidate]:
             trial.fate = "no gain"
@@ -228,6 +229,12 @@ def _left(
                 remaining.append(candidate)
     remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
+
+
+def _is_slower(state: Search, values: Sequence[float]) -> bool:
+    """Whether a candidate loses more than launches differ, by a single launch much more."""
+    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+    return _mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
