@@ -115,6 +115,7 @@ class ProcessorTime {
   /// Looks at the end of a long piece.
   [[gnu::noinline]] Lost ended(Ticks end, bool is_call) {
     OnProcessor moment = OnProcessor::now();
+    if (!is_call) end = now();
     const auto wall_ns = moment.wall_ns - last_.wall_ns;
     const auto used_ns = moment.used_ns - last_.used_ns;
     moment.queued_ns = last_.queued_ns;
