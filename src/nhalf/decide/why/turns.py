@@ -49,7 +49,7 @@ class Turns:
     launches: int = 0
     began_s: float = field(default_factory=time.monotonic)
     _failures: dict[Mixture, int] = field(default_factory=dict)
-    _repeated_log: dict[Mixture, float] = field(default_factory=dict)
+    _repeated: Round = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Orders within rounds are random, and the same in every search with this seed."""
@@ -78,8 +78,8 @@ class Turns:
 
     def _log(self, mixture: Mixture) -> float | None:
         """The logarithm of the time of one launch; None if it failed."""
-        if mixture in self._repeated_log:
-            return self._repeated_log[mixture]
+        if mixture in self._repeated:
+            return self._repeated[mixture]
         if time.monotonic() - self.began_s > self.budget_s:
             raise OutOfTime("the budget is spent", "give more with --budget")
         try:
@@ -95,7 +95,7 @@ class Turns:
         self._failures.pop(mixture, None)
         log = math.log(time_s)
         if self.is_exact:
-            self._repeated_log[mixture] = log
+            self._repeated[mixture] = log
         return log
 
     def _note_failure(self, mixture: Mixture, reason: str) -> None:

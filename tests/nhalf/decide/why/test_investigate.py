@@ -97,6 +97,13 @@ def test_equal_ways_are_equal_and_a_change_below_the_least_is_none() -> None:
     assert exactly(Planted({frozenset([1]): math.log(1.01)}, noise=0)).verdict == "equal"
 
 
+def test_equal_ways_with_little_noise_need_few_rounds() -> None:
+    investigation = Investigation(Turns(Planted({}, noise=0.01).launch), switches(5))
+    investigation.run()
+    assert investigation.verdict == "equal"
+    assert investigation.turns.launches == 2 + 2 * 4
+
+
 @pytest.mark.parametrize("side", ["A", "B"])
 def test_a_side_that_does_not_run_is_an_error(side: str) -> None:
     def launch(mixture: frozenset[int]) -> float:

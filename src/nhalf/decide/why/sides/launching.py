@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
 from nhalf.decide.why.turns import LaunchFailed
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
-from nhalf.mpi.launch_settings import LaunchCommand
+from nhalf.mpi.launch_options import launcher_options, option_value
+from nhalf.mpi.launch_settings import LaunchCommand, with_options
 from nhalf.mpi.launch_words import TRIAL
 
 FACTOR_MOST = 20.0
@@ -44,7 +46,8 @@ class Launching:
         began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder:
             try:
-                launch = in_folder(self.commands.mixed(mixture))
+                started = self.commands.mixed(mixture)
+                launch = with_new_noise(in_folder(started), self.finished + 1)
                 timed = run_timed(launch, Path(folder, "launch"), self._limit_s)
             except NhalfError as error:
                 raise LaunchFailed(str(error)) from error
@@ -63,8 +66,29 @@ class Launching:
 
 
 def runs_virtually(commands: CommandPair) -> bool:
-    """Whether both commands run in virtual time, where every launch takes the same."""
+    """Whether both commands run in virtual time."""
     return all(side.launch.family == TRIAL for side in (commands.a, commands.b))
+
+
+def takes_the_same(commands: CommandPair) -> bool:
+    """Whether all launches of either side take the same virtual time.
+
+    They do not with noise, and where computing counts.
+    """
+    options = [launcher_options(side.launch) for side in (commands.a, commands.b)]
+    varies = any("noise" in side or _computes(side) for side in options)
+    return runs_virtually(commands) and not varies
+
+
+def _computes(options: Mapping[str, Sequence[str]]) -> bool:
+    return option_value(options.get("computing", ("none",))) != "none"
+
+
+def with_new_noise(launch: LaunchCommand, number: int) -> LaunchCommand:
+    """A launch of `nhalf try` with the noise of this number, if it has any."""
+    if launch.family != TRIAL or "noise" not in launcher_options(launch):
+        return launch
+    return with_options(launch, ("seed",), ("--seed", str(number)))
 
 
 def in_folder(started: Started) -> LaunchCommand:

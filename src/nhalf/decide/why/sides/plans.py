@@ -122,11 +122,10 @@ class RunPair:
             )
         if bool(self.a.run.virtual) != bool(self.b.run.virtual):
             raise InputError("one run is in virtual time, the other is not", "give two of a kind")
-        machines = [side.run.virtual.get("machine") for side in (self.a, self.b)]
+        machines = [_machine_name(side.run) for side in (self.a, self.b)]
         if machines[0] != machines[1]:
             raise InputError(
-                f"the runs are on two machines that are not there: {machines[0]} and {machines[1]}",
-                "compare them with nhalf compare",
+                "the runs are on two machines that are not there", "see nhalf compare for those"
             )
 
     def mixed(self, mixture: Mixture) -> MixedPlan:
@@ -160,6 +159,11 @@ class RunPair:
         differing = {kind if kind == AXIS else name for kind, name in self.keys}
         changes = {name: read() for key, (name, read) in readers.items() if key in differing}
         return msgspec.structs.replace(block, **changes)
+
+
+def _machine_name(run: Run) -> str:
+    """The machine that is not there, with all that launches on it do not switch."""
+    return " ".join(str(value) for name, value in run.virtual.items() if name != "nodes")
 
 
 def options_of(text: str) -> dict[str, str]:

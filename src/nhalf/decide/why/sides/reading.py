@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.decide.why.sides.commands import pair, started
-from nhalf.decide.why.sides.launching import Launching, runs_virtually
+from nhalf.decide.why.sides.launching import Launching, runs_virtually, takes_the_same
 from nhalf.decide.why.switch import Switch
 from nhalf.decide.why.ways import Ways
 from nhalf.measure.traced.tables import Trace, is_trace, open_trace
@@ -35,10 +35,10 @@ def command_ways(
     """Two commands, ready for the search. Raises InputError for a pattern that is none."""
     commands = pair(started(a, installed), started(b, installed))
     seconds = _pattern(timing.seconds)
-    is_virtual = runs_virtually(commands) and seconds is None
-    timed = VIRTUAL if is_virtual else WALL if seconds is None else PRINTED
+    timed = PRINTED if seconds else VIRTUAL if runs_virtually(commands) else WALL
     launching = Launching(commands, seconds, timing.timeout_s)
-    return Ways(commands.switches, launching, timed, are_exact=is_virtual)
+    is_exact = seconds is None and takes_the_same(commands)
+    return Ways(commands.switches, launching, timed, are_exact=is_exact)
 
 
 def script_of(place: Path) -> LaunchScript:

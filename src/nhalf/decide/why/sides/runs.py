@@ -6,6 +6,7 @@ A launch is a run of one launch of the probe; its time is the geometric mean of 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import tempfile
@@ -28,7 +29,7 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.like import is_of
 from nhalf.measure.plan.plan import Plan
-from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, once
+from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.mpi.job import is_of_job
 from nhalf.sites.environment import RELEVANT
 from nhalf.sites.site import find_site
@@ -135,7 +136,9 @@ class RunLaunching:
     def _measured(self, plan: Plan, folder: Path) -> pl.LazyFrame:
         machine = _machine(self.pair)
         if machine:
-            plan = once(plan, TIMEOUT_S)
+            noise = machine.noise.of_launch(self.number)
+            machine = dataclasses.replace(machine, noise=noise)
+            plan = in_virtual_time(plan, machine, TIMEOUT_S)
         site = machine.site if machine else find_site(plan.hosts, plan.host_file, plan.launcher)
         outcome = session.measure(
             session.begin(plan, folder, site, machine=machine), Progress(True)
@@ -178,8 +181,9 @@ def _machine(pair: RunPair) -> VirtualMachine | None:
 
 def _is_exact(pair: RunPair) -> bool:
     """Whether all launches of either side take the same time."""
-    if pair.a.run.virtual:
-        return True
+    machine = _machine(pair)
+    if machine:
+        return machine.is_exact
     sides = (pair.a, pair.b)
     return all(
         side.plan.transports == [MODEL]

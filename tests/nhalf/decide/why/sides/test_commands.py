@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.why.sides.commands import CommandPair, pair, started
+from nhalf.decide.why.sides.launching import takes_the_same, with_new_noise
 from nhalf.mpi.launch_script import parse_script
 
 
@@ -97,3 +100,27 @@ def test_what_stands_before_the_launcher() -> None:
 def test_several_programs_are_refused() -> None:
     with pytest.raises(InputError, match="several programs"):
         two("mpiexec.hydra -n 1 ./a : -n 1 ./b", "./p")
+
+
+@pytest.mark.parametrize(
+    ("options", "is_exact"),
+    [
+        ("", True),
+        ("--computing none", True),
+        ("--computing=none", True),
+        ("--computing measured:2", False),
+        ("--noise 5%", False),
+    ],
+)
+def test_launches_in_virtual_time_take_the_same_without_noise(options: str, is_exact: bool) -> None:
+    a = "nhalf try --machine sp2-mpl --ranks 2 -- ./p"
+    commands = two(a, f"nhalf try --machine sp2-mpl --ranks 2 {options} -- ./p")
+    assert takes_the_same(commands) == is_exact
+    assert not takes_the_same(two(a, "./p"))
+
+
+def test_noise_is_new_in_every_launch() -> None:
+    launch = two("nhalf try --noise 5% --seed 1 -- ./p", "./p").a.launch
+    assert with_new_noise(launch, 7).words == shlex.split("nhalf try --seed 7 --noise 5% -- ./p")
+    plain = two("nhalf try --ranks 2 -- ./p", "./p").a.launch
+    assert with_new_noise(plain, 7) == plain
