@@ -49,12 +49,18 @@ class OwnTime:
 
     def calls_between(self, from_s: float, to_s: float) -> list[tuple[str, float]]:
         """The calls in a span of time, with their part of it."""
+        spans = self.spans_between(from_s, to_s)
+        return [(call, end_s - begin_s) for call, begin_s, end_s in spans]
+
+    def spans_between(self, from_s: float, to_s: float) -> list[tuple[str, float, float]]:
+        """The calls in a span of time, with the begin and the end of their part of it."""
         first = int(np.searchsorted(self.ends_s, from_s, side="right"))
         last = int(np.searchsorted(self.starts_s, to_s, side="left"))
         return [
             (
                 self.call[place],
-                min(to_s, float(self.ends_s[place])) - max(from_s, float(self.starts_s[place])),
+                max(from_s, float(self.starts_s[place])),
+                min(to_s, float(self.ends_s[place])),
             )
             for place in range(first, last)
         ]

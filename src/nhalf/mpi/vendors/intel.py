@@ -19,9 +19,11 @@ from typing import ClassVar
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
+from nhalf.mpi.affected import ALL
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
+from nhalf.mpi.switch import Switch
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.tuning_files.steps import call_of
@@ -37,6 +39,43 @@ OPERATIONS = (
 LIBFABRIC = "libfabric.so.1"
 CLIENT = "I_MPI_PMI_LIBRARY"
 HOW = "source this file before mpiexec; sizes are for every number of ranks, 0 is the basic choice"
+SWITCHES = (
+    Switch(
+        "shared memory alone",
+        "messages within the host go through shared memory, nothing over libfabric",
+        {"I_MPI_FABRICS": "shm"},
+        needs="one host",
+    ),
+    Switch(
+        "pinned to cores",
+        "every rank keeps one core",
+        {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
+        affected=ALL,
+        needs="a core for each rank",
+        promise_share=0.1,
+    ),
+    Switch(
+        "not pinned",
+        "ranks and their threads may run on any core",
+        {"I_MPI_PIN": "0"},
+        affected=ALL,
+        promise_share=0.05,
+    ),
+    Switch(
+        "collectives by messages",
+        "collectives within the host go by messages instead of memory of their own",
+        {"I_MPI_COLL_INTRANODE": "pt2pt"},
+        promise_share=0.05,
+    ),
+    Switch(
+        "waiting ranks yield",
+        "ranks that wait let others have the core",
+        {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
+        affected=ALL,
+        needs="too few cores",
+        promise_share=0.3,
+    ),
+)
 
 
 class Intel(Hydra):
@@ -47,6 +86,11 @@ class Intel(Hydra):
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
+    settings: ClassVar[tuple[str, ...]] = ("I_MPI_",)
+    needed_settings: ClassVar[tuple[str, ...]] = (
+        *("I_MPI_ROOT", "I_MPI_PMI", "I_MPI_HYDRA", "I_MPI_OFI_LIBRARY", "I_MPI_INFO"),
+        *("I_MPI_CC", "I_MPI_CXX", "I_MPI_FC", "I_MPI_F77", "I_MPI_F90", "I_MPI_DEBUG"),
+    )
 
     no_virtual_shared_memory: ClassVar[str] = (
         "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"
@@ -93,6 +137,10 @@ class Intel(Hydra):
             "I_MPI_STARTUP_MODE": "pmi",
             "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         }
+
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """Shared memory, its own pinning, and who waits for what."""
+        return SWITCHES
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The kinds of installed clients, or that of the client that the user names."""
