@@ -29,6 +29,9 @@ class Tuner(ABC):
     forms: ClassVar[dict[str, str]]
     """The forms of the file by name, each with its file name; the first is usual."""
 
+    keeps_own: ClassVar[bool] = True
+    """Whether calls without a rule keep the library's own choice where other calls have one."""
+
     def __init__(self, library: Library, form: str = "") -> None:
         self.library = library
         if form and form not in self.forms:

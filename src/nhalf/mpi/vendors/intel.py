@@ -190,6 +190,7 @@ class Presets(Tuner):
 
     description: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
     forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}
+    keeps_own: ClassVar[bool] = False
 
     def algorithms(self, operation: str) -> list[str]:
         """The numbers of presets according to impi_info."""
