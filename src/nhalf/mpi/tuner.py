@@ -29,9 +29,6 @@ class Tuner(ABC):
     forms: ClassVar[dict[str, str]]
     """The forms of the file by name, each with its file name; the first is usual."""
 
-    keeps_own: ClassVar[bool] = True
-    """Whether calls without a rule keep the library's own choice where other calls have one."""
-
     def __init__(self, library: Library, form: str = "") -> None:
         self.library = library
         if form and form not in self.forms:
@@ -46,6 +43,11 @@ class Tuner(ABC):
     def file_name(self) -> str:
         """The name of the written file."""
         return self.forms[self.form]
+
+    @property
+    def keeps_own(self) -> bool:
+        """Whether calls without a rule keep the library's own choice where others have one."""
+        return True
 
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:

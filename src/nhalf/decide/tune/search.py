@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.race import (
+    ALIKE,
     Cell,
     Gain,
     fewest_switches,
@@ -181,6 +182,24 @@ def race_round(
     ]
     medians = bench.measure(name, blocks, _variables(bench, slots), budget_s)
     return bench.times(name, medians, slots)
+
+
+def with_stand_ins(
+    tuner: Tuner, result: SearchResult, won: Mapping[Cell, list[Gain]]
+) -> dict[Cell, list[Gain]]:
+    """The winners, and for other cells of their operations what is about as fast as the default.
+
+    Only where a file with rules puts something else in place of the library's own choice.
+    """
+    if tuner.keeps_own:
+        return dict(won)
+    operations = {cell.operation for cell in won}
+    choices: dict[Cell, list[Gain]] = {}
+    for gain in gains(merge([result.screening, result.race])):
+        is_other = gain.cell.operation in operations and gain.cell not in won
+        if is_other and gain.log_ratio > -ALIKE:
+            choices.setdefault(gain.cell, []).append(gain)
+    return {**choices, **won}
 
 
 def rules_for(
