@@ -121,6 +121,15 @@ class Process {
     if (const auto others = preloaded::other_libraries(); !others.empty())
       Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");
     Communicators::of_process().made(world());
+    begin_injection();
+  }
+
+  static void begin_injection() {
+    int rank = 0;
+    int ranks = 1;
+    NHALF_OWN(Comm_rank)(world(), &rank);
+    NHALF_OWN(Comm_size)(world(), &ranks);
+    Injection::of_process().begin(rank, ranks);
   }
 
   void calibrate_clock() {

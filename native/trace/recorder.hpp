@@ -17,6 +17,7 @@
 #include "trace/cells.hpp"
 #include "trace/communicators.hpp"
 #include "trace/file.hpp"
+#include "trace/inject.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 #include "trace/limits.hpp"
@@ -154,6 +155,8 @@ class Recorder {
     spans_.add(subject.kind, subject.size_bytes, end, time, 0);
     if (Cell* const site = cell_of_site(subject)) count_at(*site, subject, time, time, 0);
     if (timeline_ != nullptr) timeline_->add(subject, tag, begin, end, 0);
+    if (Injection::is_on) [[unlikely]]
+      saw(subject, tag, begin, end);
   }
 
   template <class Count>
@@ -211,6 +214,17 @@ class Recorder {
     layout_.head.last_steady_ns = reading.steady_ns;
   }
 
+  /// What the present call has done, to be delayed (inject.hpp).
+  Injected injected;
+
+  /// Holds the present call, whose records end later then.
+  void hold(Call call) {
+    const Ticks by = Injection::of_process().leave(injected, static_cast<std::uint16_t>(call));
+    if (by == 0) return;
+    if (timeline_ != nullptr) timeline_->extend(last_end_, by);
+    last_end_ += by;
+  }
+
   void finish() {
     heartbeat();
     layout_.head.finished = 1;
@@ -226,7 +240,7 @@ class Recorder {
         sites_(layout_),
         processor_(layout_.head, beginning.looks),
         short_call_(beginning.short_call),
-        times_all_(with_timeline || beginning.clock_is_free),
+        times_all_(with_timeline || beginning.clock_is_free || Injection::is_on),
         last_end_(beginning.first.moment.at),
         last_received_(beginning.first.moment.at) {
     layout_.head.version = format_version;
@@ -247,6 +261,11 @@ class Recorder {
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;
     if (time < into.least) into.least = time;
+  }
+
+  [[gnu::noinline]] void saw(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end) {
+    const auto members = last_ == nullptr ? 0 : last_->member_count;
+    Injection::of_process().saw(injected, subject, tag, begin, end, members);
   }
 
   /// Counts a call from `begin` to `end`, whose time represents `weight` calls that took no more
@@ -273,6 +292,8 @@ class Recorder {
       look(begin, end, true);
     if (timeline_ != nullptr) [[unlikely]]
       timeline_->add(subject, tag, begin, end, waiting);
+    if (Injection::is_on) [[unlikely]]
+      saw(subject, tag, begin, end);
   }
 
   /// Returns the cell of a call site, which has the size as well; null if the site is unknown.

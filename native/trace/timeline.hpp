@@ -62,6 +62,14 @@ class Timeline {
     head_.timeline_records += 1;
   }
 
+  /// Lets the last records, those that end at a moment, end later.
+  void extend(Ticks end, Ticks by) {
+    for (std::size_t place = used_; place > 0 && window_ != nullptr; --place) {
+      if (window_[place - 1].end != end) break;
+      window_[place - 1].end += by;
+    }
+  }
+
  private:
   void leave() {
     if (window_ != nullptr) munmap(window_, window_bytes_);

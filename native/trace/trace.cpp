@@ -42,7 +42,11 @@
     Recorder& on = *here;                                               \
     const auto role = [&] { return (__VA_ARGS__); };                    \
     const auto run = [&] { return then arguments; };                    \
+    if (Injection::is_on) [[unlikely]]                                  \
+      Injection::of_process().enter(on.injected);                       \
     const int error = carried_out<can_wait(self)>(on, self, role, run); \
+    if (Injection::is_on) [[unlikely]]                                  \
+      on.hold(self);                                                    \
     Here::leave(on);                                                    \
     return error;                                                       \
   }                                                                     \
@@ -88,6 +92,7 @@ NHALF_ENTRY(MPI_Init_thread, &traced_Init_thread)
 static int traced_Finalize() {
   using namespace nhalf::trace;
   Recorder* const here = Here::enter();
+  if (here != nullptr && Injection::is_on) Injection::of_process().enter(here->injected);
   if (here != nullptr) here->arrived(now());
   Process::get().finish();
   const int error = next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize")();

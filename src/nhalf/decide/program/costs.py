@@ -17,7 +17,7 @@ from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node
@@ -46,6 +46,10 @@ class Costs(ABC):
     def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
         """The time of a message while another one goes the opposite way."""
         return self.message_s(source, target, size_bytes)
+
+    def port_s(self, source: int, target: int, size_bytes: int) -> float:
+        """How long a message keeps the next one of its sender from leaving; 0 if unknown."""
+        return 0.0
 
     @abstractmethod
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
@@ -118,6 +122,9 @@ class MachineCosts(Costs):
             Message(curve), overhead_s(machine, curve), between=is_apart
         )
         named = Messages(machine, messages.library)
+        self._gaps_s = {
+            distance: _gap_s(machine, model) for distance, model in ((False, within), (True, curve))
+        }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
 
@@ -137,6 +144,14 @@ class MachineCosts(Costs):
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
         """Measured overheads between nodes; half of the message each within one."""
         return self._distance(source, target).busy_s(size_bytes)
+
+    def port_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The gap between messages, or what the bytes of one take if that is longer."""
+        if source == target:
+            return 0.0
+        distance = self._distance(source, target)
+        bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
+        return max(self._gaps_s[distance is self._between_nodes], bytes_s)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else the machine's own model, else the best composed one.
@@ -176,6 +191,11 @@ class MachineCosts(Costs):
         if pattern in ("allgather", "alltoall", "gather", "scatter"):
             return (count - 1) * distance.time_s(part_bytes)
         return rounds * distance.time_s(part_bytes)
+
+
+def _gap_s(machine: Machine, curve: FittedModel) -> float:
+    parameters = loggp_of(machine, curve)
+    return (parameters.gap_s or 0.0) if parameters else 0.0
 
 
 def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:

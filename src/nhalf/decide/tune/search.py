@@ -66,7 +66,7 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
     Raises MissingError if the library offers no choice for the operations.
     """
     screening = screen_algorithms(bench, request)
-    if bench.machine:
+    if bench.is_exact:
         won = {
             cell: [replace(gain, launches=1) for gain in gains_of_cell]
             for cell, gains_of_cell in _won(screening, request).items()
@@ -144,7 +144,7 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
         for (operation, ranks), names in names_by_group.items()
         if names
     ]
-    share = SCOUT_SHARE + RACE_SHARE if bench.machine else SCOUT_SHARE
+    share = SCOUT_SHARE + RACE_SHARE if bench.is_exact else SCOUT_SHARE
     budget_s = share * request.budget_s
     variables = _variables(bench, slots)
     medians = bench.measure("look", blocks, variables, budget_s, elsewhere=True)

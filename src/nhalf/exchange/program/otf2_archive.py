@@ -52,7 +52,7 @@ def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
             ["rank", "thread"], maintain_order=True
         ):
             writer = archive.event_writer_from_location(definitions.locations[rank, thread])
-            record = next((each for each in program.trace.ranks if each.rank == rank), None)
+            record = next((ended for ended in program.trace.ranks if ended.rank == rank), None)
             bounds = record if thread == 0 else None
             _write(otf2, writer, rows.to_dicts(), definitions, bounds)
 
@@ -164,7 +164,7 @@ def _write(
 
 def _calls(rows: list[Row]) -> Iterator[tuple[Row, Row | None]]:
     """Each call, with what it sends: a call that sends and receives has a row of each."""
-    both = {
+    sent_and_received = {
         (row["call"], row["start_s"]): row
         for row in rows
         if row["kind"] == "sent" and row["call"] in BOTH_WAYS
@@ -173,7 +173,7 @@ def _calls(rows: list[Row]) -> Iterator[tuple[Row, Row | None]]:
         if row["kind"] == "sent" and row["call"] not in BOTH_WAYS:
             yield row, row
         elif row["kind"] != "sent":
-            yield row, both.get((row["call"], row["start_s"]))
+            yield row, sent_and_received.get((row["call"], row["start_s"]))
 
 
 def _region(
@@ -204,7 +204,8 @@ def _collective(
         return
     root = definitions.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
     writer.mpi_collective_begin(span[0])
-    place: int = definitions.places.get((row["communicator"], row["rank"]), row["rank"])
+    rank: int = row["rank"]
+    place = definitions.places.get((row["communicator"], rank), rank)
     is_root, ranks = row["rank"] == row["partner"], len(on.group.members)
     sizes_bytes = transferred_bytes(name, row["size_bytes"], ranks, place, is_root)
     writer.mpi_collective_end(span[1], kind, on, root, *sizes_bytes)

@@ -80,13 +80,13 @@ class _Call:
 
 @dataclass
 class _Thread:
-    """A location: its rank and thread, its call, and receives begun by their request."""
+    """A location: its rank and thread, its call, and by request who began receives and when."""
 
     rank: int
     thread: int
     depth: int = 0
     call: _Call | None = None
-    begun: dict[int, tuple[str, float]] = field(default_factory=dict)
+    receives: dict[int, _Call] = field(default_factory=dict)
 
 
 class _Archive:
@@ -222,11 +222,11 @@ class _Archive:
 
     def _begin_receive(self, thread: _Thread, event: Any) -> None:
         if thread.call is not None:
-            thread.begun[event.request_id] = (thread.call.name, thread.call.start_s)
+            thread.receives[event.request_id] = thread.call
 
     def _end_receive(self, thread: _Thread, event: Any) -> None:
-        name, start_s = thread.begun.pop(event.request_id, ("", 0.0))
-        more = {"call": name, "start_s": start_s} if name else {}
+        post = thread.receives.pop(event.request_id, None)
+        more = {} if post is None else {"call": post.name, "start_s": post.start_s}
         self._message(thread, event, "received", event.sender, **more)
 
     def _message(self, thread: _Thread, event: Any, kind: str, partner: int, **more: Any) -> None:

@@ -22,6 +22,7 @@ from nhalf.facts.program.critical_path import Piece, critical_path
 from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.own_time import computing_s, own_times
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.spans import amounts_until_s
 from nhalf.facts.program.waits import waits
 
 _EARLY_S = 1e-9
@@ -43,13 +44,7 @@ class Queued:
         return self._until_s(to_s) - self._until_s(from_s)
 
     def _until_s(self, moments_s: Floats) -> Floats:
-        if not len(self.starts_s):
-            return np.zeros(len(moments_s))
-        before_s = np.concatenate([[0.0], np.cumsum(self.queued_s)])
-        edges_s = np.column_stack([self.starts_s, self.ends_s]).ravel()
-        sums_s = np.column_stack([before_s[:-1], before_s[1:]]).ravel()
-        until_s: Floats = np.interp(moments_s, edges_s, sums_s)
-        return until_s
+        return amounts_until_s(self.starts_s, self.ends_s, self.queued_s, moments_s)
 
     def most_within_s(self, from_s: float, to_s: float) -> float:
         """The most of a span of time that it can have been queued."""

@@ -88,6 +88,8 @@ class Vendor(Launcher):
     daemon_ranks_max: ClassVar[int] = 0
     """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
 
+    virtual_rank_start_s: ClassVar[float] = 0.1
+    """What a rank on the virtual network takes to start, on two cores that do nothing else."""
     knows_virtual_nodes: ClassVar[bool] = True
     """Whether ranks may know who is on their node of a virtual machine, and yet send to them over
     libfabric; else each seems to be alone on its node."""

@@ -95,6 +95,7 @@ class Intel(Hydra):
     no_virtual_shared_memory: ClassVar[str] = (
         "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"
     )
+    virtual_rank_start_s: ClassVar[float] = 0.065
     provider_needs: ClassVar[str] = (
         "I_MPI_FABRICS must be ofi, and I_MPI_COLL_INTRANODE pt2pt against collectives in shared "
         "memory"

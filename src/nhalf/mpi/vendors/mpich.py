@@ -112,6 +112,7 @@ class Mpich(Hydra):
         "MPI_Init of MPICH would not end: ranks would wait in shared memory for one of their node "
         "that waits for them in virtual time"
     )
+    virtual_rank_start_s: ClassVar[float] = 0.025
     provider_needs: ClassVar[str] = (
         "it needs device ch4 with netmod ofi, and MPIR_CVAR_NOLOCAL=1 against shared memory"
     )

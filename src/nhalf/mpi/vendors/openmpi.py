@@ -129,6 +129,7 @@ class OpenMpi(Vendor):
         )
     )
 
+    virtual_rank_start_s: ClassVar[float] = 0.14
     provider_needs: ClassVar[str] = (
         "it needs pml cm with mtl ofi, and coll_sm_priority 0 against collectives in shared memory"
     )

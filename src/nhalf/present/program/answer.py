@@ -16,6 +16,7 @@ from nhalf.facts.program.disturbance import taken_on_path_s
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.present.program.others import others_json, others_lines
+from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import program_verdict
 
 SHOWN = 3
@@ -23,12 +24,6 @@ SHOWN = 3
 UNTIMED: dict[str, list[Any]] = {"tolerance": [], "delays": [], "most_expensive": []}
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
-TOLERATED = {
-    "latency_s": "latency grows by",
-    "overhead_s": "the overhead at either end by",
-    "byte_s": "the time of a byte by",
-}
-"""How what is tolerated is said."""
 
 
 def answer_lines(program: Program) -> list[str]:
@@ -39,7 +34,7 @@ def answer_lines(program: Program) -> list[str]:
         return ["Its calls were not timed: nhalf predict says what they take on a machine."]
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
-    for part in (others_lines, _efficiency, _path, _tolerance, _delays, _operations):
+    for part in (others_lines, _efficiency, _path, tolerance_lines, _delays, _operations):
         lines += part(program)
     return lines
 
@@ -108,17 +103,6 @@ def _path(program: Program) -> Iterator[str]:
         if seconds / whole_s >= SHARE_MIN
     ]
     yield f"Critical path: {', '.join(parts)}"
-
-
-def _tolerance(program: Program) -> Iterator[str]:
-    added = {tolerance.parameter: tolerance.added_s for tolerance in tolerances(program)}
-    parts = [
-        f"{words} {format_time(amount)}"
-        for parameter, words in TOLERATED.items()
-        if (amount := added.get(parameter)) is not None
-    ]
-    if parts:
-        yield f"1 % is lost where {', or '.join(parts)}"
 
 
 def _on_ranks(computing_s: dict[int, float]) -> str:
