@@ -35,8 +35,8 @@ class Traced(QuietOption, heading="What to trace"):
     inject: Annotated[
         tuple[str, ...],
         Option(
-            "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, noise=1% "
-            "of computing, slow-rank=3:1.1; repeatable.",
+            "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
+            "noise=1% of computing, slow-rank=3:1.1; repeatable.",
             heading=INJECTION,
         ),
     ] = ()
