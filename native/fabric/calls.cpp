@@ -9,8 +9,9 @@
 #include <tuple>
 #include <type_traits>
 
-#include "fabric/begun.hpp"
-#include "fabric/guard.hpp"
+#include "fabric/guard/begun.hpp"
+#include "fabric/guard/guard.hpp"
+#include "fabric/guard/reached.hpp"
 #include "fabric/network.hpp"
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
@@ -62,21 +63,23 @@ const MPI_Request* request_of(const Arguments& given) {
   return nullptr;
 }
 
-/// Notes what a call has sent or begun, and ends the run if it bypassed the network.
+/// Notes what a call has moved or begun, and ends the run if it bypassed the network.
 template <auto call>
 void note(const Interface& network, const roles::Role& role, const MPI_Request* request,
-          Picoseconds begin) {
+          const Passed& before) {
   constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
   if (role.prepared != nullptr) {
-    note_begun(role, name, *role.prepared, begin);
-  } else if (!role.must_move) {
-    Guard::of_process().note_sent(role.sent);
-  } else if (!trace::can_wait(call)) {
-    if (request != nullptr) note_begun(role, name, *request, begin);
-  } else if (const int ranks = Guard::ranks_in(role.comm); ranks > 0) {
-    Guard::of_process().note_sent(role.sent);
-    if (network.now() == begin) [[unlikely]]
-      Guard::refuse(network, name, ranks);
+    note_begun(role, name, *role.prepared, before);
+  } else if (role.has_reach) {
+    if (role.reach.is_completed)
+      check_accesses(network, role.reach);
+    else
+      note_access(role, before);
+  } else if (role.ranks > 0 && !trace::can_wait(call)) {
+    if (request != nullptr) note_begun(role, name, *request, before);
+  } else {
+    Guard::of_process().note(role.amount);
+    Guard::check_operation(network, name, role.ranks, role.amount, before);
   }
 }
 
@@ -85,16 +88,17 @@ template <auto call, class Run>
 int stayed(const Interface& network, const roles::Role& role, const Partner& partner,
            const MPI_Request* request, Run run) {
   constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
-  if (role.refused != nullptr) network.stop("unsupported", role.refused);
+  if (role.refusal.reason != nullptr) network.stop(role.refusal.kind, role.refusal.reason);
   const Stay stay(network, name, trace::can_wait(call), partner);
-  const auto begin = network.now();
+  const auto before = Passed::of(network);
   Completed completed(role);
-  note_started(role.started, begin);
+  note_started(role.started, before);
+  if (role.window_freed != nullptr) reached_windows().remove(*role.window_freed);
   const int error = run();
   if (error != MPI_SUCCESS) return error;
   completed.check(network);
   if (role.made != nullptr) latest_receives().note(*role.made, role.partner);
-  note<call>(network, role, request, begin);
+  note<call>(network, role, request, before);
   return error;
 }
 

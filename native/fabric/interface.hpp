@@ -38,9 +38,10 @@ struct Interface {
   Picoseconds (*now)();
   /// Reads the clock, which takes a moment.
   Picoseconds (*clock)();
-  /// Bytes that left this rank for others, and messages.
+  /// Bytes that left this rank for others, messages, and bytes that came from them.
   std::uint64_t (*sent_bytes)();
   std::uint64_t (*sent_messages)();
+  std::uint64_t (*received_bytes)();
   /// Whether the rank's node has others.
   bool (*shares_node)();
   /// Ends the run for a reason.

@@ -36,6 +36,7 @@ constexpr Interface interface{
     .clock = [] { return Rank::here().clock(); },
     .sent_bytes = [] { return Rank::here().sent_bytes(); },
     .sent_messages = [] { return Rank::here().sent_messages(); },
+    .received_bytes = [] { return Rank::here().received_bytes(); },
     .shares_node = [] { return Rank::here().shares_node(); },
     .stop = [](const char* kind, const char* reason) { Rank::here().stop(kind, reason); }};
 

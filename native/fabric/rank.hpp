@@ -111,6 +111,7 @@ class Rank {
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
+  [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
 
   void enter(const MpiCall& call) {
@@ -369,6 +370,8 @@ class Rank {
     while (inbox.due() <= time) {
       note_event();
       auto& message = inbox.take();
+      if (message.source.rank != static_cast<std::uint32_t>(number_))
+        received_bytes_ += message.size_bytes;
       if (message.is_access) {
         --slot().accesses;
         serve(message);
@@ -585,6 +588,7 @@ class Rank {
   int polls_since_event_ = 0;
   std::size_t ahead_messages_ = 0;
   std::size_t ahead_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
   std::uint64_t computings_ = 0;
 };
 

@@ -3,7 +3,7 @@
 // From whom the latest requests receive, to name who waits for whom.
 #pragma once
 
-#include "fabric/request_table.hpp"
+#include "fabric/guard/handle_table.hpp"
 
 namespace nhalf::fabric {
 

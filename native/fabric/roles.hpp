@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// What a call of MPI is to the network. The names are those that the table of calls uses
-// (trace/calls), whose rows say what a call does; here they keep for whom it waits, what it sends
-// to others, and whether an operation of several ranks has to move bytes.
+// Makes the role of a call from the arguments that the table names. The names are those that the
+// table of calls uses (trace/calls), whose rows say what a call does.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "fabric/guard/amounts.hpp"
+#include "fabric/guard/group.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/network.hpp"
-#include "fabric/operations.hpp"
 #include "fabric/receives.hpp"
 #include "fabric/region.hpp"
+#include "fabric/role.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/library.hpp"
 #include "trace/names.hpp"
@@ -22,42 +24,6 @@ namespace nhalf::fabric::roles {
 
 using trace::Call;
 
-/// Looks up what rows of the table ask for.
-struct Caller {
-  template <class Count>
-  [[nodiscard]] std::uint64_t bytes(Count count, MPI_Datatype type) const {
-    MPI_Count size = 0;
-    if (count <= 0 || NHALF_OWN(Type_size_x)(type, &size) != MPI_SUCCESS || size <= 0) return 0;
-    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
-  }
-};
-
-/// Requests that a call is given.
-struct Requests {
-  int count = 0;
-  const MPI_Request* first = nullptr;
-};
-
-struct Role {
-  Partner partner{Doing::none, Doing::none, true};
-  /// What leaves this rank for others at least.
-  Amount sent{};
-  /// The communicator of an operation of all its ranks, which has to move something.
-  bool must_move = false;
-  MPI_Comm comm{};
-  /// The request that the call makes for a receive.
-  MPI_Request* made = nullptr;
-  /// The request that the call makes for an operation that is started later.
-  MPI_Request* prepared = nullptr;
-  /// Requests that the call starts, completes unless its flag is 0, or frees.
-  Requests started{};
-  Requests completed{};
-  const int* flag = nullptr;
-  Requests freed{};
-  /// Why the call cannot be served.
-  const char* refused = nullptr;
-};
-
 inline bool is_world(MPI_Comm comm) {
   return comm == MPI_COMM_WORLD;
 }
@@ -65,14 +31,9 @@ inline Partner partner(int rank, int tag, MPI_Comm comm) {
   return {rank == MPI_ANY_SOURCE ? Doing::any : rank, tag == MPI_ANY_TAG ? Doing::any : tag,
           is_world(comm)};
 }
-inline bool goes_elsewhere(int to, MPI_Comm comm) {
-  int own = 0;
-  return to >= 0 && NHALF_OWN(Comm_rank)(comm, &own) == MPI_SUCCESS && to != own;
-}
-
 inline Role sent(const Caller&, Call, std::uint64_t bytes, int to, int tag, MPI_Comm comm) {
   Role role{.partner = partner(to, tag, comm)};
-  if (goes_elsewhere(to, comm)) role.sent = {bytes, 1};
+  if (Group::of(comm).is_other(to)) role.amount = {bytes, 1};
   return role;
 }
 template <class Bytes>
@@ -89,117 +50,101 @@ template <class Bytes>
 Role exchange_begun(const Caller& on, Call call, Bytes bytes, int to, int tag, const Role& received,
                     MPI_Comm comm) {
   Role role = received;
-  role.sent = sent(on, call, bytes(), to, tag, comm).sent;
+  role.amount = sent(on, call, bytes(), to, tag, comm).amount;
   return role;
 }
 inline bool is_named(Call call, std::string_view part) {
   return std::string_view(trace::call_names[static_cast<std::size_t>(call)]).find(part) !=
          std::string_view::npos;
 }
-/// Whether every rank has to send something to others.
-inline bool sends_everywhere(Call call) {
-  switch (call) {
-    case Call::Barrier:
-    case Call::Ibarrier:
-    case Call::Allreduce:
-    case Call::Iallreduce:
-    case Call::Allgather:
-    case Call::Iallgather:
-    case Call::Alltoall:
-    case Call::Ialltoall:
-    case Call::Reduce_scatter_block:
-    case Call::Ireduce_scatter_block:
-      return true;
-    default:
-      return false;
+inline Role collective(const Share& share, const Group& group) {
+  const Amount amount{share.leaving, share.leaving > 0 ? 1u : 0u, share.arriving};
+  return {.amount = amount, .ranks = amount.is_something() ? group.ranks() : 0};
+}
+inline Role collective(const Caller&, Call, const Share& share, MPI_Comm comm) {
+  return collective(share, Group::of(comm));
+}
+/// Blocks of all ranks for all.
+template <class Blocks>
+  requires requires(const Blocks& blocks, const Group& group) { blocks.of_all(group); }
+Role collective(const Caller&, Call, const Blocks& blocks, MPI_Comm comm) {
+  const auto group = Group::of(comm);
+  if (group.others() == 0) return {};
+  return collective({blocks.contributed(), blocks.of_all(group)}, group);
+}
+/// A barrier, a sum, or a block for all neighbours.
+inline Role collective(const Caller& on, Call call, std::uint64_t bytes, MPI_Comm comm) {
+  const auto group = Group::of(comm);
+  if (is_named(call, "eighbor")) {
+    const auto leaving = many(neighbours(on, comm), bytes).leaving;
+    return collective({std::min(leaving, bytes), 0}, group);
   }
+  if (group.others() == 0) return {};
+  if (is_named(call, "arrier")) return {.amount = {0, 1}, .ranks = group.ranks()};
+  // Of a sum up to each rank, the first one gets nothing, and what the last one has goes nowhere.
+  const bool is_scan = is_named(call, "can");
+  const bool is_first = is_scan && group.own == 0;
+  const bool is_last = is_scan && group.own == group.size - 1;
+  return collective({is_last ? 0 : bytes, is_first ? 0 : bytes}, group);
 }
-/// A rank may have no neighbour but itself.
-inline Role collective(const Caller&, Call call, std::uint64_t bytes, MPI_Comm comm) {
-  const bool is_barrier = is_named(call, "arrier");
-  Role role{.must_move = (bytes > 0 || is_barrier) && !is_named(call, "eighbor"), .comm = comm};
-  if (role.must_move && sends_everywhere(call)) role.sent.messages = 1;
-  return role;
+inline Role rooted(const Caller&, Call, const Share& share, int, MPI_Comm comm) {
+  return collective(share, Group::of(comm));
 }
-/// The root of a gathering keeps its own part, whatever its size.
-inline Role rooted(const Caller& on, Call call, std::uint64_t bytes, int root, MPI_Comm comm) {
-  const bool stays = is_named(call, "atherv") && !goes_elsewhere(root, comm);
-  return collective(on, call, stays ? 0 : bytes, comm);
+template <class Blocks>
+  requires requires(const Blocks& blocks, const Group& group) { blocks.of_all(group); }
+Role rooted(const Caller&, Call, const Blocks& blocks, int root, MPI_Comm comm) {
+  const auto group = Group::of(comm);
+  const auto part = part_of(group, root);
+  if (group.others() == 0 || part == Part::none) return {};
+  if (part == Part::root) return collective({0, blocks.of_all(group)}, group);
+  return collective({blocks.contributed(), 0}, group);
+}
+/// A broadcast goes from the root, a sum to it.
+inline Role rooted(const Caller&, Call call, std::uint64_t bytes, int root, MPI_Comm comm) {
+  const auto group = Group::of(comm);
+  const auto part = part_of(group, root);
+  if (group.others() == 0 || part == Part::none) return {};
+  const bool leaves = (part == Part::root) == is_named(call, "cast");
+  return collective({leaves ? bytes : 0, leaves ? 0 : bytes}, group);
 }
 inline Role waiting(const Caller&, Call, MPI_Comm) {
   return {};
 }
 
-/// Amounts that differ from rank to rank: an operation may move nothing here, so nothing is
-/// concluded from them.
-template <class... Arguments>
-std::uint64_t sum(const Arguments&...) {
-  return 0;
+/// Whether an access brings nothing. Others may leave nothing there (MPI_NO_OP).
+inline bool only_changes(Call call) {
+  return call == Call::Put || call == Call::Rput || call == Call::Accumulate ||
+         call == Call::Raccumulate;
 }
-/// What a rank has for all others of operations whose amounts differ.
-template <class Count, class Counts>
-std::uint64_t block_of(const Caller& on, const void* in, Count in_count, MPI_Datatype in_type,
-                       const Counts*, MPI_Datatype, MPI_Comm) {
-  return in == MPI_IN_PLACE ? 0 : on.bytes(in_count, in_type);
-}
-template <class... Arguments>
-std::uint64_t blocks(const Arguments&...) {
-  return 0;
-}
-/// All ranks of a communicator; their number is of no interest where every block has one size.
-struct All {
-  MPI_Comm comm;
-
-  explicit(false) operator std::uint64_t() const { return 1; }
-};
-template <class Count>
-std::uint64_t blocks(const Caller& on, const void* in, const Count* in_counts, MPI_Datatype in_type,
-                     const Count* out_counts, MPI_Datatype out_type, const All& all) {
+inline Role one_sided(const Caller&, Call call, std::uint64_t bytes, int target, MPI_Win window) {
+  MPI_Group ranks;
   int own = 0;
-  int ranks = 0;
-  int is_between = 0;
-  NHALF_OWN(Comm_rank)(all.comm, &own);
-  NHALF_OWN(Comm_size)(all.comm, &ranks);
-  NHALF_OWN(Comm_test_inter)(all.comm, &is_between);
-  if (is_between != 0) return 0;
-  const bool is_in_place = in == MPI_IN_PLACE;
-  std::uint64_t bytes = 0;
-  for (int other = 0; other < ranks; ++other)
-    if (other != own)
-      bytes +=
-          on.bytes((is_in_place ? out_counts : in_counts)[other], is_in_place ? out_type : in_type);
-  return bytes;
+  NHALF_OWN(Win_get_group)(window, &ranks);
+  NHALF_OWN(Group_rank)(ranks, &own);
+  NHALF_OWN(Group_free)(&ranks);
+  if (target < 0 || target == own || bytes == 0) return {};
+  Role role{.reach = {window, target}, .has_reach = true};
+  role.amount = only_changes(call) ? Amount{bytes} : Amount{.arriving_bytes = bytes};
+  return role;
 }
-template <class... Arguments>
-std::uint64_t scattered(const Arguments&...) {
-  return 0;
+inline bool completes(Call call) {
+  switch (call) {
+    case Call::Win_fence:
+    case Call::Win_complete:
+    case Call::Win_unlock:
+    case Call::Win_unlock_all:
+    case Call::Win_flush:
+    case Call::Win_flush_all:
+      return true;
+    default:
+      return false;
+  }
 }
-inline std::uint64_t neighbours(const Caller&, MPI_Comm) {
-  return 0;
+inline Role synchronised(const Caller&, Call call, int target, MPI_Win window) {
+  return {.reach = {window, target, true}, .has_reach = completes(call)};
 }
-inline All size_of(const Caller&, MPI_Comm comm) {
-  return {comm};
-}
-inline std::uint64_t group_size(const Caller&, MPI_Comm) {
-  return 1;
-}
-inline std::uint64_t many(std::uint64_t number, std::uint64_t bytes) {
-  return number * bytes;
-}
-template <class Count>
-std::uint64_t block(const Caller& on, const void* in, Count in_count, MPI_Datatype in_type,
-                    Count out_count, MPI_Datatype out_type) {
-  return in == MPI_IN_PLACE ? on.bytes(out_count, out_type) : on.bytes(in_count, in_type);
-}
-
-/// Calls of which the network needs to know no more than that they are calls.
-template <class... Arguments>
-Role one_sided(const Arguments&...) {
-  return {};
-}
-template <class... Arguments>
-Role synchronised(const Arguments&...) {
-  return {};
+inline Role synchronised(const Caller& on, Call call, MPI_Win window) {
+  return synchronised(on, call, Reach::everyone, window);
 }
 inline Role prepared(const Caller&, Role role, MPI_Comm, MPI_Request* request) {
   role.prepared = request;
@@ -221,14 +166,18 @@ template <class... Arguments>
 Role duplicated(const Arguments&...) {
   return {};
 }
-/// Open MPI reaches the memory of ranks on its node without the network.
-template <class... Arguments>
-Role window_made(const Arguments&...) {
+/// Memory that ranks share takes no virtual time, and Open MPI takes it for every window of ranks
+/// on one node.
+inline Role window_made(const Caller&, Call call, MPI_Comm comm, MPI_Win*) {
+  if (call == Call::Win_allocate_shared && Group::of(comm).others() > 0)
+    return {
+        .refusal = {"MPI_Win_allocate_shared gives ranks memory that they share, which takes no "
+                    "virtual time",
+                    "inside"}};
 #if defined(OPEN_MPI)
   const Interface* const net = network();
   if (net != nullptr && net->shares_node())
-    return {.refused =
-                "windows of Open MPI bypass the network within a node; place one rank on each"};
+    return {.refusal = {"windows of Open MPI bypass the network within a node", "inside"}};
 #endif
   return {};
 }
@@ -243,7 +192,6 @@ using MatchedReceive = Plain;
 using Received = Plain;
 using MatchedProbe = Plain;
 using Freed = Plain;
-using WindowFreed = Plain;
 using Named = Plain;
 using Begun = Plain;
 struct Started {
@@ -251,6 +199,11 @@ struct Started {
   MPI_Request* requests;
 
   explicit(false) operator Role() const { return {.started = {count, requests}}; }
+};
+struct WindowFreed {
+  MPI_Win* window;
+
+  explicit(false) operator Role() const { return {.window_freed = window}; }
 };
 struct RequestFreed {
   MPI_Request* request;
@@ -274,8 +227,7 @@ struct WaitOne {
 
   explicit(false) operator Role() const {
     Role role = awaited(1, request);
-    role.completed = {1, request};
-    role.flag = flag;
+    role.completed = {{1, request}, flag};
     return role;
   }
 };
@@ -286,7 +238,13 @@ struct WaitAny {
   MPI_Status* status;
   int* flag = nullptr;
 
-  explicit(false) operator Role() const { return awaited(count, requests); }
+  explicit(false) operator Role() const {
+    Role role = awaited(count, requests);
+    role.completed = {{count, requests}, flag, &one, index};
+    return role;
+  }
+
+  static constexpr int one = 1;
 };
 struct WaitAll {
   int count;
@@ -296,8 +254,7 @@ struct WaitAll {
 
   explicit(false) operator Role() const {
     Role role = awaited(count, requests);
-    role.completed = {count, requests};
-    role.flag = flag;
+    role.completed = {{count, requests}, flag};
     return role;
   }
 };
@@ -308,7 +265,11 @@ struct WaitSome {
   int* indices;
   MPI_Status* statuses;
 
-  explicit(false) operator Role() const { return awaited(count, requests); }
+  explicit(false) operator Role() const {
+    Role role = awaited(count, requests);
+    role.completed = {{count, requests}, nullptr, done, indices};
+    return role;
+  }
 };
 
 }  // namespace nhalf::fabric::roles

@@ -71,6 +71,7 @@ class Process {
     if (!free_.empty()) {
       Recorder* const reused = free_.back();
       free_.pop_back();
+      reused->taken_over();
       return reused;
     }
     int error = 0;
@@ -115,6 +116,7 @@ class Process {
             std::to_string(getpid());
     if (!Metadata::of_process().open_at(stem_ + ".json")) return failed(errno);
     introduce(host.data());
+    beginning_.looks = LookCosts::measured();
     is_traced_ = true;
     if (const auto others = preloaded::other_libraries(); !others.empty())
       Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");

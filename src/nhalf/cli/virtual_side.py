@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from nhalf.base.errors import InputError
@@ -11,10 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from nhalf.measure.virtual.machine import VirtualMachine
+    from nhalf.measure.virtual.wires import Noise
     from nhalf.sites.placement import Placement
 
+FACTOR_MAX = 1000.0
+"""A processor that is slower than this is not there either."""
+NOISE_MAX = 10.0
+SEED_MAX = 2**63 - 1
+_MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
 OF_HOSTS = ("hosts", "host_file", "launcher")
 """Options that have no meaning without hosts."""
+OF_MACHINES = ("noise", "computing")
+"""Options that have no meaning on hosts."""
 
 
 class Asked(Protocol):
@@ -23,6 +34,18 @@ class Asked(Protocol):
     @property
     def machine(self) -> str:
         """The machine, '' for real hosts."""
+
+    @property
+    def noise(self) -> str:
+        """The share of noise, '' for none."""
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+
+    @property
+    def computing(self) -> str:
+        """How computing counts."""
 
     @property
     def ranks(self) -> str:
@@ -42,6 +65,9 @@ def virtual_machine(
     machine, and for options that go with hosts only.
     """
     if not request.machine:
+        for name in OF_MACHINES:
+            if name in request.given:
+                raise InputError(f"--{name} goes with --machine", "name one, or leave it out")
         return None
     for name in OF_HOSTS:
         if name in request.given:
@@ -58,4 +84,69 @@ def virtual_machine(
         cores_least = max(cores_least, CORES_USUAL)
     ranks = max(ranks_asked(request.ranks, placements), cores_least)
     messages = Messages(*machine_and_library(request.machine))
-    return VirtualMachine.for_ranks(messages, ranks, placements)
+    machine = VirtualMachine.for_ranks(messages, ranks, placements)
+    return replace(
+        machine,
+        noise=noise_of(request.noise, request.seed),
+        computing_factor=computing_factor(request.computing),
+    )
+
+
+def in_words(machine: VirtualMachine) -> str:
+    """Whether launches in virtual time are equal, and why not."""
+    if machine.is_exact:
+        return "launches are equal, so there is one"
+    noise = machine.noise
+    reasons = [
+        f"a noise of {100 * noise.share:g} % by seed {noise.seed}" if noise.share else "",
+        "computing, which is measured here" if machine.computing_factor else "",
+    ]
+    return f"launches differ by {' and '.join(filter(None, reasons))}"
+
+
+def noise_of(text: str, seed: int) -> Noise:
+    """The noise that options give; raises InputError for too much of it."""
+    from nhalf.base.units import parse_share
+    from nhalf.measure.virtual.wires import Noise
+
+    share = parse_share(text) if text else 0.0
+    if text and (share > NOISE_MAX or seed > SEED_MAX):
+        raise InputError(
+            f"--noise {text} --seed {seed} is too much",
+            f"take a share up to {100 * NOISE_MAX:.0f}% and a seed up to {SEED_MAX}",
+        )
+    return Noise(share, seed)
+
+
+def computing_factor(computing: str) -> float:
+    """The factor of the processors' time; 0 for none. Says that of a processor.
+
+    Raises InputError for a text that is no way to count computing.
+    """
+    if computing == "none":
+        return 0.0
+    match = _MEASURED.fullmatch(computing)
+    factor = float(match[1]) if match else _factor_of_processor(computing)
+    if not 0 < factor <= FACTOR_MAX:
+        raise InputError(
+            f"{computing!r} is not a way to count computing",
+            f"write none, measured:FACTOR or a processor, with a factor up to {FACTOR_MAX:.0f}",
+        )
+    return factor
+
+
+def _factor_of_processor(name: str) -> float:
+    """How many times longer than here a processor computes; 0 for a name that is none."""
+    from nhalf.base.numbers import fixed
+    from nhalf.machines.processor_file import names
+    from nhalf.machines.processor_speed import time_ratio
+    from nhalf.node.described import HERE, described
+
+    if name not in names() and not name.endswith(".toml"):
+        return 0.0
+    ratio = time_ratio(described(HERE), described(name))
+    sys.stderr.write(
+        f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
+        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
+    )
+    return ratio.mean_ratio

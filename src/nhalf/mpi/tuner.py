@@ -60,6 +60,10 @@ class Tuner(ABC):
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variables that force these algorithms of operations for all sizes and ranks."""
 
+    def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+        """What the file can hold of rules, with the ranks and sizes for which it then holds."""
+        return list(rules)
+
     @abstractmethod
     def text(self, rules: Sequence[Rule]) -> str:
         """The whole file; calls without a rule keep the library's own choice."""

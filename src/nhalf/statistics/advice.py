@@ -150,6 +150,13 @@ ADVICES = (
         "the run was started with --machine",
     ),
     Advice(
+        "virtual-noise",
+        "the network is that of a machine file and time is virtual: launches differ by the noise "
+        "or the computing that was asked for",
+        "compare it with a real run, or leave --machine out",
+        "the run was started with --machine and --noise or --computing",
+    ),
+    Advice(
         "imported",
         "a mean that another program printed, without samples",
         "measure the point with nhalf: a mean does not show the variation",

@@ -40,6 +40,9 @@ EXACT = ("simulated",)
 VIRTUAL = "virtual"
 """What is said about points in virtual time, which repeat themselves as exactly."""
 
+VIRTUAL_NOISE = "virtual-noise"
+"""What is said about points in virtual time whose launches differ, by noise or computing."""
+
 
 STAND_INS = 5
 """How many equal launches stand for one in virtual time, so that whoever compares launches sees

@@ -168,12 +168,34 @@ void deadlock(Window& window) {
   MPI_Win_unlock(0, window.handle);
 }
 
+/// Memory that the ranks of a node share, as one writes and all read.
+void shared() {
+  MPI_Comm node;
+  MPI_Win window;
+  long* own = nullptr;
+  long* first = nullptr;
+  MPI_Aint size = 0;
+  int rank = 0;
+  int unit = 0;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &rank);
+  MPI_Win_allocate_shared(rank == 0 ? 8 : 0, 8, MPI_INFO_NULL, node, &own, &window);
+  MPI_Win_shared_query(window, 0, &size, &unit, &first);
+  MPI_Win_fence(0, window);
+  if (rank == 0) *first = 42;
+  MPI_Win_fence(0, window);
+  std::printf("%ld\n", *first);
+  MPI_Win_free(&window);
+  MPI_Comm_free(&node);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   MPI_Init(&count, &words);
   {
     const std::string_view part = count > 1 ? words[1] : "";
+    if (part == "shared") shared();
     Window window;
     if (part == "times") times(window);
     if (part == "asleep") asleep(window);

@@ -125,29 +125,22 @@ def _outcome(request: Request) -> Outcome | None:
     from nhalf.measure.loop.progress import Progress
 
     prepared = _prepare(request)
-    if prepared.run.virtual and not request.is_silent and sys.stderr.isatty():
+    if prepared.run.virtual and not request.is_silent:
         _announce(prepared)
     return measured(prepared, Progress(request.is_silent))
 
 
 def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
-    from nhalf.base.units import format_duration
     from nhalf.measure.plan.agenda import Agenda
-    from nhalf.measure.plan.expected import LONG_S
     from nhalf.measure.plan.state import State
-    from nhalf.measure.virtual.progress import least_s
+    from nhalf.measure.virtual.real_time import real_time
     from nhalf.sites.placement import FREE
 
     agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
-    time_s = least_s(agenda)
-    if time_s > LONG_S:
-        points = sum(len(agenda.points(start)) for start in agenda.starts())
-        limit = "--budget" if prepared.plan.budget_s else "the default time"
-        sys.stderr.write(
-            f"nhalf: {points} points take {format_duration(time_s)} of real time at least; what "
-            f"does not fit {limit} is left out\n"
-        )
+    if words := real_time(agenda).in_words(prepared.plan.budget_s):
+        sys.stderr.write(f"nhalf: {words}\n")
+        sys.stderr.flush()
 
 
 def _prepare(request: RunRequest) -> Prepared:
@@ -176,7 +169,9 @@ def _prepare(request: RunRequest) -> Prepared:
     prepared = session.begin(plan, request.out, site, points, machine)
     if machine is None:
         return prepared
-    note = f"{machine.host}: in virtual time launches are equal, so there is one"
+    from nhalf.cli.virtual_side import in_words
+
+    note = f"{machine.host}: in virtual time {in_words(machine)}"
     return replace(prepared, notes=(*prepared.notes, note))
 
 
@@ -214,15 +209,16 @@ def _plan(
     """The plan of the request, or that of an earlier run; once in virtual time."""
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.virtual.machine import TIMEOUT_S, once
+    from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
     if machine is None:
         return plan
-    if "launches" in request.given and request.launches > 1:
+    if machine.is_exact and "launches" in request.given and request.launches > 1:
         raise InputError("launches in virtual time are equal", "leave --launches out")
     machine.check(plan.blocks)
-    return once(plan, request.timeout_s if "timeout" in request.given else TIMEOUT_S)
+    timeout_s = request.timeout_s if "timeout" in request.given else TIMEOUT_S
+    return in_virtual_time(plan, machine, timeout_s)
 
 
 def _more(request: RunRequest) -> More | None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -15,14 +14,7 @@ from nhalf.cli.options import JsonOption
 if TYPE_CHECKING:
     from nhalf.measure.virtual.launch import Trial, Tried
     from nhalf.measure.virtual.progress import VirtualProgress
-    from nhalf.measure.virtual.wires import Noise
     from nhalf.mpi import Library
-
-FACTOR_MAX = 1000.0
-"""A processor that is slower than this is not there either."""
-NOISE_MAX = 10.0
-SEED_MAX = 2**63 - 1
-_MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +69,14 @@ def command(request: Request) -> int:
     nhalf try --machine sp2-mpl --ranks 16 --mpi openmpi --json -- ./program
     """
     from nhalf.measure.virtual.launch import run
+    from nhalf.measure.virtual.real_time import start_in_words
     from nhalf.mpi.discover import libraries
     from nhalf.present.terminal.output import emit_json
 
     installed = libraries()
     trial = _trial(request)
+    if not request.json:
+        _say(start_in_words(trial.library, trial.ranks))
     tried = run(trial, installed, progress=_progress(request))
     if request.json:
         emit_json(
@@ -89,6 +84,9 @@ def command(request: Request) -> int:
                 "machine": trial.messages.machine.name,
                 "mpi": trial.library.name,
                 "ranks": trial.ranks,
+                "noise_share": trial.noise.share,
+                "seed": trial.noise.seed if trial.noise.share else None,
+                "computing_factor": trial.computing_factor,
                 "virtual_s": tried.virtual_s,
                 "real_s": tried.real_s,
                 "messages": tried.messages,
@@ -102,23 +100,26 @@ def command(request: Request) -> int:
 
 
 def _progress(request: Request) -> VirtualProgress | None:
-    """What says on a terminal how far the program is."""
-    from nhalf.measure.virtual.progress import VirtualProgress
+    """What says how far the program is, in a log less often than on a terminal."""
+    from nhalf.measure.virtual.progress import INTERVAL_S, LOG_INTERVAL_S, VirtualProgress
 
-    if request.json or not sys.stderr.isatty():
+    if request.json:
         return None
+    is_terminal = sys.stderr.isatty()
+    return VirtualProgress(_say, interval_s=INTERVAL_S if is_terminal else LOG_INTERVAL_S)
 
-    def say(text: str) -> None:
+
+def _say(text: str) -> None:
+    if text:
         sys.stderr.write(f"nhalf: {text}\n")
         sys.stderr.flush()
-
-    return VirtualProgress(say)
 
 
 def _trial(request: Request) -> Trial:
     """What is to run; raises InputError if the request does not say it."""
     from nhalf.base.units import parse_duration
     from nhalf.cli.machine_side import machine_and_library
+    from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
     from nhalf.measure.virtual.launch import Trial
     from nhalf.measure.virtual.wires import nodes_of
@@ -132,6 +133,8 @@ def _trial(request: Request) -> Trial:
         )
     if request.ranks < 1:
         raise InputError(f"{request.ranks} ranks cannot run", "give --ranks 2 or more")
+    if "seed" in request.given and not request.noise:
+        raise InputError("--seed is that of a noise, and there is none", "add --noise 10%")
     machine, library = machine_and_library(request.machine)
     installed = find(request.mpi)
     _check_inside(request.inside, installed)
@@ -140,25 +143,10 @@ def _trial(request: Request) -> Trial:
         library=installed,
         command=request.command,
         nodes=nodes_of(machine, request.ranks, request.placement),
-        computing_factor=_factor(request.computing),
+        computing_factor=computing_factor(request.computing),
         timeout_s=parse_duration(request.timeout),
-        noise=_noise(request),
+        noise=noise_of(request.noise, request.seed),
     )
-
-
-def _noise(request: Request) -> Noise:
-    from nhalf.base.units import parse_share
-    from nhalf.measure.virtual.wires import Noise
-
-    if "seed" in request.given and not request.noise:
-        raise InputError("--seed is that of a noise, and there is none", "add --noise 10%")
-    share = parse_share(request.noise) if request.noise else 0.0
-    if share > NOISE_MAX or request.seed > SEED_MAX:
-        raise InputError(
-            f"--noise {request.noise} --seed {request.seed} is too much",
-            f"take a share up to {100 * NOISE_MAX:.0f}% and a seed up to {SEED_MAX}",
-        )
-    return Noise(share, request.seed)
 
 
 def _check_inside(way: str, library: Library) -> None:
@@ -175,37 +163,6 @@ def _check_inside(way: str, library: Library) -> None:
         + (why or "nhalf has not tried its shared memory in virtual time"),
         "leave it out: messages within a node take the machine's curve for that",
     )
-
-
-def _factor(computing: str) -> float:
-    """The factor of the processors' time; 0 for none. Says that of a processor."""
-    if computing == "none":
-        return 0.0
-    match = _MEASURED.fullmatch(computing)
-    factor = float(match[1]) if match else _factor_of_processor(computing)
-    if not 0 < factor <= FACTOR_MAX:
-        raise InputError(
-            f"{computing!r} is not a way to count computing",
-            f"write none, measured:FACTOR or a processor, with a factor up to {FACTOR_MAX:.0f}",
-        )
-    return factor
-
-
-def _factor_of_processor(name: str) -> float:
-    """How many times longer than here a processor computes; 0 for a name that is none."""
-    from nhalf.base.numbers import fixed
-    from nhalf.machines.processor_file import names
-    from nhalf.machines.processor_speed import time_ratio
-    from nhalf.node.described import HERE, described
-
-    if name not in names() and not name.endswith(".toml"):
-        return 0.0
-    ratio = time_ratio(described(HERE), described(name))
-    sys.stderr.write(
-        f"nhalf: computing takes {fixed(ratio.mean_ratio, 1)} times as long on {name} as here "
-        f"({fixed(ratio.low, 1)} to {fixed(ratio.high, 1)} by {', '.join(ratio.each_ratio)})\n"
-    )
-    return ratio.mean_ratio
 
 
 def _summary(trial: Trial, tried: Tried) -> str:

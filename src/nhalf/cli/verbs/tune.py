@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,7 +115,14 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     bench = Bench(
         library, tuner, folder, plan, site, lambda: Progress(quiet), placement.text, machine
     )
+    if not quiet:
+        bench.tell = _tell
     return bench, goal
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"nhalf: {text}\n")
+    sys.stderr.flush()
 
 
 def _goal(request: Request, cores: int) -> TuningRequest:

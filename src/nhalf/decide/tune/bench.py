@@ -13,12 +13,16 @@ import polars as pl
 from nhalf.decide.race import Cell
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.setting import Setting, split_name
-from nhalf.measure.virtual.machine import VirtualMachine, once
+from nhalf.measure.plan.state import State
+from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
+from nhalf.measure.virtual.real_time import real_time
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.mpi.tuner import Tuner
+from nhalf.sites.placement import FREE
 from nhalf.sites.site import Site
 from nhalf.statistics.summary import reported_medians, stated_visits
 
@@ -31,7 +35,7 @@ MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
 class Bench:
     """Measures one library by `plan`, whose blocks, settings and budget are replaced.
 
-    On a `machine` that is not there every measurement is exact, and made once.
+    On a `machine` that is not there, without noise, every measurement is exact, and made once.
     """
 
     library: Library
@@ -43,6 +47,13 @@ class Bench:
     placement: str
     machine: VirtualMachine | None = None
     notes: list[str] = field(default_factory=list)
+    tell: Callable[[str], None] = lambda text: None
+    """Takes a line about the time that a measurement takes."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every launch takes the same time."""
+        return self.machine is not None and self.machine.is_exact
 
     def measure(
         self,
@@ -65,8 +76,10 @@ class Bench:
         )
         if self.machine:
             self.machine.check(placed)
-            plan = once(plan, plan.timeout_s)
+            plan = in_virtual_time(plan, self.machine, plan.timeout_s)
         prepared = session.begin(plan, self.folder / name, self.site, machine=self.machine)
+        if self.machine:
+            self._announce(prepared)
         outcome = session.measure(prepared, self.progress())
         messages = [
             *(f"{subject}: {why}" for subject, why in outcome.failed.items()),
@@ -74,6 +87,12 @@ class Bench:
         ]
         self.notes += [f"{name}: {text}" for text in messages]
         return launch_times(outcome.run.measurements(), elsewhere=elsewhere)
+
+    def _announce(self, prepared: session.Prepared) -> None:
+        """Say how long a measurement in virtual time will take, if that is long."""
+        agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
+        if words := real_time(agenda).in_words(prepared.plan.budget_s):
+            self.tell(words)
 
     def times(
         self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"

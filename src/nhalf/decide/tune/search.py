@@ -63,7 +63,7 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
     Raises MissingError if the library offers no choice for the operations.
     """
     screening = screen_algorithms(bench, request)
-    if bench.machine:
+    if bench.is_exact:
         won = {
             cell: [replace(gain, launches=1) for gain in gains_of_cell]
             for cell, gains_of_cell in _won(screening, request).items()
@@ -127,7 +127,7 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
         for (operation, ranks), names in names_by_group.items()
         if names
     ]
-    share = SCOUT_SHARE + RACE_SHARE if bench.machine else SCOUT_SHARE
+    share = SCOUT_SHARE + RACE_SHARE if bench.is_exact else SCOUT_SHARE
     budget_s = share * request.budget_s
     variables = _variables(bench, slots)
     medians = bench.measure("look", blocks, variables, budget_s, elsewhere=True)
@@ -173,7 +173,7 @@ def rules_for(
     """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
 
     Cells without a winner keep the library's own choice, as do numbers of ranks between the
-    measured ones for which an algorithm does not work.
+    measured ones for which an algorithm does not work. What the file cannot express is left out.
     """
     rules: list[Rule] = []
     for operation in dict.fromkeys(cell.operation for cell in cells):
@@ -189,7 +189,7 @@ def rules_for(
             ]
             chosen.append(fewest_switches(log_ratios))
         rules += rules_of(operation, ranks, sizes, chosen)
-    return [part for rule in rules for part in _where_it_works(tuner, rule)]
+    return tuner.expressible([part for rule in rules for part in _where_it_works(tuner, rule)])
 
 
 def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:

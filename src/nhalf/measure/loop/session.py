@@ -186,7 +186,7 @@ def resume(
     if machine:
         subjects = on_network(subjects, machine, libraries_here(plan))
     if more:
-        if machine and more.launches:
+        if machine and machine.is_exact and more.launches:
             raise InputError("launches in virtual time are equal", "leave --launches out")
         run, plan = _extended(run, plan, more)
     return Prepared(run, plan, subjects, failed, site)

@@ -47,7 +47,7 @@ class Starting:
                 start.ranks, start.placement, self._options(subject, launch), self.site
             )
             say = self.records.progress.say
-            open_ = subject.opener(start.ranks, start.placement, say) or self.open
+            open_ = subject.opener(start.ranks, start.placement, launch, say) or self.open
         except NhalfError as error:
             raise CannotStartError(str(error)) from error
         examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))

@@ -60,6 +60,20 @@ class OnMachine(Request, heading=WHERE):
             "file or run."
         ),
     ] = ""
+    noise: Annotated[
+        str,
+        Option(
+            "With --machine: lengthen messages and computing at random, by this share in the mean, "
+            "e.g. 10%; by --seed, another in every launch."
+        ),
+    ] = ""
+    computing: Annotated[
+        str,
+        Option(
+            "With --machine, the time between MPI calls: none, measured:FACTOR (processor time by "
+            "a factor), or a processor, e.g. power2."
+        ),
+    ] = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +84,9 @@ class Started(Request, heading=EFFORT):
         tuple[Path, ...],
         Option("Install folder of another MPI library; repeatable.", heading=WHERE),
     ] = ()
-    seed: Annotated[int, Option("Seed for the random order of launches and points.", least=0)] = 1
+    seed: Annotated[
+        int, Option("Seed for the random order of launches and points, and for --noise.", least=0)
+    ] = 1
     timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
         "60s"
     )

@@ -91,8 +91,10 @@ class Subject:
         """What has to be said about each of its points."""
         return ()
 
-    def opener(self, ranks: int, placement: str, say: Callable[[str], None]) -> Open | None:
-        """What starts its processes with this many ranks; None for a usual probe.
+    def opener(
+        self, ranks: int, placement: str, launch: int, say: Callable[[str], None]
+    ) -> Open | None:
+        """What starts the processes of a launch with this many ranks; None for a usual probe.
 
         `say` takes a line about how far they are.
         """

@@ -15,7 +15,13 @@ from nhalf.base.errors import InputError
 from nhalf.machines.machine_file import read, write
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.virtual.wires import description, nodes_of, ranks_per_node
+from nhalf.measure.virtual.wires import (
+    NO_NOISE,
+    Noise,
+    description,
+    nodes_of,
+    ranks_per_node,
+)
 from nhalf.sites.hosts import Host
 from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
@@ -33,14 +39,27 @@ class _Stored(msgspec.Struct, frozen=True):
     machine: str
     nodes: int
     library: str = ""
+    noise_share: float = 0.0
+    seed: int = 1
+    computing_factor: float = 0.0
 
 
 @dataclass(frozen=True)
 class VirtualMachine:
-    """The messages of a machine, and how many of its nodes a run uses."""
+    """The messages of a machine, and how many of its nodes a run uses.
+
+    Times do not repeat themselves from launch to launch with noise, and where computing counts.
+    """
 
     messages: Messages
     nodes_used: int
+    noise: Noise = NO_NOISE
+    computing_factor: float = 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every launch takes the same time."""
+        return self.noise.share == 0 and self.computing_factor == 0
 
     @property
     def name(self) -> str:
@@ -64,9 +83,11 @@ class VirtualMachine:
         numbers = {host.name: number for number, host in enumerate(self.site.hosts)}
         return [numbers[name] for name in self.site.expected_hosts(placement, ranks)]
 
-    def wires(self, ranks: int, placement: str) -> str:
-        """The network between these ranks, as they read it."""
-        return description(self.messages, self.nodes(ranks, placement))
+    def wires(self, ranks: int, placement: str, launch: int = 0) -> str:
+        """The network between these ranks in a launch, as they read it."""
+        nodes = self.nodes(ranks, placement)
+        noise = self.noise.of_launch(launch)
+        return description(self.messages, nodes, self.computing_factor, noise)
 
     def check(self, blocks: Sequence[Block]) -> None:
         """Raises InputError if the machine does not hold the ranks of some blocks."""
@@ -97,19 +118,37 @@ class VirtualMachine:
         except msgspec.ValidationError as error:
             raise InputError(f"{run.path} is of another nhalf: {error}") from error
         machine = read(run.path / VIRTUAL_MACHINE)
-        return cls(Messages(machine, stored.library), stored.nodes)
+        return cls(
+            Messages(machine, stored.library),
+            stored.nodes,
+            Noise(stored.noise_share, stored.seed),
+            stored.computing_factor,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """What run.json keeps of it."""
-        stored = _Stored(self.name, self.nodes_used, self.messages.mpi)
-        return dict(msgspec.to_builtins(stored))
+        stored = {
+            "machine": self.name,
+            "nodes": self.nodes_used,
+            "library": self.messages.mpi,
+        }
+        if self.is_exact:
+            return stored
+        return {
+            **stored,
+            "noise_share": self.noise.share,
+            "seed": self.noise.seed,
+            "computing_factor": self.computing_factor,
+        }
 
     def keep(self, folder: Path) -> None:
         """Write the machine into the folder of its run, which goes on with it."""
         write(self.messages.machine, folder / VIRTUAL_MACHINE)
 
 
-def once(plan: Plan, timeout_s: float) -> Plan:
-    """A plan with one launch of everything: further ones would take the same virtual time."""
+def in_virtual_time(plan: Plan, machine: VirtualMachine, timeout_s: float) -> Plan:
+    """A plan for a machine: one launch of everything where all would take the same time."""
+    if not machine.is_exact:
+        return msgspec.structs.replace(plan, timeout_s=timeout_s)
     blocks = [msgspec.structs.replace(block, launches=1) for block in plan.blocks]
     return msgspec.structs.replace(plan, blocks=blocks, launches=1, timeout_s=timeout_s)

@@ -89,6 +89,9 @@ def error_of(stopped: Stopped, library: Library) -> NhalfError:
         return FailedError(f"deadlock: {stopped.reason}", "every rank waits for another")
     if stopped.kind in ("bypass", "unused"):
         return MissingError(f"{BYPASS}: {stopped.reason}", vendor_of(library).provider_needs)
+    if stopped.kind == "inside":
+        remedy = "place one rank on each node, e.g. --placement 16x1, or run it on a real machine"
+        return MissingError(stopped.reason, remedy)
     if stopped.kind == "abort":
         return FailedError(stopped.reason)
     if stopped.kind == "memory":

@@ -19,7 +19,7 @@ from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi import Library
 from nhalf.sites.placement import CORES
 from nhalf.sites.site import HERE, Site
-from nhalf.statistics.summary import VIRTUAL
+from nhalf.statistics.summary import VIRTUAL, VIRTUAL_NOISE
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class VirtualSubject(Subject):
 
     @property
     def is_exact(self) -> bool:
-        """Every launch takes the same virtual time."""
-        return True
+        """Every launch takes the same virtual time, unless something differs on purpose."""
+        return self._parts[0].machine.is_exact
 
     @property
     def advice(self) -> tuple[str, ...]:
         """That times are virtual."""
-        return (VIRTUAL,)
+        return (VIRTUAL if self.is_exact else VIRTUAL_NOISE,)
 
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
@@ -58,10 +58,12 @@ class VirtualSubject(Subject):
         begin = start_virtually(library, command, ranks, network.installed)
         return begin.command, begin.environment
 
-    def opener(self, ranks: int, placement: str, say: Callable[[str], None]) -> Open | None:
+    def opener(
+        self, ranks: int, placement: str, launch: int, say: Callable[[str], None]
+    ) -> Open | None:
         """What starts the probe with the region that its ranks share."""
         network, library = self._parts
-        wires = network.machine.wires(ranks, placement)
+        wires = network.machine.wires(ranks, placement, launch)
         progress = VirtualProgress(
             lambda text: say(f"{self.title}, {network.machine.host}: {text}")
         )

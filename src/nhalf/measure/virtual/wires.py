@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
 from nhalf.machines.curve import loggp_of, segment_starts
@@ -22,6 +22,9 @@ from nhalf.measure.virtual.capacities import capacity_lines
 PER_S = 10**12
 """Picoseconds."""
 ATTO = 10**18
+SEEDS = 2**63
+LAUNCHES_MAX = 1000
+"""Launches whose seeds differ from those of the next seed."""
 OVERHEAD_SHARE = 0.25
 OVERHEADS_SHARE_MAX = 0.9
 """Both overheads of a published machine may exceed the time of its shortest message."""
@@ -33,6 +36,10 @@ class Noise:
 
     share: float = 0.0
     seed: int = 1
+
+    def of_launch(self, launch: int) -> Noise:
+        """Another noise for every launch, the same for a launch that is repeated."""
+        return replace(self, seed=(self.seed * LAUNCHES_MAX + launch) % SEEDS)
 
 
 NO_NOISE = Noise()

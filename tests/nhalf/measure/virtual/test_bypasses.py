@@ -14,11 +14,17 @@ WAYS = (
     *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "alltoall", "scan"),
     *("reduce_scatter", "alltoallv", "gatherv", "ibarrier", "ibcast", "iallreduce"),
     *("barrier_init", "allreduce_init", "send", "empty_send", "isend", "send_init"),
+    *("scatter", "scatterv", "alltoallw", "reduce_scatter_parts", "neighbour_allgather"),
+    *("neighbour_alltoall", "neighbour_alltoallv", "barrier_between", "allreduce_between"),
+    *("bcast_between", "rooted_between", "allgather_between", "waitany", "waitsome", "testany"),
+    *("testsome", "put", "get", "accumulate", "several_targets", "fetch"),
 )
 USUAL = (
-    ("mpich", "MPIR_CVAR_NOLOCAL=0", "alltoallv"),
+    ("mpich", "MPIR_CVAR_NOLOCAL=0", "neighbour_alltoallv"),
+    ("mpich", "MPIR_CVAR_NOLOCAL=0", "get"),
     ("mpich", "MPIR_CVAR_NOLOCAL=0", "empty_send"),
     ("intel", "I_MPI_FABRICS=shm:ofi", "allreduce_init"),
+    ("intel", "I_MPI_FABRICS=shm:ofi", "testany"),
     ("intel", "I_MPI_COLL_INTRANODE=shm", "barrier"),
 )
 WHOLE = [
@@ -67,9 +73,15 @@ def test_another_way_of_open_mpi_to_its_network_gives_no_times(programs: Path, p
 
 @every_library
 @pytest.mark.parametrize("ranks", [5, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 2))])
+@pytest.mark.parametrize("per_node", [1, pytest.param(5, marks=pytest.mark.full)])
 def test_no_honest_way_is_taken_for_a_bypass(
-    vendor: str, ranks: int, programs: Path, plain: Path
+    vendor: str, ranks: int, per_node: int, programs: Path
 ) -> None:
-    outcome = tried(str(plain), vendor, ranks, built(vendor, "ways", programs))
+    # Open MPI has no windows within a node.
+    kind = "messages" if vendor == "openmpi" and per_node > 1 else ""
+    nodes = -(-ranks // per_node)
+    options = f"--placement {nodes}x{ranks // nodes}"
+    words = (built(vendor, "ways", programs), *filter(None, [kind]))
+    outcome = tried("altix-bx2", vendor, ranks, *words, options=options)
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.stdout == "done\n"

@@ -226,6 +226,7 @@ def test_json_is_one_object_of_a_schema(programs: Path, plain: Path) -> None:
     outcome = tried(str(plain), "mpich", 3, program, "ring", options="--json")
     check_schema(outcome.stdout)
     answer = json.loads(outcome.stdout)
+    assert (answer["noise_share"], answer["seed"], answer["computing_factor"]) == (0.0, None, 0.0)
     assert (answer["machine"], answer["ranks"], answer["exit_code"]) == ("plain", 3, 0)
     # The barrier is of two rounds at least, the ring of one: each between nodes.
     assert answer["virtual_s"] >= 27e-6

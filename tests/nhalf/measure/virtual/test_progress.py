@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.state import State
-from nhalf.measure.probe.subject import plain_subject
-from nhalf.measure.virtual.progress import VirtualProgress, least_s
+from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence
 
 MEMBERS = [
@@ -27,16 +23,3 @@ def test_a_line_every_few_seconds() -> None:
         "5.5 µs virtual, 5 s real, 1203 messages",
         "5.5 µs virtual, 11 s real, 1203 messages",
     ]
-
-
-def _least_s(pattern: str, ranks: int, sizes: str) -> float:
-    block = Block([pattern], [ranks], sizes, launches=1)
-    plan = Plan(["model"], [], [block], 1, 0.0, 0.03, "", 1, 60.0)
-    return least_s(Agenda(plan, [plain_subject("model")], State(placement="cores")))
-
-
-def test_real_time_grows_with_ranks_and_bytes() -> None:
-    few, many = (_least_s("allreduce", ranks, "8,16,32") for ranks in (4, 128))
-    assert 30 < many / few < 100
-    # Four exchanges of 63 x 64 messages of 1 MiB at 1 GB/s.
-    assert 15 < _least_s("alltoall", 64, "1M") < 20

@@ -132,12 +132,23 @@ def test_a_run_goes_on_with_its_machine(call: Call, tmp_path: Path) -> None:
         (["--transport", "threads"], "transport threads does not send by an MPI library"),
         (["--ranks", "1000"], "altix-bx2 holds 512 ranks, not 1000"),
         (["--placement", "1x3"], "ranks per node of altix-bx2: at most 2, not 3"),
+        (["--noise", "2000%"], "--noise 2000% --seed 1 is too much"),
+        (["--noise", "nan%"], "'nan%' is not a share"),
+        (["--computing", "measured:0"], "is not a way to count computing"),
     ],
 )
 def test_what_a_virtual_run_cannot_do(call: Call, words: list[str], message: str) -> None:
     ended = call("run", "--pattern", "pingpong", "--machine", "altix-bx2", *words)
     assert ended.code == 2
     assert message in ended.err
+
+
+@pytest.mark.parametrize("verb", ["run", "tune"])
+@pytest.mark.parametrize("option", ["--noise=10%", "--computing=power2"])
+def test_real_hosts_have_a_noise_of_their_own(call: Call, verb: str, option: str) -> None:
+    ended = call(verb, option)
+    assert ended.code == 2
+    assert f"{option.partition('=')[0]} goes with --machine" in ended.err
 
 
 def test_a_library_that_bypasses_the_network_is_given_up_at_once() -> None:

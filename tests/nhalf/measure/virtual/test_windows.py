@@ -84,9 +84,39 @@ def test_the_deadlock_of_a_lock_is_named(vendor: str, programs: Path, plain: Pat
     )
 
 
-@pytest.mark.slow
-def test_windows_of_open_mpi_within_a_node_are_refused(programs: Path, plain: Path) -> None:
-    program = built("openmpi", "windows", programs)
-    outcome = tried(str(plain), "openmpi", 2, program, options="--placement 1x2")
+@pytest.mark.parametrize(
+    ("vendor", "part", "reason"),
+    [
+        ("intel", "shared", "MPI_Win_allocate_shared gives ranks memory that they share"),
+        pytest.param(
+            "openmpi", "", "windows of Open MPI bypass the network", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_windows_within_a_node_that_bypass_the_network_are_refused(
+    vendor: str, part: str, reason: str, programs: Path, plain: Path
+) -> None:
+    program = built(vendor, "windows", programs)
+    outcome = tried(str(plain), vendor, 2, program, part, options="--placement 1x2")
     assert outcome.exit_code == 3
-    assert "windows of Open MPI bypass the network within a node" in outcome.stderr
+    (line,) = outcome.stderr.splitlines()
+    assert reason in line
+    assert "place one rank on each node, e.g. --placement 16x1" in line
+
+
+@pytest.mark.parametrize(
+    ("vendor", "placement"),
+    [
+        # It takes every rank for one alone on its node.
+        ("mpich", "1x2"),
+        pytest.param("intel", "2x1", marks=pytest.mark.full),
+        pytest.param("openmpi", "2x1", marks=pytest.mark.slow),
+    ],
+)
+def test_memory_that_a_rank_alone_shares(
+    vendor: str, placement: str, programs: Path, plain: Path
+) -> None:
+    program = built(vendor, "windows", programs)
+    outcome = tried(str(plain), vendor, 2, program, "shared", options=f"--placement {placement}")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.split() == ["42", "42"]

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Follows operations from the call that begins them to the one that completes them, to find those
+// that must move bytes between ranks but did not.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "fabric/guard/guard.hpp"
+#include "fabric/guard/operations.hpp"
+#include "fabric/interface.hpp"
+#include "fabric/role.hpp"
+#include "preloaded/mpi.hpp"
+
+namespace nhalf::fabric {
+
+/// The operations that a call may complete, found before it makes their requests unknown; those
+/// that it frees are followed no more.
+class Completed {
+ public:
+  explicit Completed(const roles::Role& role) : how_(role.completed) {
+    if (role.freed.count > 0) begun_operations().remove(*role.freed.first);
+    const auto& requests = how_.requests;
+    for (int at = 0; at < requests.count && number_ < candidates_.size(); ++at) {
+      auto* operation = begun_operations().find(requests.first[at]);
+      if (operation != nullptr && operation->is_active) candidates_[number_++] = {at, operation};
+    }
+  }
+
+  void check(const Interface& network) {
+    if (number_ == 0 || (how_.flag != nullptr && *how_.flag == 0)) return;
+    for (std::size_t number = 0; number < number_; ++number) {
+      const auto& [place, operation] = candidates_[number];
+      if (!is_complete(place)) continue;
+      operation->is_active = false;
+      Guard::check_operation(network, operation->name, operation->ranks, operation->amount,
+                             operation->before);
+    }
+  }
+
+ private:
+  struct Candidate {
+    int place;
+    Operation* operation;
+  };
+
+  [[nodiscard]] bool is_complete(int place) const {
+    if (how_.places == nullptr) return true;
+    // Where no request is active, the number of those that are complete is undefined.
+    const auto* const end = how_.places + std::max(*how_.number, 0);
+    return *how_.number != MPI_UNDEFINED && std::find(how_.places, end, place) != end;
+  }
+
+  roles::Completing how_;
+  std::size_t number_ = 0;
+  std::array<Candidate, 64> candidates_;
+};
+
+/// Notes an operation whose request a call has made.
+inline void note_begun(const roles::Role& role, const char* name, MPI_Request request,
+                       const Passed& before) {
+  Operation operation;
+  operation.name = name;
+  operation.amount = role.amount;
+  operation.ranks = role.ranks;
+  operation.is_persistent = role.prepared != nullptr;
+  operation.is_active = !operation.is_persistent && operation.ranks > 0;
+  operation.before = before;
+  if (!operation.is_persistent) Guard::of_process().note(operation.amount);
+  begun_operations().note(request, operation);
+}
+
+/// Notes that persistent operations begin once more.
+inline void note_started(const roles::Requests& requests, const Passed& before) {
+  for (int at = 0; at < requests.count; ++at) {
+    auto* operation = begun_operations().find(requests.first[at]);
+    if (operation == nullptr || !operation->is_persistent) continue;
+    operation->is_active = operation->ranks > 0;
+    operation->before = before;
+    Guard::of_process().note(operation->amount);
+  }
+}
+
+}  // namespace nhalf::fabric
