@@ -168,7 +168,10 @@ def traced(program: tuple[str, list[str], str], on: Path, detail: str, out: Path
 NOTE = """MPICH in virtual time on {ranks} ranks, kernels of NPB (class S) and three small \
 programs; nothing but messages takes time in the kernels. Of {points} points the median error is \
 {median} of the run time, the largest {largest} ({worst}); {inside} of the intervals hold what is \
-lost."""
+lost. Their least width was chosen by these points.
+
+Where a prediction is off, another order of messages sets in (CG), or an operation has other \
+messages than the model of it (EP, ring)."""
 
 
 def page(points: Sequence[Point]) -> str:
