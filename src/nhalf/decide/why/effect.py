@@ -2,9 +2,9 @@
 """The effect of one mixture against another, from launches in turns, and what it proves.
 
 The unit is the launch: a round gives one logarithm of a ratio, and the effect is their trimmed
-mean with its variance (Yuen 1974; decide/race.py). More rounds follow while nothing is decided, so
-there is a test at each of several numbers of rounds, and the probability of a false one is shared
-by all (a group sequential test with the bounds of Bonferroni).
+mean with its variance (Yuen 1974; statistics/many_tests.py). More rounds follow while nothing is
+decided, so there is a test at each of several numbers of rounds, and the probability of a false one
+is shared by all (a group sequential test with the bounds of Bonferroni).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nhalf.decide.race import trimmed
+from nhalf.statistics.many_tests import trimmed
 from nhalf.statistics.student import student_quantile
 
 ROUNDING = 1e-9
