@@ -40,7 +40,7 @@ struct Past {
 template <bool waits, class Role, class Run>
 [[gnu::noinline]] int run_first(Recorder& on, Call call, const Role& role, const Run& run) {
   on.forget_lack();
-  const Ticks begin = now();
+  const Ticks begin = on.arrived(now());
   const int error = run();
   const Ticks end = now();
   if (error != MPI_SUCCESS) return error;

@@ -75,11 +75,11 @@ class Injection {
     request_ = Request::read(text);
     rank_ = rank;
     if (virtual_time != nullptr) {
-      per_ns_ = 1000.0;
+      per_s_ = 1e12;
       virtual_sleep_ = found<VirtualSleep>("nhalf_virtual_sleep_until_ps");
       virtual_way_ = found<VirtualWay>("nhalf_virtual_way_ps");
     } else {
-      per_ns_ = ticks_per_ns();
+      per_s_ = 1e9 * ticks_per_ns();
     }
     times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
     if (!times_.is_open()) {
@@ -122,12 +122,12 @@ class Injection {
   /// A call ends; holds it, and returns for how long.
   Ticks leave(Injected& own, std::uint16_t call) {
     Ticks until = 0;
-    double busy_ns = own.sent * request_.overhead_ns;
+    double busy_s = own.sent * request_.overhead_s;
     for (const auto& message : own.received)
-      until = std::max(until, due(own, message, call, busy_ns));
+      until = std::max(until, due(own, message, call, busy_s));
     if (own.members > 0) until = std::max(until, operation_due(own));
     const Ticks before = trace::now();
-    if (until > 0 || busy_ns > 0) hold_until(std::max(until, before) + ticks(busy_ns));
+    if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
     own.received.clear();
     own.sent = 0;
     own.end = 0;
@@ -145,12 +145,12 @@ class Injection {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
   }
 
-  [[nodiscard]] Ticks ticks(double time_ns) const {
-    return static_cast<Ticks>(std::llround(time_ns * per_ns_));
+  [[nodiscard]] Ticks ticks(double time_s) const {
+    return static_cast<Ticks>(std::llround(time_s * per_s_));
   }
 
   /// Returns when a message would have been received; adds what its receiver is busy for.
-  Ticks due(Injected& own, const Injected::Message& message, std::uint16_t call, double& busy_ns) {
+  Ticks due(Injected& own, const Injected::Message& message, std::uint16_t call, double& busy_s) {
     Ticks sent = 0;
     const bool is_known = times_.take(message.source, message.tag, message.size_bytes, sent);
     const auto number = own.received.size();
@@ -159,9 +159,9 @@ class Injection {
     if (number == 1) own.shortest = std::min(own.shortest, took);
     const Ticks way = is_known ? way_of(message, own.end > sent ? own.end - sent : 0) : 0;
     if (!request_.concerns(message.source, rank_, call)) return 0;
-    busy_ns += request_.overhead_ns;
-    const Ticks late = ticks(request_.latency_ns + request_.overhead_ns +
-                             request_.byte_ns * static_cast<double>(message.size_bytes));
+    busy_s += request_.overhead_s;
+    const Ticks late = ticks(request_.latency_s + request_.overhead_s +
+                             request_.byte_s * static_cast<double>(message.size_bytes));
     const Ticks arrival = sent + way;
     if (!is_known) return has_waited ? own.end + late : 0;
     return (has_waited && arrival > own.begin ? std::max(own.end, arrival) : arrival) + late;
@@ -179,8 +179,8 @@ class Injection {
   [[nodiscard]] Ticks operation_due(const Injected& own) const {
     const auto path = path_of(own.operation, static_cast<int>(own.members), rank_);
     if (path.messages == 0 || !request_.concerns_call(own.operation.call)) return 0;
-    return own.end + ticks(path.messages * (request_.latency_ns + 2 * request_.overhead_ns) +
-                           path.bytes * request_.byte_ns);
+    return own.end + ticks(path.messages * (request_.latency_s + 2 * request_.overhead_s) +
+                           path.bytes * request_.byte_s);
   }
 
   void hold_until(Ticks until) const {
@@ -189,7 +189,7 @@ class Injection {
       return;
     }
     for (Ticks at = trace::now(); at < until; at = trace::now()) {
-      const double left_ns = static_cast<double>(until - at) / per_ns_;
+      const double left_ns = static_cast<double>(until - at) / per_s_ * 1e9;
       if (left_ns < 200e3) continue;
       const timespec time{0, static_cast<long>(std::min(left_ns - 100e3, 9e8))};
       nanosleep(&time, nullptr);
@@ -207,7 +207,7 @@ class Injection {
   Request request_;
   SentTimes times_;
   int rank_ = 0;
-  double per_ns_ = 1.0;
+  double per_s_ = 1e9;
   std::map<std::pair<std::int32_t, std::uint64_t>, Ticks> shortest_ways_;
   VirtualSleep virtual_sleep_ = nullptr;
   VirtualWay virtual_way_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is to be delayed by, as the environment says it: `latency_ns=5000 from=0,1 ...`.
+// What a program is to be delayed by, as the environment says it: `latency_s=5000 from=0,1 ...`.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 namespace nhalf::trace {
 
 struct Request {
-  double latency_ns = 0.0;
-  double overhead_ns = 0.0;
-  double byte_ns = 0.0;
+  double latency_s = 0.0;
+  double overhead_s = 0.0;
+  double byte_s = 0.0;
   double noise_share = 0.0;
   double slow_share = 0.0;
   int slow_rank = -1;
@@ -55,9 +55,9 @@ struct Request {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   }
   void take(std::string_view name, const std::string& value) {
-    if (name == "latency_ns") latency_ns = std::strtod(value.c_str(), nullptr);
-    if (name == "overhead_ns") overhead_ns = std::strtod(value.c_str(), nullptr);
-    if (name == "byte_ns") byte_ns = std::strtod(value.c_str(), nullptr);
+    if (name == "latency_s") latency_s = std::strtod(value.c_str(), nullptr);
+    if (name == "overhead_s") overhead_s = std::strtod(value.c_str(), nullptr);
+    if (name == "byte_s") byte_s = std::strtod(value.c_str(), nullptr);
     if (name == "noise_share") noise_share = std::strtod(value.c_str(), nullptr);
     if (name == "slow_share") slow_share = std::strtod(value.c_str(), nullptr);
     if (name == "slow_rank") slow_rank = std::atoi(value.c_str());

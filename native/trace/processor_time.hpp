@@ -115,6 +115,7 @@ class ProcessorTime {
   /// Looks at the end of a long piece.
   [[gnu::noinline]] Lost ended(Ticks end, bool is_call) {
     OnProcessor moment = OnProcessor::now();
+    if (!is_call) end = now();
     const auto wall_ns = moment.wall_ns - last_.wall_ns;
     const auto used_ns = moment.used_ns - last_.used_ns;
     moment.queued_ns = last_.queued_ns;
@@ -123,8 +124,11 @@ class ProcessorTime {
       lost.off_ns = wall_ns - used_ns;
       if (spent_ <= (end - begin_) / share + allowance * costs_.queue) {
         spent_ += costs_.queue;
-        moment.queued_ns = queued_now_ns();
-        lost.queued_ns = std::min(lost.off_ns, moment.queued_ns - last_.queued_ns);
+        // What passes between the two clocks is in the queue already, and is left for the next
+        // look.
+        const auto queued_ns = std::max(queued_now_ns(), last_.queued_ns) - last_.queued_ns;
+        lost.queued_ns = std::min(lost.off_ns, queued_ns);
+        moment.queued_ns += lost.queued_ns;
       }
       head_.off_ns[is_call ? 1 : 0] += lost.off_ns;
       head_.queued_ns[is_call ? 1 : 0] += lost.queued_ns;

@@ -257,6 +257,7 @@ class Recorder {
   static constexpr std::uint64_t often = 64;
   static constexpr std::uint64_t sampling = 8;
   static constexpr std::size_t sources = 16;
+  static constexpr int looks_most = 3;
 
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;
@@ -326,21 +327,29 @@ class Recorder {
   }
 
   [[gnu::noinline]] Ticks after_long_piece(Ticks at) {
-    look(last_end_, at, false);
-    // Looking takes its time, which is not that of the call.
-    last_end_ = now();
-    return last_end_;
+    // Looking takes its time, which is not that of the call, and may be interrupted for long.
+    for (int looks = 0; looks < looks_most; ++looks) {
+      const Ticks begin = last_end_;
+      last_end_ = look(begin, at, false);
+      at = now();
+      if (at - last_end_ <= processor_.long_piece()) break;
+    }
+    last_end_ = at;
+    return at;
   }
 
   /// Finds how long the thread was off its processor since it was looked at, and keeps it as that
-  /// of the piece of time that ends now.
-  void look(Ticks begin, Ticks end, bool is_call) {
+  /// of the piece of time that ends now. Returns until when it is known.
+  Ticks look(Ticks begin, Ticks end, bool is_call) {
     const Ticks since = std::max(begin, processor_.known_since());
     const auto lost = processor_.ended(end, is_call);
-    if (lost.off_ns == 0 || timeline_ == nullptr) return;
+    // The moment is read after the clocks of the processor: it may have been lost meanwhile.
+    if (!is_call) end = processor_.known_since();
+    if (lost.off_ns == 0 || timeline_ == nullptr) return end;
     Subject piece{static_cast<std::uint16_t>(is_call ? 1 : 0), Kind::off_processor};
     piece.size_bytes = lost.off_ns;
     timeline_->add(piece, 0, since, end, lost.queued_ns);
+    return end;
   }
 
   std::unique_ptr<File> file_;

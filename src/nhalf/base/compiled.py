@@ -8,7 +8,7 @@ import hashlib
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +38,8 @@ class Program:
     `title` is its name in messages, `name` the output file, `folder` its place
     below the cache folder, to which a digest is appended: of `parts`, the installed headers and
     sources, and the command. `command` is the compiler command without its output, `variables` are
-    added to the environment. `why_not` returns why a compiled file is unusable, '' if it is usable.
+    added to the environment; those that are `neutral` do not change what is compiled. `why_not`
+    returns why a compiled file is unusable, '' if it is usable.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Program:
     command: Sequence[str]
     why_not: Callable[[Path], str]
     variables: Mapping[str, str] = field(default_factory=dict)
+    neutral: Collection[str] = ()
     parts: Sequence[str] = ()
     remedy: str = ""
 
@@ -203,7 +205,11 @@ def _digest(program: Program, include: Path) -> str:
     for path in sorted(path for path in include.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(include)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())
-    settings = [f"{name}={value}" for name, value in sorted(program.variables.items())]
+    settings = [
+        f"{name}={value}"
+        for name, value in sorted(program.variables.items())
+        if name not in program.neutral
+    ]
     for part in (*program.parts, *program.command, *settings):
         digest.update(f"{part}\0".encode())
     return digest.hexdigest()[:16]

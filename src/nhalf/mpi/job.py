@@ -16,6 +16,16 @@ from typing import ClassVar
 
 OF_JOB = ("PMI_", "PMIX_", "HYDI_", "MPI_LOCAL", "OMPI_COMM_WORLD_", "SLURM_")
 """Beginnings of the variables by which launchers and batch systems join their ranks."""
+OF_ALLOCATION = (
+    *("PBS_", "LSB_", "LOADL_", "LOADLBATCH", "COBALT_", "FLUX_", "PALS_", "OAR_", "PE_HOSTFILE"),
+    *("SGE_", "HYDRA_", "I_MPI_HYDRA_", "I_MPI_PMI_LIBRARY", "I_MPI_PERHOST", "I_MPI_JOB_"),
+    *(
+        f"{prefix}_MCA_{name}"
+        for prefix in ("OMPI", "PRTE")
+        for name in ("plm", "ras", "rmaps", "orte_", "prte_", "hostfile", "default_hostfile")
+    ),
+)
+"""Beginnings of the variables that tell launchers where an allocation has its hosts."""
 FORK = "fork"
 """The way to hosts that are all this one, whatever their names."""
 SETTINGS = ("PMIX_MCA_",)
@@ -25,6 +35,11 @@ SETTINGS = ("PMIX_MCA_",)
 def is_of_job(variable: str) -> bool:
     """Whether a variable tells a process of which job it is, and which rank."""
     return variable.startswith(OF_JOB) and not variable.startswith(SETTINGS)
+
+
+def is_of_allocation(variable: str) -> bool:
+    """Whether a variable tells a launcher where to start ranks."""
+    return variable.startswith(OF_ALLOCATION)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nhalf.base.compiled import Program, compiled
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.probe import compiler_variables
+from nhalf.mpi.probe import compiler_variables, of_running
 from nhalf.mpi.program_file import ABI, handles_in
 from nhalf.mpi.vendors import vendor_of
 
@@ -136,6 +136,7 @@ def own_program(
         command=[str(maker.compiler), *FLAGS],
         why_not=lambda path: "" if path.is_file() else "there is no file",
         variables={**maker.environment, **variables},
+        neutral=of_running(maker.environment),
         parts=[maker.version, str(maker.prefix), *stamps_of(tools)],
     )
 

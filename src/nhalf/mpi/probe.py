@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -134,9 +134,18 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
         command=[str(compiler), *flags, *(transport.flags if transport.source else own), "-ldl"],
         why_not=lambda path: why_not_described([str(path)], library.environment),
         variables={**library.environment, **variables},
+        neutral=of_running(library.environment),
         parts=[library.version, str(library.prefix), *stamps_of(tools)],
         remedy=f"install {transport.package}" if transport.package else "",
     )
+
+
+def of_running(environment: Mapping[str, str]) -> list[str]:
+    """The variables that a library needs to run, and that change nothing when it compiles.
+
+    Which there are depends on those that are set, as within a job of Open MPI.
+    """
+    return [name for name in environment if "_MCA_" in name or name == "OPAL_PREFIX"]
 
 
 def compiler_variables(library: Library) -> dict[str, str]:

@@ -44,6 +44,11 @@ class Tuner(ABC):
         """The name of the written file."""
         return self.forms[self.form]
 
+    @property
+    def keeps_own(self) -> bool:
+        """Whether calls without a rule keep the library's own choice where others have one."""
+        return True
+
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:
         """The names of the library's algorithms for an operation; none if it has no choice."""

@@ -124,6 +124,13 @@ class TestAhead:
 
 
 @needs_root
+def test_variables_that_only_running_needs_do_not_compile_it_again(program: Program) -> None:
+    program = replace(program, neutral=["OPAL_PREFIX"])
+    path = compiled(program)
+    assert compiled(replace(program, variables={"OPAL_PREFIX": "/opt"})) == path
+    assert compiled(replace(program, variables={"CC": "c"})) != path
+
+
 @pytest.mark.parametrize("depth", [0, 4])
 def test_one_that_a_neighbour_put_there_is_not_run(program: Program, depth: int) -> None:
     path = compiled(program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.mpi.job import is_of_job
+from nhalf.mpi.job import is_of_allocation, is_of_job
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,20 @@ from nhalf.mpi.job import is_of_job
 )
 def test_variables_of_a_job(variable: str, is_it: bool) -> None:
     assert is_of_job(variable) == is_it
+
+
+@pytest.mark.parametrize(
+    ("variable", "is_it"),
+    [
+        ("PBS_NODEFILE", True),
+        ("I_MPI_HYDRA_BOOTSTRAP", True),
+        ("PRTE_MCA_plm", True),
+        ("OMPI_MCA_orte_default_hostfile", True),
+        ("OMPI_MCA_pml", False),
+        ("I_MPI_ADJUST_BCAST", False),
+        ("MPIR_CVAR_NOLOCAL", False),
+        ("", False),
+    ],
+)
+def test_variables_of_an_allocation(variable: str, is_it: bool) -> None:
+    assert is_of_allocation(variable) == is_it

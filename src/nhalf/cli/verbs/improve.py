@@ -54,6 +54,7 @@ def command(request: Request) -> int:
     nhalf improve -- mpiexec -n 8 ./program
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     """
+    import shutil
     import tempfile
     import time
 
@@ -62,6 +63,11 @@ def command(request: Request) -> int:
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
+    if shutil.which(request.command[0]) is None:
+        raise InputError(
+            f"cannot start {request.command[0]}: there is no such program",
+            "give the command after --",
+        )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
     same_output = SameOutput(request.same_output)
     _check_out(request.out)
@@ -186,12 +192,14 @@ def _report(
 
 def _write(path: Path, situation: Situation, state: Search) -> None:
     from nhalf.base.files import write_text
+    from nhalf.decide.improve.candidates.inherited import settings_of
     from nhalf.decide.improve.change import applied
     from nhalf.decide.improve.script import script
     from nhalf.present.improve.words import remarks
 
     improved = applied((candidate.change for candidate in state.proven), situation.launch)
-    write_text(path, script(situation.launch, improved, remarks(state)), "choose another --out")
+    text = script(situation.launch, improved, remarks(state), settings_of(situation))
+    write_text(path, text, "choose another --out")
     path.chmod(0o755)
 
 
@@ -199,6 +207,7 @@ def _show(request: Request, situation: Situation, state: Search, bounded: list[C
     from nhalf.decide.improve.change import applied
     from nhalf.decide.improve.script import variable_lines
     from nhalf.present.improve.words import effort, rows, verdict
+    from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 
     shown = list(rows(state, bounded))
@@ -210,4 +219,6 @@ def _show(request: Request, situation: Situation, state: Search, bounded: list[C
         lines += ["Switch it on:", *variable_lines(situation.launch, improved)]
         lines += [" ".join(improved.words)]
         lines += [f"script  {request.out}"] if request.out else []
+    if situation.program is not None:
+        lines += [hint for hint in [program_verdict(situation.program)] if hint]
     sys.stdout.write("\n".join(lines) + "\n")

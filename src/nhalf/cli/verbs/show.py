@@ -117,11 +117,13 @@ def _show_run(request: Request) -> None:
 
         show_frame(facts.summary)
     else:
+        from nhalf.present.terminal.guidelines import show_guidelines
         from nhalf.present.terminal.results import show_results
         from nhalf.present.terminal.summary import show_points
 
         show_results(facts.results, facts.titles)
         show_points(facts)
+        show_guidelines(facts)
 
 
 def _show_machine(request: Request) -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search for what makes a program faster: scout all candidates, then prove the best.
 
-1. *Scouting.* Up to `BLOCK` candidates and the base are launched once each, in random order. After
-   each round the half that gained less leaves, until few are left: successive halving (Z. Karnin,
-   T. Koren, O. Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013).
+1. *Scouting.* Candidates come in waves, the largest expected saving first. Up to `BLOCK` of them
+   and the base are launched once each, in random order. After each round the half that gained
+   less leaves, until few are left: successive halving (Z. Karnin, T. Koren, O. Somekh, Almost
+   optimal exploration in multi-armed bandits, ICML 2013).
 2. *Proof.* The best is launched in pairs with the base. Launches of the scouts do not count, so
    that a candidate that was chosen because it was lucky has to be lucky again; every attempt has
    its own part of the error of the search (`attempt_rate`).
-3. A proven candidate joins the base, and what is left is scouted_relative again on top of it.
+3. A proven candidate joins the base, and what is left of the wave is scouted again on top of it.
 
 Where several candidates were proven one upon the other, all together are launched in pairs with the
 plain program at the end.
@@ -24,6 +25,7 @@ from typing import Literal
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
 from nhalf.decide.improve.sequential import (
     FALSE_SHARE,
+    LEAST_GAIN,
     LOOKS,
     Gain,
     attempt_rate,
@@ -40,18 +42,39 @@ FINALISTS = 2
 """This many are left for the proof."""
 SCOUTING_SHARE = 0.5
 """The share of the remaining budget that scouting may take."""
-CLEARLY_SLOWER = math.log(1.10)
-"""Who loses so much in a round leaves at once."""
+SHORTEST_S = 1e-6
+"""No launch is shorter, whatever a clock says."""
+MUCH_SLOWER, CLEARLY_SLOWER = math.log(1.5), math.log(1.1)
+"""Who loses so much in one round, or on average of several, leaves at once; on a machine where
+launches differ, it has to be more by twice the difference."""
 PROMISING = math.log(1.005)
 """Who gained less on average is not worth a proof."""
-ATTEMPTS_MAX = 6
+WAVE = 10
+"""This many candidates are scouted together, those with the largest expected saving first: the
+best of more would be lucky rather than good, and the others may never be needed."""
+ATTEMPTS_MAX = 8
+ALIKE = math.log(1.02)
+"""Candidates that differ by less are about as good: the one with more expected comes first."""
 
-Fate = Literal["proven", "no gain", "slower", "refused", "unclear", "not reached"]
+Fate = Literal[
+    "proven",
+    "no further gain",
+    "not proven",
+    "no gain",
+    "slower",
+    "refused",
+    "unclear",
+    "not reached",
+]
+"""What became of a candidate. What helps, but not beyond what is proven, is no further gain; what
+seemed to help less than others, so that no proof was attempted, is not proven."""
 
 
 @dataclass
 class Trial:
-    """What is known of a candidate: logarithms of ratios from scouting, and of proofs."""
+    """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
+    the last proof that was attempted.
+    """
 
     candidate: Candidate
     scouted_relative: list[float] = field(default_factory=list)
@@ -79,6 +102,11 @@ class Search:
     total: Gain | None = None
     attempts: int = 0
     is_out_of_time: bool = False
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All that may be tried, the largest expected saving first."""
+        return [trial.candidate for trial in self.trials.values()]
 
     @property
     def setting(self) -> Setting:
@@ -124,34 +152,49 @@ def run(state: Search) -> None:
     try:
         if PLAIN not in turns.times_s:
             turns.first()
-        remaining = [trial.candidate for trial in state.trials.values()]
-        while remaining and state.attempts < ATTEMPTS_MAX:
-            finalists = _scout(state, remaining)
-            winner = next((best for best in finalists if _proof(state, best)), None)
-            if winner is None:
-                break
-            remaining = [
-                candidate
-                for candidate in remaining
-                if not candidate.excludes(winner)
-                and state.trials[candidate.name].fate not in ("refused", "slower")
-            ]
+        for begin in range(0, len(state.trials), WAVE):
+            _run_wave(state, state.candidates[begin : begin + WAVE])
         _prove_total(state)
     except OutOfTime:
         state.is_out_of_time = True
         _leave_unclear(state)
+    for trial in state.trials.values():
+        if trial.fate == "no gain" and _mean(trial.scouted_relative) > LEAST_GAIN:
+            if state.proven:
+                trial.fate = "no further gain"
+            elif trial.proof is None:
+                trial.fate = "not proven"
+
+
+def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
+    """Scout and prove some candidates, until none of them gains anything upon the base."""
+    remaining = list(wave)
+    while state.attempts < ATTEMPTS_MAX:
+        remaining = [
+            candidate
+            for candidate in remaining
+            if not any(candidate.excludes(winner) for winner in state.proven)
+            and state.trials[candidate.name].fate not in ("refused", "slower")
+        ]
+        finalists = _scout(state, remaining) if remaining else []
+        if not any(_proof(state, best) for best in finalists):
+            return
 
 
 def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates worth a proof upon the present base, the best first; a single one is."""
-    if len(candidates) == 1:
-        return list(candidates)
+    """The candidates worth a proof upon the present base, the best first.
+
+    A single one is, and so are all, as they are expected, if there is no time to scout.
+    """
     turns, base = state.turns, state.setting
+    affordable = turns.remaining_s * SCOUTING_SHARE / max(turns.cost_s, SHORTEST_S)
+    if len(candidates) == 1 or affordable < min(BLOCK, len(candidates)) + 1:
+        return list(candidates)
     end_s = turns.remaining_s * (1 - SCOUTING_SHARE)
     racing = list(candidates)
     logs: dict[Candidate, list[float]] = {candidate: [] for candidate in candidates}
     for number in range(ROUNDS):
-        if not racing or (len(racing) == 1 and not _is_new(state, racing)):
+        if not racing or (len(racing) == 1 and len(logs[racing[0]]) > 1):
             break
         order = racing if number == 0 else turns.random.sample(racing, len(racing))
         for begin in range(0, len(order), BLOCK):
@@ -163,14 +206,10 @@ def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
                 if (*base, candidate) in times:
                     log = math.log(times[base] / times[(*base, candidate)])
                     logs[candidate].append(log)
-                    state.trials[candidate.name].scouted_relative.append(log)
+                    if base == PLAIN:
+                        state.trials[candidate.name].scouted_relative.append(log)
         racing = _left(state, racing, logs)
     return _promising(state, logs)
-
-
-def _is_new(state: Search, racing: Sequence[Candidate]) -> bool:
-    """Whether one is left of which a single launch says nothing yet."""
-    return any(len(state.trials[candidate.name].scouted_relative) < 2 for candidate in racing)
 
 
 def _left(
@@ -182,14 +221,20 @@ def _left(
         trial = state.trials[candidate.name]
         if candidate in state.turns.refused:
             trial.fate = "refused"
-        elif logs[candidate] and _mean(logs[candidate]) < -CLEARLY_SLOWER:
+        elif logs[candidate] and _is_slower(state, logs[candidate]):
             trial.fate = "slower"
         elif logs[candidate]:
             trial.fate = "no gain"
             if not _is_settled(logs[candidate]):
                 remaining.append(candidate)
-    remaining.sort(key=lambda candidate: -_mean(logs[candidate]))
+    remaining = _by_gain(state, remaining, logs)
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
+
+
+def _is_slower(state: Search, values: Sequence[float]) -> bool:
+    """Whether a candidate loses more than launches differ, by a single launch much more."""
+    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+    return _mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -207,9 +252,19 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
         elif values and trial.fate != "slower":
             trial.fate = "no gain"
             if _mean(values) > PROMISING:
-                ranked.append((_mean(values), candidate))
-    ranked.sort(key=lambda item: -item[0])
-    return [candidate for _, candidate in ranked[:FINALISTS]]
+                ranked.append(candidate)
+    return _by_gain(state, ranked, logs)[:FINALISTS]
+
+
+def _by_gain(
+    state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """The largest gain first; those about as good as the best keep their order."""
+    in_order = sorted(candidates, key=state.candidates.index)
+    in_order.sort(key=lambda candidate: -_mean(logs[candidate]))
+    best_relative = _mean(logs[in_order[0]]) if in_order else 0.0
+    alike = [c for c in in_order if best_relative - _mean(logs[c]) <= ALIKE]
+    return sorted(alike, key=state.candidates.index) + in_order[len(alike) :]
 
 
 def _proof(state: Search, candidate: Candidate) -> bool:

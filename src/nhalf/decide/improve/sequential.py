@@ -3,7 +3,7 @@
 
 Launches of a pair follow each other, in random order, so that what lasts longer than a pair meets
 both. The datum is the logarithm of the ratio of their times; beyond `TRIMMED_FROM` pairs its mean
-is trimmed (Yuen 1974, as in decide/race.py). After n pairs the interval
+is trimmed (Yuen 1974, as in statistics/many_tests.py). After n pairs the interval
 
     exp(m -+ t(f, 1 - a / 2) sqrt(v / n))
 
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nhalf.decide.race import trimmed
+from nhalf.statistics.many_tests import trimmed
 
 LEAST_GAIN = math.log(1.01)
 """Nobody starts a program differently for less."""

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from nhalf.base.errors import NhalfError
 from nhalf.decide.improve.situation import Situation, with_trace
 from nhalf.measure.launches.timed import run_timed
+from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import is_trace
 from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -18,6 +20,9 @@ NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can 
 def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situation, str]:
     """The situation with a trace of the program, and a remark if there is none."""
     launch, trace = situation.launch, folder / "trace"
+    with suppress(NhalfError):
+        # What has to be compiled once is compiled before the limit begins.
+        tracing_libraries(launch.words)
     words = ("-m", "nhalf", "trace", "--quiet", "--out", str(trace), "--", *launch.words)
     launched = run_timed(
         LaunchCommand(launch.environment, (), (), (), (), sys.executable, words),

@@ -33,6 +33,7 @@ class OutOfTime(NhalfError):
     """The budget is spent."""
 
 
+EXACT_LAUNCHES = 2
 TOO_SLOW = 3.0
 """A setting that takes more than this multiple of the plain time is ended, and never helps."""
 SPARE_S = 5.0
@@ -55,6 +56,7 @@ class Turns:
     refused: dict[Candidate, str] = field(default_factory=dict)
     launches: int = 0
     cost_s: float = 0.0
+    _longest_s: float = 0.0
 
     def __post_init__(self) -> None:
         """The random order is the same in every search with this seed."""
@@ -70,7 +72,7 @@ class Turns:
         """The plain program, once: its time, seconds. Raises FailedError if it does not run."""
         begin_s = self.clock_s()
         launched = self.launch(PLAIN, max(self.remaining_s, 0.0))
-        self.cost_s = self.clock_s() - begin_s
+        self.cost_s = self._longest_s = self.clock_s() - begin_s
         self._note(PLAIN, launched)
         if not launched.counts:
             raise FailedError(
@@ -99,15 +101,33 @@ class Turns:
         times = self._launched(order, base)
         return math.log(times[base] / times[setting]) if len(times) == 2 else None
 
+    def _limit_s(self, is_base: bool) -> float:
+        """When a launch is ended: one of the base, which is known to end, at the end of time."""
+        if is_base:
+            return max(self.remaining_s, self._longest_s + SPARE_S)
+        return max(TOO_SLOW * self._longest_s, self._longest_s + SPARE_S)
+
+    def is_exact(self, setting: Setting) -> bool:
+        """Whether two launches of a setting took exactly as long, so that a third one would, too.
+
+        Only those on a machine that is not there do.
+        """
+        times_s = self.times_s.get(setting, [])
+        return len(times_s) >= EXACT_LAUNCHES and len(set(times_s)) == 1
+
     def _launched(self, order: Sequence[Setting], base: Setting) -> dict[Setting, float]:
         times: dict[Setting, float] = {}
         for setting in order:
             if setting != base and setting[-1] in self.refused:
                 continue
+            if self.is_exact(setting):
+                times[setting] = self.times_s[setting][0]
+                continue
             begin_s = self.clock_s()
-            launched = self.launch(setting, max(TOO_SLOW * self.cost_s, self.cost_s + SPARE_S))
+            launched = self.launch(setting, self._limit_s(is_base=setting == base))
             if setting == base:
                 self.cost_s = self.clock_s() - begin_s
+                self._longest_s = max(self._longest_s, self.cost_s)
             self._note(setting, launched)
             if launched.counts:
                 times[setting] = launched.time_s

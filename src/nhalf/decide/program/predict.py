@@ -26,6 +26,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted, longest_s
+from nhalf.decide.program.first_use import first_use_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.fact import fact
@@ -41,7 +42,11 @@ UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
 REPLAY_DOUBT, COMPUTING_DOUBT = "replay", "computing"
-COUNTS_DOUBT, LAUNCHES_DOUBT = "counts", "launches"
+COUNTS_DOUBT, LAUNCHES_DOUBT, OPERATIONS_DOUBT = "counts", "launches", "operations"
+FIRST_USE_DOUBT = "first use"
+GUESS_RATIO = 2.0
+"""A guessed operation may take as many times less or more. Libraries perform one operation by
+algorithms that differ as much: Open MPI's alltoallv of 16 KiB took 1.5 times its alltoall."""
 
 
 @dataclass(frozen=True)
@@ -163,14 +168,16 @@ def predict_program(
         time_s + _later_s(program, costs, target.computing, ratio, _end_s(spent))
         for ratio in (target.computing.low, target.computing.high)
     )
+    guesses = _guess_bounds(program, target, costs, _end_s(spent))
+    once_s = first_use_s(program, target.messages)
     return ProgramPrediction(
         program.name,
         target.messages.machine.name,
         method,
         program.elapsed_s,
         time_s,
-        earliest_s * low / error_ratio,
-        latest_s * high * error_ratio,
+        max(0.0, earliest_s * low * guesses[0] / error_ratio - once_s),
+        latest_s * high * guesses[1] * error_ratio + once_s,
         error,
         traced_on.machine.name if traced_on else "",
         _shares(spent, left_out_s),
@@ -181,6 +188,8 @@ def predict_program(
             REPLAY_DOUBT: error_ratio,
             COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
             COUNTS_DOUBT: _factor(low, 1.0, high),
+            OPERATIONS_DOUBT: _factor(guesses[0], 1.0, guesses[1]),
+            FIRST_USE_DOUBT: _factor(time_s - once_s, time_s, time_s + once_s),
         },
         placement=target.placement,
         mpi=target.messages.library,
@@ -245,6 +254,26 @@ def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tupl
     if end_s <= 0:
         return 1.0, 1.0
     return max(actor.least_s for actor in spent) / end_s, longest_s(spent, origin_spent) / end_s
+
+
+def _guess_bounds(
+    program: Program, target: Target, costs: MachineCosts, usual_s: float
+) -> tuple[float, float]:
+    """The shortest and the longest end over the usual one, by operations that are guessed."""
+    if not costs.guessed or usual_s <= 0:
+        return 1.0, 1.0
+    ends_s = (
+        _end_s(
+            _spent(
+                program,
+                MachineCosts(target.messages, costs.hosts, target.rules, ratio),
+                target.computing.mean_ratio,
+            )[0]
+        )
+        for ratio in (1 / GUESS_RATIO, GUESS_RATIO)
+    )
+    shorter_s, longer_s = ends_s
+    return min(1.0, shorter_s / usual_s), max(1.0, longer_s / usual_s)
 
 
 def _factor(low: float, middle: float, high: float) -> float:

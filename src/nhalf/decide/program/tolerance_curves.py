@@ -9,6 +9,7 @@ be wrong with it:
   program as it was;
 - operations of several ranks: from as few to as many messages, one after the other, as algorithms
   have (operation_paths.py);
+- what a replay leaves out, such as messages that overtake others on the way: LEAST_DOUBT;
 - the program's own time: other rounds of what it repeats, drawn from its own (rounds.py), and of
   several traces the hull of theirs.
 
@@ -40,12 +41,17 @@ from nhalf.decide.program.slowdown import (
     most_of,
 )
 from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, tolerance
+from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
 
 POINTS = 10
+CALLS_SHOWN = 50_000
+"""Curves of longer timelines take too long for a report."""
 LOSS_SHOWN = 0.2
 """A curve ends where this share of the run time is lost."""
+LEAST_DOUBT = 0.02
+"""A share of the slow-down, if nothing else is in doubt; chosen by docs/benchmarks/bearing.md."""
 STEP = 1e-6
 """The step of slopes, as a share of a curve's end."""
 
@@ -107,6 +113,15 @@ def curves(
         return [_curve(launches, parameter) for parameter in parameters]
 
 
+@fact
+def network_curves(program: Program) -> list[Curve]:
+    """The curves of the network; none without a timeline, or of one beyond CALLS_SHOWN."""
+    calls = len(program.timeline)
+    if calls == 0 or calls > CALLS_SHOWN or program.elapsed_s <= 0:
+        return []
+    return [curve for curve in curves([program], parameters=NETWORK) if curve.points]
+
+
 class Launch:
     """One launch of a program, with its slow-downs."""
 
@@ -133,8 +148,9 @@ class Launch:
             ]
         followed = self.slowdown.followed(parameter, added)
         below_s, above_s = doubt_s(lost_by_round_s(self._usual, followed))
-        low_s = max(0.0, min(variants_s) / self._error_ratio - below_s)
-        return lost_s, low_s, max(variants_s) * self._error_ratio + above_s
+        low_s = max(0.0, (1 - LEAST_DOUBT) * min(variants_s) / self._error_ratio - below_s)
+        high_s = (1 + LEAST_DOUBT) * max(variants_s) * self._error_ratio + above_s
+        return lost_s, low_s, high_s
 
     def slope(self, parameter: str, added: float, step: float) -> float:
         """By how much the run time grows with what is added, at an amount."""

@@ -32,6 +32,7 @@ from nhalf.decide.tune.search import (
     screen_algorithms,
     search,
     slowest,
+    with_stand_ins,
 )
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
@@ -105,7 +106,7 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
     result = search(bench, request)
     cells = sorted(result.screening)
     won = dict(result.won)
-    rules = rules_for(bench.tuner, won, cells)
+    rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
     _note_left_out(bench, won, rules)
     tuned = Tuned(result, [], None, {}, None, [], [])
     budget_s = TRIAL_SHARE * request.budget_s
@@ -128,7 +129,7 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
             return replace(tuned, rules=rules, path=path, variables=bench.tuner.activate(path))
         path.unlink()
         won = _without(won, [*slower, *idle])
-        rules = rules_for(bench.tuner, won, cells)
+        rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
     return tuned
 
 

@@ -25,12 +25,13 @@ import numpy as np
 
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
-from nhalf.decide.race import Cell, Gain, merge, trimmed
+from nhalf.decide.race import Cell, Gain, merge
 from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.many_tests import trimmed
 
 Applied = Literal["active", "not active", "unclear"]
 

@@ -14,11 +14,10 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import parse_share, parse_time
 
 VARIABLE = "NHALF_TRACE_INJECT"
-TIMES = {"latency": "latency_ns", "overhead": "overhead_ns", "byte": "byte_ns"}
+TIMES = {"latency": "latency_s", "overhead": "overhead_s", "byte": "byte_s"}
 NOISE, SLOW_RANK = "noise", "slow-rank"
 NAMES = (*TIMES, NOISE, SLOW_RANK)
 FORMS = "latency=5us, overhead=2us, byte=1ns, noise=1% or slow-rank=3:1.1"
-NS = 1e9
 FACTOR_MAX = 1000.0
 
 
@@ -28,7 +27,7 @@ class Injection:
     ranks, or completed by some calls, where such are named.
     """
 
-    amounts: Mapping[str, float] = field(default_factory=dict)
+    added: Mapping[str, float] = field(default_factory=dict)
     source_ranks: tuple[int, ...] = ()
     target_ranks: tuple[int, ...] = ()
     calls: tuple[str, ...] = ()
@@ -36,18 +35,18 @@ class Injection:
     @property
     def is_on_network(self) -> bool:
         """Whether messages are delayed."""
-        return any(name in self.amounts for name in TIMES.values())
+        return any(name in self.added for name in TIMES.values())
 
     def variable(self) -> str:
         """The value of VARIABLE; '' without anything to inject."""
-        words = [f"{name}={amount!r}" for name, amount in self.amounts.items()]
+        words = [f"{name}={amount!r}" for name, amount in self.added.items()]
         lists: dict[str, Sequence[object]] = {
             "from": self.source_ranks,
             "to": self.target_ranks,
             "calls": self.calls,
         }
         words += [f"{name}={','.join(map(str, some))}" for name, some in lists.items() if some]
-        return " ".join(words) if self.amounts else ""
+        return " ".join(words) if self.added else ""
 
 
 def parse_injection(
@@ -81,7 +80,7 @@ def _amounts(text: str) -> dict[str, float]:
     if not equals or not value:
         raise InputError(f"--inject {text!r} injects nothing", f"write {FORMS}")
     if name in TIMES:
-        return {TIMES[name]: parse_time(value) * NS}
+        return {TIMES[name]: parse_time(value)}
     if name == NOISE:
         return {"noise_share": parse_share(value)}
     if name != SLOW_RANK:

@@ -71,7 +71,7 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
         "NHALF_TRACE_DETAIL": detail,
         "NHALF_TRACE_BEGIN_NS": str(began.begin_ns),
     }
-    if injection.amounts:
+    if injection.added:
         variables[INJECTED] = injection.variable()
     return _run(with_preload(command, loaded), variables)
 

@@ -13,7 +13,7 @@ from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
-from nhalf.mpi.job import is_of_job
+from nhalf.mpi.job import is_of_allocation, is_of_job
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import HERE, Spread, Start, start
 
@@ -76,11 +76,15 @@ def _without_setting(library: Library, installed: Sequence[Library]) -> Library:
 
 
 def surroundings() -> dict[str, str]:
-    """The variables of this process without those of a job around it.
+    """The variables of this process without those of a job and of an allocation around it.
 
     All ranks are on this host, whatever job and rank of it this process is.
     """
-    return {name: value for name, value in os.environ.items() if not is_of_job(name)}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not (is_of_job(name) or is_of_allocation(name))
+    }
 
 
 def error_of(stopped: Stopped, library: Library) -> NhalfError:

@@ -192,6 +192,11 @@ class Presets(Tuner):
     description: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
     forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}
 
+    @property
+    def keeps_own(self) -> bool:
+        """No: the basic choice takes its place."""
+        return False
+
     def algorithms(self, operation: str) -> list[str]:
         """The numbers of presets according to impi_info."""
         if operation not in OPERATIONS:

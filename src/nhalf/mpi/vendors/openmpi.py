@@ -284,6 +284,11 @@ class CollTuned(Tuner):
             return "json"
         return "2" if version >= (5, 0, 7) else "1"
 
+    @property
+    def keeps_own(self) -> bool:
+        """Unless that is another component's, such as coll/han's on several hosts."""
+        return not self._demoted_rivals()
+
     def algorithms(self, operation: str) -> list[str]:
         """The names in ompi_info; `pipeline:8192` has segments of this many bytes."""
         names = [name for name, number in self._numbers_of(operation).items() if number]

@@ -11,25 +11,50 @@ from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
 
+NEAR = 0.03
+"""Factors that are nearer to 1 have one more decimal."""
+REASON_MAX = 70
+"""Longer reasons are cut in tables; --json has all of them."""
 NOTHING = "Nothing that was tried is proven to help by more than 1 %."
 
 
 def verdict(state: Search) -> str:
     """The answer in one sentence: how much faster, or that nothing helps."""
     if not state.proven:
-        return NOTHING
+        return " ".join([NOTHING, *_unclear(state)])
     names = " and ".join(candidate.name for candidate in state.proven)
     if state.total is None:
-        return f"Faster {names}; how much together was not measured for lack of time."
-    return f"{factor_text(state.total)} {names}, {pairs_text(state.total)}."
+        return f"Faster: {names}; there was no time to measure by how much together."
+    return f"{factor_text(state.total)}, {pairs_text(state.total)}: {names}."
+
+
+def _unclear(state: Search) -> Iterator[str]:
+    """What seems to help but is not proven, and what to do about it."""
+    for trial in state.trials.values():
+        proof = trial.proof
+        if trial.fate == "unclear" and proof is not None and proof.factor > 1:
+            yield (
+                f"{trial.candidate.name} seems to be {factor_text(proof)}: "
+                "a larger --budget may prove it."
+            )
+    missed = sum(trial.fate == "not reached" for trial in state.trials.values())
+    if missed:
+        yield f"There was no time for {missed} of {len(state.trials)} candidates."
+    elif state.is_out_of_time:
+        yield "The budget is spent."
 
 
 def factor_text(gain: Gain) -> str:
     """'1.34 times as fast [1.29, 1.39]'; the interval is left out where times do not vary."""
-    text = f"{gain.factor:.2f} times as fast"
+    text = f"{factor_number(gain.factor)} times as fast"
     if gain.low == gain.high:
         return f"{text} exactly" if gain.pairs > 1 else text
-    return f"{text} [{gain.low:.2f}, {gain.high:.2f}]"
+    return f"{text} [{factor_number(gain.low)}, {factor_number(gain.high)}]"
+
+
+def factor_number(factor: float) -> str:
+    """'1.34', and '1.005' of a factor near 1."""
+    return f"{factor:.3f}" if abs(factor - 1) < NEAR else f"{factor:.2f}"
 
 
 def pairs_text(gain: Gain) -> str:
@@ -50,7 +75,8 @@ def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, st
     for trial in state.trials.values():
         candidate = trial.candidate
         reason = state.turns.refused.get(candidate, "")
-        fate = f"{trial.fate}: {reason}" if trial.fate == "refused" and reason else trial.fate
+        short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
+        fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
         yield candidate.name, _upper(candidate), _speed(trial), fate
     for candidate in bounded:
         yield candidate.name, _upper(candidate), "", "not tried: it can save less than 1 %"
@@ -64,7 +90,7 @@ def _speed(trial: Trial) -> str:
     if trial.proof is not None:
         return factor_text(trial.proof).replace(" times as fast", "")
     ratio = trial.scouted_factor
-    return f"{ratio:.2f}" if ratio is not None else ""
+    return factor_number(ratio) if ratio is not None else ""
 
 
 def effort(state: Search) -> str:

@@ -13,7 +13,9 @@ from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
     COUNTS,
     COUNTS_DOUBT,
+    FIRST_USE_DOUBT,
     LAUNCHES_DOUBT,
+    OPERATIONS_DOUBT,
     REPLAY_DOUBT,
     SIMGRID,
     TIMELINE,
@@ -46,6 +48,15 @@ WHY = {
     COUNTS_DOUBT: (
         "counts do not tell when ranks wait for each other: a factor of {}",
         "trace with --detail timeline",
+    ),
+    OPERATIONS_DOUBT: (
+        "operations that the machine file does not have are guessed within a factor of 2, which "
+        "makes a factor of {}",
+        "measure them there: nhalf run collectives",
+    ),
+    FIRST_USE_DOUBT: (
+        "so short a run depends on what the other library does once, by a factor of {}",
+        "trace a longer one",
     ),
     LAUNCHES_DOUBT: (
         "launches of the program differ by a factor of {}",

@@ -11,9 +11,10 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.rounds import doubt_s
-from nhalf.decide.program.slowdown import PARAMETERS
+from nhalf.decide.program.slowdown import PARAMETERS, Slowdown
 from nhalf.decide.program.tolerance_curves import POINTS, Curve, curves
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import schedule
 from tests.nhalf.traced_programs import call, program, timed
 
 
@@ -99,3 +100,24 @@ def test_equal_rounds_leave_no_doubt() -> None:
     # The sum of 20 draws of 0 or 2: 20 with a deviation of 4.5.
     assert low_s == pytest.approx(8.8, abs=1.5)
     assert high_s == pytest.approx(8.8, abs=1.5)
+
+
+@pytest.mark.parametrize("waits_s", [0.0, 0.25, 0.5])
+def test_a_replay_without_a_change_is_the_trace(waits_s: float) -> None:
+    made = relays(3, waits_s)
+    assert Slowdown(made).at("latency_s", 0.0) == pytest.approx(made.elapsed_s, rel=1e-9)
+
+
+def test_a_wait_completes_what_began_before_it() -> None:
+    """In virtual time a message to oneself begins and ends at the very moment of a wait's end."""
+    made = timed(
+        2,
+        call(1, "MPI_Send", "sent", 0, 1, 1),
+        call(0, "MPI_Irecv", "received", 1, 0, 2),
+        call(0, "MPI_Wait", "waiting", -2, 1, 2),
+        call(0, "MPI_Irecv", "received", 0, 2, 2),
+        call(0, "MPI_Send", "sent", 0, 2, 2),
+        call(0, "MPI_Wait", "waiting", -2, 2, 2),
+    )
+    receiver = schedule(made)[0]
+    assert [len(places) for _, places in sorted(receiver.completes.items())] == [1, 1]

@@ -210,6 +210,29 @@ def test_winners_that_a_file_cannot_hold_are_counted(bench: MadeBench) -> None:
     assert bench.notes == ["the file cannot hold all winners: 2 of 4 cells have no rule"]
 
 
+def test_what_is_as_fast_stands_in_where_rules_replace_the_own_choice(bench: MadeBench) -> None:
+    class Replacing(Made):
+        """Without a rule, an operation that has others is performed slowly."""
+
+        keeps_own = False
+
+        def text(self, rules: Sequence[Rule]) -> str:
+            operations = {rule.operation for rule in rules}
+            rest = [Rule(name, 0, math.inf, 0, math.inf, "slow") for name in operations]
+            return table_text([*rules, *rest])
+
+    bench.tuner = Replacing(LIBRARY)
+    bench.factors = {"tree": 0.5, "ring": 1.0, "slow": 20.0, "two": 2.0}
+    tuned = tune(bench, TuningRequest(("bcast",), (4,), "8,2K", 0.05, 60.0))
+    # Below 1 KiB all but the slow one are equal, so that the winner stands in for the own choice.
+    assert tuned.rules == [Rule("bcast", 4, 4, 8, math.inf, "tree")]
+    assert tuned.refuted == []
+    bench.tuner = Made(LIBRARY)
+    bench.folder.joinpath("made.table").unlink()
+    tuned = tune(bench, TuningRequest(("bcast",), (4,), "8,2K", 0.05, 60.0))
+    assert tuned.rules == [Rule("bcast", 4, 4, 2048, math.inf, "tree")]
+
+
 class TestTold:
     """What a person reads at the end."""
 

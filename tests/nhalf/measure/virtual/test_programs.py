@@ -176,8 +176,12 @@ def test_a_program_that_ends_before_it_begins(programs: Path) -> None:
 def test_the_rank_of_a_job_around_it_is_another(
     vendor: str, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_JOB_ID"):
+    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_JOB_ID", "PBS_JOBID"):
         monkeypatch.setenv(name, "1")
+    for name in ("PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "HYDRA_HOST_FILE"):
+        monkeypatch.setenv(name, "/nowhere")
+    for name in ("HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP", "PRTE_MCA_plm", "PRTE_MCA_ras"):
+        monkeypatch.setenv(name, "slurm")
     outcome = tried("altix-bx2", vendor, 2, built(vendor, "habits", programs), "barriers")
     assert outcome.exit_code == 0, outcome.stderr
 

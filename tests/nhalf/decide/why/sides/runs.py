@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the model machine with twenty options that differ, of which one or two have an effect."""
+"""Runs of the model machine with many options that differ, of which one or two have an effect."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ IDLE = {
     "g": ("2e-6", "2.1e-6"),
 }
 """Options without an effect on a ping-pong, as long as others are at their defaults."""
+VARIABLES = ("FI_LOG_LEVEL", "OMP_NUM_THREADS", "UCX_LOG_LEVEL", "MPICH_DBG")
+"""Recorded variables that the model machine does not read."""
 CAUSES = {
     "L": ("5e-6", "7e-6"),
     "o_s": ("1e-6", "2e-6"),
@@ -61,7 +63,7 @@ def measured(folder: Path, options: str, launches: int = 3, pattern: str = "ping
 
 
 def planted(folder: Path, seed: int, noise: str = "") -> tuple[Ways, set[str]]:
-    """Two runs with twenty options that differ, and the names of those with an effect."""
+    """Two runs with many options that differ, and the names of those with an effect."""
     draw = random.Random(seed)
     kind = draw.choice(("one", "two", "pair"))
     names = draw.sample(sorted(CAUSES), 2 if kind == "two" else 1)
@@ -73,7 +75,9 @@ def planted(folder: Path, seed: int, noise: str = "") -> tuple[Ways, set[str]]:
     for side in (0, 1):
         options = [f"{name}={values[side]}" for name, values in differing]
         text = ",".join(filter(None, [*equal, *options, noise]))
-        runs.append((measured(folder / f"{seed}-{side}", text), ""))
+        run = measured(folder / f"{seed}-{side}", text)
+        run.environment["variables"] = {name: str(side) for name in VARIABLES}
+        runs.append((run, ""))
     return run_ways(*runs, least_share=0.02), set(causes)
 
 
