@@ -11,6 +11,15 @@
 
 namespace nhalf::fabric {
 
+inline constexpr int free_looks = 1000;
+inline constexpr int free_polls_max = 8;
+/// A lock that is never given back is tried again and again.
+inline constexpr int accesses_between_looks = 1000;
+/// Libraries look at several places at once.
+inline constexpr int looks_at_once = 64;
+inline constexpr unsigned looks_in_vain_many = 1024;
+inline constexpr unsigned looks_in_vain_max = 1'000'000;
+
 /// How often a library may poll after an event, in a call of MPI, before nothing is left to do.
 /// Open MPI calls what is not urgent at every eighth poll. MPICH reaches its own window through
 /// memory that it shares with itself, at which it looks as rarely as at every hundredth.

@@ -294,14 +294,6 @@ class Rank {
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr std::size_t ahead_messages_max = 64;
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
-  static constexpr int free_looks = 1000;
-  static constexpr int free_polls_max = 8;
-  /// A lock that is never given back is tried again and again.
-  static constexpr int accesses_between_looks = 1000;
-  /// Libraries look at several places at once.
-  static constexpr int looks_at_once = 64;
-  static constexpr unsigned looks_in_vain_many = 1024;
-  static constexpr unsigned looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
   /// Libraries start and end by means that are not this network's.
   static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
