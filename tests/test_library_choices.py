@@ -14,6 +14,8 @@ import library_choices
 import library_choices_tables
 from library_choices import FOLDER, PLACES, SIZES
 from nhalf.base.errors import InputError
+from nhalf.mpi.tuning_files.intel_conditions import misread
+from nhalf.mpi.tuning_files.variables import read_variables
 
 PAGE = library_choices.ROOT / "docs" / "library-choices.md"
 NANOSECONDS = 1e-4
@@ -49,6 +51,26 @@ def test_under_its_file_a_library_takes_what_the_algorithms_took(path: Path) -> 
         own, found = forced[0], results["file"]["times_us"][operation][str(size)]
         assert found < 0.96 * own
     assert (FOLDER / "files" / results["file"]["name"]).is_file()
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("files/*.env")), ids=lambda path: path.stem)
+def test_intel_mpi_applies_its_files_as_they_are_written(path: Path) -> None:
+    values = read_variables(path, lambda name, value: misread(value))
+    assert all(name.startswith("I_MPI_ADJUST_") for name in values)
+
+
+@pytest.mark.full
+def test_one_cell_comes_out_again(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        library_choices.newest("mpich")
+    except InputError as error:
+        pytest.skip(str(error))
+    library_choices.main(["--only", "mpich-sp2-mpl", "--again", "allreduce:1024"])
+    own, best = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert own[:2] == ["allreduce:1024", "native"]
+    for *_, kept_us, again_us in (own, best):
+        assert float(again_us) == pytest.approx(float(kept_us), rel=NANOSECONDS)
+    assert float(best[2]) < 0.9 * float(own[2])
 
 
 def test_a_kept_launch_comes_out_again(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks import (
     accuracy,
+    bearing,
     collectives,
     coverage,
     curve_time,
@@ -61,6 +62,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         "How well are machines of record predicted, without the figures compared?",
     ),
     "models": (models.measure, "How far off are models on cells that they did not see?"),
+    "bearing": (
+        bearing.measure,
+        "How near is a predicted slow-down to that on a machine that is slower?",
+    ),
     "virtual": (
         virtual_network.measure,
         "How near is virtual time to that of a network that is there?",

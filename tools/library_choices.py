@@ -4,7 +4,10 @@
 `python tools/library_choices.py [--only LIBRARY-MACHINE,...]` runs every algorithm of a few
 collective operations in virtual time and keeps the times as JSON in docs/library-choices, of which
 library_choices_tables.py makes the tables of docs/library-choices.md. A launch forces one algorithm
-of every operation; what was kept before is not run again. Takes an hour on a quiet machine.
+of every operation; what was kept before is not run again. Takes two hours on a quiet machine.
+
+`python tools/library_choices.py --only LIBRARY-MACHINE --again OPERATION:BYTES` runs the library's
+own choice and the best algorithm of one cell again, prints both times, and keeps nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +47,7 @@ STUDIES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     *(("sp2-mpl", ranks, ("barrier:0", "bcast:8,1024,16384,65536")) for ranks in (8, 32)),
 )
 """Machines, ranks, and the operations that b-eff-2005 and sp2-1995 concluded something of."""
-TIMEOUT_S = 900
+TIMEOUT_S = 2400
 DIGITS = 6
 
 
@@ -61,12 +64,6 @@ class Place:
         """The machine's name."""
         return Path(self.machine).stem
 
-    def at_most(self, ranks: int) -> Place:
-        """The same with fewer ranks, if it has more."""
-        if ranks >= self.ranks:
-            return self
-        return replace(self, ranks=ranks, placement=f"{ranks}x1" if self.placement else "")
-
     @property
     def options(self) -> list[str]:
         """The options of `nhalf try`."""
@@ -79,8 +76,6 @@ PLACES = (
     Place("altix-bx2", 128),
     Place("examples/virtual/round-numbers.toml", 128, "128x1"),
 )
-START_UP = {"intel": 32}
-"""Ranks to which a library is limited, to save time."""
 LIBRARIES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 """Each with the vendor whose compiler makes programs for it."""
 
@@ -89,13 +84,17 @@ def main(arguments: Sequence[str]) -> int:
     """Run what is asked for and not yet kept."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="")
-    chosen = list(filter(None, parser.parse_args(arguments).only.split(",")))
+    parser.add_argument("--again", default="")
+    options = parser.parse_args(arguments)
+    chosen = list(filter(None, options.only.split(",")))
     for vendor in LIBRARIES:
         for place in PLACES:
             name = f"{vendor}-{place.name}"
-            if not chosen or name in chosen:
-                keep(FOLDER / f"{name}.json", vendor, place.at_most(START_UP.get(vendor, 1024)))
-    if not chosen or "studies" in chosen:
+            if options.again and name in chosen:
+                run_again(FOLDER / f"{name}.json", vendor, place, options.again)
+            elif not options.again and (not chosen or name in chosen):
+                keep(FOLDER / f"{name}.json", vendor, place)
+    if not options.again and (not chosen or "studies" in chosen):
         keep_studies(FOLDER / "studies.json")
     return 0
 
@@ -129,6 +128,29 @@ def keep(path: Path, vendor: str, place: Place) -> None:
             if forced not in known:
                 kept["launches"].append(launched(library, place, program, tuner, forced))
                 path.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def run_again(path: Path, vendor: str, place: Place, cell: str) -> None:
+    """Print a cell's own time and the best one, in microseconds, as kept and as they are now."""
+    operation, _, size = cell.partition(":")
+    launches_of = {
+        launch["forced"].get(operation, NATIVE): launch["times_us"][operation][size]
+        for launch in json.loads(path.read_text("utf-8"))["launches"]
+        if size in launch["times_us"].get(operation, {})
+    }
+    forced = {name: time for name, time in launches_of.items() if name != NATIVE}
+    library = newest(vendor)
+    tuner = vendor_of(library).tuner(library)
+    assert tuner is not None
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(vendor, Path(folder))
+        for name in (NATIVE, min(forced, key=forced.__getitem__)):
+            variables = {} if name == NATIVE else tuner.force({operation: name})
+            times: dict[str, dict[str, float]] = {}
+            failed = ran(library, place, program, [operation], variables, times)
+            if failed:
+                raise SystemExit(f"{cell} by {name}: {failed}")
+            sys.stdout.write(f"{cell} {name} {launches_of[name]} {times[operation][size]}\n")
 
 
 def newest(vendor: str) -> Library:

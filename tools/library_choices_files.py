@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from library_choices import FOLDER, PLACES, SIZES, START_UP, Place, compiled, newest, ran
+from library_choices import FOLDER, PLACES, SIZES, Place, compiled, newest, ran
 from library_choices_tables import SAME, TITLES, kept
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
@@ -32,7 +32,7 @@ def main() -> int:
         for vendor in TITLES:
             results = kept(vendor, place)
             if results is not None and "file" not in results:
-                write(vendor, place.at_most(START_UP.get(vendor, 1024)), results)
+                write(vendor, place, results)
     return 0
 
 
@@ -51,7 +51,9 @@ def write(vendor: str, place: Place, results: dict[str, Any]) -> None:
         program = compiled(vendor, Path(folder))
         while True:
             decisions = {name: decided(tuner, name, results) for name in operations}
-            rules = [rule for name in operations for rule in decisions[name].rules]
+            rules = tuner.expressible(
+                [rule for name in operations for rule in decisions[name].rules]
+            )
             if not rules:
                 path.unlink(missing_ok=True)
                 break
@@ -82,19 +84,25 @@ class Decision:
     operation: str
     rules: list[Rule]
     best: dict[int, float]
+    own: dict[int, float]
 
     def is_applied(self, times_us: dict[str, dict[str, float]]) -> bool:
-        """Whether the library takes in every cell what the algorithm took."""
+        """Whether the library takes in every cell what the algorithm took, elsewhere its own."""
         return all(
-            abs(times_us[self.operation][str(size)] / best - 1) < APPLIED
-            for size, best in self.best.items()
+            abs(times_us[self.operation][str(size)] / self.best.get(size, own) - 1) < APPLIED
+            for size, own in self.own.items()
         )
 
 
 def decided(tuner: Tuner, operation: str, results: dict[str, Any]) -> Decision:
-    """What is worth a rule of the operation."""
+    """What is worth a rule of the operation.
+
+    Where the file puts something else in place of the library's own choice, it names an algorithm
+    that is as fast for every cell.
+    """
     chosen: list[str] = []
     best_times: dict[int, float] = {}
+    own_times: dict[int, float] = {}
     for size_bytes in SIZES[operation]:
         times = {
             launch["forced"].get(operation, NATIVE): launch["times_us"][operation][str(size_bytes)]
@@ -103,14 +111,21 @@ def decided(tuner: Tuner, operation: str, results: dict[str, Any]) -> Decision:
         }
         own = times[NATIVE]
         writable = {name: time for name, time in times.items() if tuner.writable(operation, name)}
+        if not tuner.keeps_own:
+            del writable[NATIVE]
         least = min(writable.values())
         best = next(name for name, time in writable.items() if time < (1 + SAME) * least)
         is_worth_it = best != NATIVE and writable[best] < (1 - GAIN) * own
-        chosen.append(best if is_worth_it else NATIVE)
+        own_times[size_bytes] = own
+        fills = not tuner.keeps_own and writable[best] < (1 + APPLIED) * own
+        chosen.append(best if is_worth_it or fills else NATIVE)
+        if fills:
+            own_times[size_bytes] = writable[best]
         if is_worth_it:
             best_times[size_bytes] = writable[best]
-    rules = rules_of(operation, [int(results["ranks"])], SIZES[operation], [chosen])
-    return Decision(operation, rules, best_times)
+    ranks = [int(results["ranks"])]
+    rules = rules_of(operation, ranks, SIZES[operation], [chosen]) if best_times else []
+    return Decision(operation, rules, best_times, own_times if rules else {})
 
 
 if __name__ == "__main__":

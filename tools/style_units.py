@@ -30,6 +30,8 @@ UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
 UNITLESS |= {"messages", "partners", "degrees", "operations"}  # counted, as real numbers
+UNITLESS |= {"added", "tolerated", "tolerated_low", "tolerated_high", "bends", "slope"}  # of a
+# parameter that is named beside them, whose name has the unit
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
 """Names of real numbers that need no unit."""
 

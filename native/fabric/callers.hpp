@@ -24,11 +24,16 @@ class Callers {
   /// Whether this thread's polls are those of a call, or of one that is not wrapped.
   [[nodiscard]] bool may_poll() const {
     const void* const caller = caller_.load(std::memory_order_relaxed);
-    return caller == own() || (caller == nullptr && (is_one_ || !has_any_));
+    return caller == own() || (caller == nullptr && (is_one_ || number_ == 0));
   }
 
   /// This thread's time is virtual from now on.
-  void note() { is_one_ = has_any_ = true; }
+  void note() {
+    if (!is_one_) ++number_;
+    is_one_ = true;
+  }
+  /// Whether no other thread has ever called MPI.
+  [[nodiscard]] bool is_alone() const { return is_one_ && number_ == 1; }
   [[nodiscard]] static bool is_one() { return is_one_; }
   /// The thread of a new process is none.
   static void forget() { is_one_ = false; }
@@ -46,7 +51,7 @@ class Callers {
   static const void* own() { return &is_one_; }
 
   std::atomic<const void*> caller_{nullptr};
-  bool has_any_ = false;
+  std::atomic<int> number_{0};
   static inline constinit thread_local bool is_one_ = false;
   static inline constinit thread_local int reads_ = 0;
   static inline constinit thread_local Picoseconds read_at_ = 0;

@@ -46,7 +46,8 @@ Partner partner_of(const roles::Role& role, const Arguments& given) {
   using trace::Call;
   if constexpr (call == Call::Recv)
     return roles::partner(std::get<3>(given), std::get<4>(given), std::get<5>(given));
-  else if constexpr (call == Call::Probe || call == Call::Mprobe)
+  else if constexpr (call == Call::Probe || call == Call::Mprobe || call == Call::Iprobe ||
+                     call == Call::Improbe)
     return roles::partner(std::get<0>(given), std::get<1>(given), std::get<2>(given));
   else
     return role.partner;

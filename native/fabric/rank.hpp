@@ -105,6 +105,9 @@ class Rank {
     const auto own = nodes()[static_cast<std::size_t>(number_)];
     return std::count(nodes().begin(), nodes().end(), own) > 1;
   }
+  [[nodiscard]] Picoseconds half_round_trip(int rank, std::uint64_t bytes) const {
+    return wires_->between(rank, number_).time(bytes);
+  }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
@@ -116,6 +119,7 @@ class Rank {
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (depth_++ > 0) return;
     waits_ = call.waits;
+    polls_per_event_ = polls_per_event(call.name);
     free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
     if (!is_running()) return;
     advance_computing();
@@ -134,6 +138,7 @@ class Rank {
     if (--depth_ > 0) return;
     looks_at_clock_ = 0;
     if (is_running()) {
+      if (++calls_in_turn_ > free_looks) look_between_calls();
       slot().doing.call[0] = '\0';
       computing_.resume();
     }
@@ -153,16 +158,18 @@ class Rank {
       advance_computing();
       computing_.resume();
       member().now += wires_->clock_read;
+      if (++calls_in_turn_ > free_looks && callers_.is_alone()) settle();
     } else if (++looks_at_clock_ > free_looks) {
       member().now += wires_->clock_read;
     }
     return now();
   }
-  /// Sleeps as the program asks.
+  /// Sleeps as the program asks. Others may change meanwhile what it looks at.
   void sleep(Picoseconds time) {
     advance_computing();
     computing_.resume();
     member().now += time;
+    if (callers_.is_alone()) settle();
   }
 
   Endpoint& add_endpoint() {
@@ -293,8 +300,6 @@ class Rank {
   static constexpr int accesses_between_looks = 1000;
   /// Libraries look at several places at once.
   static constexpr int looks_at_once = 64;
-  /// Open MPI calls what is not urgent at every eighth poll.
-  static constexpr int polls_per_event = 8;
   static constexpr unsigned looks_in_vain_many = 1024;
   static constexpr unsigned looks_in_vain_max = 1'000'000;
   static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
@@ -341,6 +346,7 @@ class Rank {
   /// Lets time pass. Accesses to this rank's memory are served at their own times, for which the
   /// rank does not have to wait; one that waits sees then what has changed.
   void pass_until(Picoseconds time) {
+    calls_in_turn_ = 0;
     for (;;) {
       const auto due = slot().accesses > 0 ? Inbox(*region_, number_).due() : never;
       turns_->pass_until(std::min(time, due));
@@ -443,7 +449,7 @@ class Rank {
       return;
     }
     // Libraries go on with what an event allows when they poll again, some not every time.
-    if (++polls_since_event_ <= polls_per_event) return;
+    if (++polls_since_event_ <= polls_per_event_) return;
     auto next = std::min(Inbox(*region_, number_).due(), departure());
     for (const auto& queue : queues_) next = std::min(next, queue->due());
     ahead_messages_ = ahead_bytes_ = 0;
@@ -468,6 +474,13 @@ class Rank {
     if (looks_in_vain_ >= looks_in_vain_many && std::has_single_bit(looks_in_vain_))
       let_all_poll(*region_, ranks(), now());
     if (looks_in_vain_ == looks_in_vain_max) find_endless_loop();
+  }
+  /// A loop of calls that find nothing to do, as flushes of a window, ends by another rank.
+  void look_between_calls() {
+    if (!waits_) return;
+    look_in_vain();
+    settle();
+    calls_in_turn_ = free_looks;
   }
   /// A loop that neither reads the clock nor sends ends by a message only.
   void find_endless_loop() {
@@ -581,8 +594,10 @@ class Rank {
   unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;
   int looks_in_call_ = 0;
+  int calls_in_turn_ = 0;
   int accesses_in_call_ = 0;
   int polls_since_event_ = 0;
+  int polls_per_event_ = polls_per_event({});
   std::size_t ahead_messages_ = 0;
   std::size_t ahead_bytes_ = 0;
   std::uint64_t received_bytes_ = 0;

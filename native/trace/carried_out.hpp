@@ -18,26 +18,29 @@ struct Timed {
 
   [[gnu::always_inline]] int operator()() const { return run(); }
   [[gnu::always_inline]] static Ticks now() { return trace::now(); }
+  /// Returns when the call begins, after a look at what was before.
+  [[gnu::always_inline]] static Ticks begin(Recorder& on) { return on.arrived(trace::now()); }
 };
 
 /// A call that has succeeded before a role counts it.
 struct Past {
-  Ticks begin;
-  Ticks end;
+  Ticks began;
+  Ticks ended;
   mutable bool has_run = false;
 
   int operator()() const {
     has_run = true;
     return MPI_SUCCESS;
   }
-  [[nodiscard]] Ticks now() const { return has_run ? end : begin; }
+  [[nodiscard]] Ticks now() const { return has_run ? ended : began; }
+  [[nodiscard]] Ticks begin(Recorder& /*unused*/) const { return began; }
 };
 
 /// Runs the call, then makes its role and counts it.
 template <bool waits, class Role, class Run>
 [[gnu::noinline]] int run_first(Recorder& on, Call call, const Role& role, const Run& run) {
   on.forget_lack();
-  const Ticks begin = now();
+  const Ticks begin = on.arrived(now());
   const int error = run();
   const Ticks end = now();
   if (error != MPI_SUCCESS) return error;

@@ -68,7 +68,7 @@ struct MatchedReceive {
   int carry_out(Recorder& on, Call call, Run run) const {
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = run();
     if (error == MPI_SUCCESS)
       on.add(on.subject(call, Kind::received, group, group.partner(status->MPI_SOURCE),

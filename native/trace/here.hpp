@@ -14,13 +14,14 @@ namespace nhalf::trace {
 class Here {
  public:
   /// Takes the recorder; null if the call is not to be counted.
-  [[gnu::always_inline]] static Recorder* enter() {
+  [[gnu::always_inline]] static Recorder* enter(Caller caller = {}) {
     Recorder* recorder = state_;
     if (reinterpret_cast<std::uintptr_t>(recorder) <= taken) [[unlikely]] {
       recorder = first(recorder);
       if (recorder == nullptr) return nullptr;
     }
     state_ = reinterpret_cast<Recorder*>(taken);
+    recorder->called_from(caller);
     return recorder;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of one thread: a head, two sets of spans of time, then cells. The reader has the same
-// layout (src/nhalf/measure/traced/layout.py); every change needs a new version.
+// The file of one thread: a head, two sets of spans of time, call sites, then cells. The reader has
+// the same layout (src/nhalf/measure/traced/layout.py); every change needs a new version.
 #pragma once
 
 #include <array>
@@ -12,9 +12,10 @@
 
 namespace nhalf::trace {
 
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 inline constexpr std::size_t spans = 256;
 inline constexpr std::uint64_t cells_most = 400'000;
+inline constexpr std::size_t sites_most = 1024;
 
 /// The calls of one kind in a span of time.
 struct Span {
@@ -44,6 +45,7 @@ enum Lost : std::uint32_t {
   partners_joined = 1U << 1U,
   timeline_cut = 1U << 2U,
   disk_full = 1U << 3U,
+  sites_joined = 1U << 4U,
 };
 
 struct alignas(4096) Head {
@@ -60,16 +62,24 @@ struct alignas(4096) Head {
   /// The set of spans that counts; a span of a set has 2 to the power of `spans_shift` ticks.
   std::uint32_t spans_active;
   std::array<std::uint32_t, 2> spans_shift;
-  std::uint32_t unused;
+  /// Number of call sites; since version 3.
+  std::uint32_t sites;
   Ticks spans_begin;
   /// `begin` and `last` on the raw monotonic clock. Since version 2.
   std::uint64_t begin_steady_ns;
   std::uint64_t last_steady_ns;
+  /// Processor time of the thread, time off its processor between calls and in calls, and of that
+  /// the time in the processor's queue. Since version 3.
+  std::uint64_t used_ns;
+  std::array<std::uint64_t, 2> off_ns;
+  std::array<std::uint64_t, 2> queued_ns;
 };
 
 struct Layout {
   Head head;
   std::array<Spans, 2> time;
+  /// The module of each call site, shifted by 48 bits, and its address there. Since version 3.
+  alignas(4096) std::array<std::uint64_t, sites_most> sites;
   /// The file holds `head.cells` of these.
   alignas(4096) Cell cells[cells_most];
 };

@@ -71,6 +71,7 @@ class Process {
     if (!free_.empty()) {
       Recorder* const reused = free_.back();
       free_.pop_back();
+      reused->taken_over();
       return reused;
     }
     int error = 0;
@@ -115,10 +116,20 @@ class Process {
             std::to_string(getpid());
     if (!Metadata::of_process().open_at(stem_ + ".json")) return failed(errno);
     introduce(host.data());
+    beginning_.looks = LookCosts::measured();
     is_traced_ = true;
     if (const auto others = preloaded::other_libraries(); !others.empty())
       Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");
     Communicators::of_process().made(world());
+    begin_injection();
+  }
+
+  static void begin_injection() {
+    int rank = 0;
+    int ranks = 1;
+    NHALF_OWN(Comm_rank)(world(), &rank);
+    NHALF_OWN(Comm_size)(world(), &ranks);
+    Injection::of_process().begin(rank, ranks);
   }
 
   void calibrate_clock() {

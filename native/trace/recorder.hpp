@@ -17,10 +17,13 @@
 #include "trace/cells.hpp"
 #include "trace/communicators.hpp"
 #include "trace/file.hpp"
+#include "trace/inject.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 #include "trace/limits.hpp"
 #include "trace/names.hpp"
+#include "trace/processor_time.hpp"
+#include "trace/sites.hpp"
 #include "trace/spans.hpp"
 #include "trace/timeline.hpp"
 #include "trace/types.hpp"
@@ -37,6 +40,7 @@ struct Beginning {
   Ticks short_call = 4096;
   /// Whether reading the clock takes no time, so that every call is timed.
   bool clock_is_free = false;
+  LookCosts looks;
 };
 
 class Recorder {
@@ -86,6 +90,20 @@ class Recorder {
     return sampling;
   }
 
+  /// Notes where the program calls.
+  [[gnu::always_inline]] void called_from(Caller caller) { site_ = &sites_.of(caller); }
+
+  /// Returns when a call begins at `at`: after what was off the processor in a long computation
+  /// before it is known.
+  [[gnu::always_inline]] Ticks arrived(Ticks at) {
+    if (at - last_end_ > processor_.long_piece()) [[unlikely]]
+      return after_long_piece(at);
+    return at;
+  }
+
+  /// Continues with another thread.
+  void taken_over() { processor_.rebase(); }
+
   /// Returns the cell of the last receive from a source, to predict the next; null before the
   /// first.
   [[gnu::always_inline]] Cell*& expected(int source, MPI_Comm comm) {
@@ -98,6 +116,10 @@ class Recorder {
     into.count += 1;
     into.bytes += subject.size_bytes;
     spans_.add(subject.kind, subject.size_bytes, last_end_, 0, 0);
+    if (Cell* const site = cell_of_site(subject)) [[likely]] {
+      site->count += 1;
+      site->bytes += subject.size_bytes;
+    }
     if (timeline_ != nullptr) [[unlikely]]
       timeline_->add(subject, 0, last_end_, last_end_, 0);
   }
@@ -131,7 +153,10 @@ class Recorder {
     into.time += time;
     if (time > 0) limit(into, time);
     spans_.add(subject.kind, subject.size_bytes, end, time, 0);
+    if (Cell* const site = cell_of_site(subject)) count_at(*site, subject, time, time, 0);
     if (timeline_ != nullptr) timeline_->add(subject, tag, begin, end, 0);
+    if (Injection::is_on) [[unlikely]]
+      saw(subject, tag, begin, end);
   }
 
   template <class Count>
@@ -157,7 +182,12 @@ class Recorder {
 
   [[gnu::always_inline]] Subject subject(Call call, Kind kind, const Communicator& on,
                                          std::int32_t partner, std::uint64_t size_bytes) {
-    return {static_cast<std::uint16_t>(call), kind, on.number, partner, size_bytes};
+    return {static_cast<std::uint16_t>(call), kind, on.number, partner, size_bytes, site_->number};
+  }
+
+  /// Returns the subject of a wait for no message in particular.
+  [[gnu::always_inline]] Subject wait(Call call) {
+    return {static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0, site_->number};
   }
 
   /// Whether a subject is incomplete because the library was not queried: a handle that was never
@@ -184,6 +214,17 @@ class Recorder {
     layout_.head.last_steady_ns = reading.steady_ns;
   }
 
+  /// What the present call has done, to be delayed (inject.hpp).
+  Injected injected;
+
+  /// Holds the present call, whose records end later then.
+  void hold(Call call) {
+    const Ticks by = Injection::of_process().leave(injected, static_cast<std::uint16_t>(call));
+    if (by == 0) return;
+    if (timeline_ != nullptr) timeline_->extend(last_end_, by);
+    last_end_ += by;
+  }
+
   void finish() {
     heartbeat();
     layout_.head.finished = 1;
@@ -196,8 +237,10 @@ class Recorder {
         layout_(*reinterpret_cast<Layout*>(file_->data())),
         cells_(*file_, layout_),
         spans_(layout_, beginning.command, beginning.spans_shift),
+        sites_(layout_),
+        processor_(layout_.head, beginning.looks),
         short_call_(beginning.short_call),
-        times_all_(with_timeline || beginning.clock_is_free),
+        times_all_(with_timeline || beginning.clock_is_free || Injection::is_on),
         last_end_(beginning.first.moment.at),
         last_received_(beginning.first.moment.at) {
     layout_.head.version = format_version;
@@ -214,10 +257,16 @@ class Recorder {
   static constexpr std::uint64_t often = 64;
   static constexpr std::uint64_t sampling = 8;
   static constexpr std::size_t sources = 16;
+  static constexpr int looks_most = 3;
 
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;
     if (time < into.least) into.least = time;
+  }
+
+  [[gnu::noinline]] void saw(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end) {
+    const auto members = last_ == nullptr ? 0 : last_->member_count;
+    Injection::of_process().saw(injected, subject, tag, begin, end, members);
   }
 
   /// Counts a call from `begin` to `end`, whose time represents `weight` calls that took no more
@@ -238,14 +287,79 @@ class Recorder {
     into.waiting += waiting;
     last_end_ = end;
     if (spans_.add(subject.kind, subject.size_bytes, begin, all, waiting)) heartbeat();
+    if (Cell* const site = cell_of_site(subject)) [[likely]]
+      count_at(*site, subject, time, all, waiting);
+    if (time > processor_.long_piece()) [[unlikely]]
+      look(begin, end, true);
     if (timeline_ != nullptr) [[unlikely]]
       timeline_->add(subject, tag, begin, end, waiting);
+    if (Injection::is_on) [[unlikely]]
+      saw(subject, tag, begin, end);
+  }
+
+  /// Returns the cell of a call site, which has the size as well; null if the site is unknown.
+  [[gnu::always_inline]] Cell* cell_of_site(const Subject& subject) {
+    Site& site = *site_;
+    if (site.cell != nullptr && site.number == subject.site && site.call == subject.call &&
+        site.size_bytes == subject.size_bytes) [[likely]]
+      return site.cell;
+    return searched_cell_of_site(subject);
+  }
+
+  [[gnu::noinline]] Cell* searched_cell_of_site(const Subject& subject) {
+    if (subject.site == 0) return nullptr;
+    Cell& cell = cells_.of({subject.call, Kind::at_site, 0, subject.site, subject.size_bytes});
+    if (subject.site == site_->number) {
+      site_->cell = &cell;
+      site_->call = subject.call;
+      site_->size_bytes = subject.size_bytes;
+    }
+    return &cell;
+  }
+
+  [[gnu::always_inline]] static void count_at(Cell& site, const Subject& subject, Ticks time,
+                                              Ticks all, Ticks waiting) {
+    site.count += 1;
+    site.bytes += subject.size_bytes;
+    site.time += all;
+    site.waiting += waiting;
+    if (time > site.most) site.most = time;
+  }
+
+  [[gnu::noinline]] Ticks after_long_piece(Ticks at) {
+    // Looking takes its time, which is not that of the call, and may be interrupted for long.
+    for (int looks = 0; looks < looks_most; ++looks) {
+      const Ticks begin = last_end_;
+      last_end_ = look(begin, at, false);
+      at = now();
+      if (at - last_end_ <= processor_.long_piece()) break;
+    }
+    last_end_ = at;
+    return at;
+  }
+
+  /// Finds how long the thread was off its processor since it was looked at, and keeps it as that
+  /// of the piece of time that ends now. Returns until when it is known.
+  Ticks look(Ticks begin, Ticks end, bool is_call) {
+    const Ticks since = std::max(begin, processor_.known_since());
+    const auto lost = processor_.ended(end, is_call);
+    // The moment is read after the clocks of the processor: it may have been lost meanwhile.
+    if (!is_call) end = processor_.known_since();
+    if (lost.off_ns == 0 || timeline_ == nullptr) return end;
+    Subject piece{static_cast<std::uint16_t>(is_call ? 1 : 0), Kind::off_processor};
+    piece.size_bytes = lost.off_ns;
+    timeline_->add(piece, 0, since, end, lost.queued_ns);
+    return end;
   }
 
   std::unique_ptr<File> file_;
   Layout& layout_;
   Cells cells_;
   SpanTable spans_;
+  Sites sites_;
+  Site unknown_site_;
+  Site* site_ = &unknown_site_;
+  ProcessorTime processor_;
   TypeSizes types_;
   Ticks short_call_;
   bool times_all_;

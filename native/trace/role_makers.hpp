@@ -75,8 +75,8 @@ inline Counted one_sided(Recorder& on, Call call, std::uint64_t bytes, int targe
 }
 
 /// Makes the role of a wait for no message in particular.
-inline Counted waiting(Call call) {
-  return {{static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}};
+inline Counted waiting(Recorder& on, Call call) {
+  return {on.wait(call)};
 }
 
 inline Counted waiting(Recorder& on, Call call, MPI_Comm comm) {

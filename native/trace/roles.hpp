@@ -30,7 +30,7 @@ struct Counted {
       if (error == MPI_SUCCESS) on.add_untimed(cell, subject);
       return error;
     }
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = run();
     const Ticks end = run.now();
     if (error == MPI_SUCCESS) [[likely]]
@@ -59,7 +59,7 @@ struct Received {
     if (status == MPI_STATUS_IGNORE) status = &own;
     Cell*& likely = on.expected(source, comm);
     const auto weight = likely == nullptr ? std::uint64_t{1} : on.weight(*likely);
-    const Ticks begin = weight > 0 ? run.now() : 0;
+    const Ticks begin = weight > 0 ? run.begin(on) : 0;
     const int error = run();
     const Ticks end = weight > 0 ? run.now() : 0;
     if (error == MPI_SUCCESS) [[likely]] {
@@ -90,7 +90,7 @@ struct Exchanged {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = Received{source, comm, status}.carry_out<waits>(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);
@@ -111,7 +111,7 @@ struct Begun {
     const Subject subject = on.subject(call, Kind::received, group, no_process, 0);
     if (source == MPI_PROC_NULL) return Counted{subject}.carry_out<false>(on, call, run);
     const auto weight = on.begun_weight();
-    const Ticks begin = weight > 0 ? run.now() : 0;
+    const Ticks begin = weight > 0 ? run.begin(on) : 0;
     const int error = run();
     const Ticks time = weight > 0 ? (run.now() - begin) * weight : 0;
     if (error == MPI_SUCCESS)
@@ -130,7 +130,7 @@ struct ExchangeBegun {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = received.template carry_out<waits>(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);
@@ -164,12 +164,11 @@ struct Started {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = run();
     const Ticks end = run.now();
     if (error != MPI_SUCCESS) return error;
-    on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end,
-           false);
+    on.add(on.wait(call), 0, begin, end, false);
     for (int number = 0; number < count; ++number) {
       Pending pending;
       if (!Requests::of_process().start(requests[number], begin, pending)) continue;
@@ -188,7 +187,7 @@ struct Made {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
-    const Ticks begin = run.now();
+    const Ticks begin = run.begin(on);
     const int error = run();
     if (error != MPI_SUCCESS) return error;
     on.add(subject, 0, begin, run.now(), waits);

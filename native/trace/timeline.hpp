@@ -15,6 +15,8 @@
 
 namespace nhalf::trace {
 
+/// A call. Of kind `off_processor` a span of time: `call` is 1 if it is in a call, `size_bytes` are
+/// the nanoseconds off the processor, and `waiting` those in its queue.
 struct CallRecord {
   Ticks begin;
   Ticks end;
@@ -22,7 +24,8 @@ struct CallRecord {
   std::uint64_t size_bytes;
   std::uint16_t call;
   std::uint16_t kind;
-  std::uint32_t communicator;
+  /// Its number, and that of the call site shifted by 16 bits.
+  std::uint32_t communicator_and_site;
   std::int32_t partner;
   std::int32_t tag;
 };
@@ -53,10 +56,18 @@ class Timeline {
                         subject.size_bytes,
                         subject.call,
                         static_cast<std::uint16_t>(subject.kind),
-                        subject.communicator,
+                        subject.communicator | static_cast<std::uint32_t>(subject.site) << 16U,
                         subject.partner,
                         tag};
     head_.timeline_records += 1;
+  }
+
+  /// Lets the last records, those that end at a moment, end later.
+  void extend(Ticks end, Ticks by) {
+    for (std::size_t place = used_; place > 0 && window_ != nullptr; --place) {
+      if (window_[place - 1].end != end) break;
+      window_[place - 1].end += by;
+    }
   }
 
  private:

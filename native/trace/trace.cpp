@@ -25,18 +25,28 @@
 #include "trace/process.hpp"
 #include "trace/role_makers.hpp"
 
+/// Where the program calls a wrapper.
+#define NHALF_CALLER                                   \
+  Caller {                                             \
+    __builtin_return_address(0), __builtin_dwarf_cfa() \
+  }
+
 #define NHALF_WRAPPED(name, self_, parameters, arguments, ...)          \
   static int traced_##name parameters {                                 \
     using namespace nhalf::trace;                                       \
     constexpr Call self = Call::self_;                                  \
     auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name); \
-    Recorder* const here = Here::enter();                               \
+    Recorder* const here = Here::enter(NHALF_CALLER);                   \
     if (here == nullptr) [[unlikely]]                                   \
       return then arguments;                                            \
     Recorder& on = *here;                                               \
     const auto role = [&] { return (__VA_ARGS__); };                    \
     const auto run = [&] { return then arguments; };                    \
+    if (Injection::is_on) [[unlikely]]                                  \
+      Injection::of_process().enter(on.injected);                       \
     const int error = carried_out<can_wait(self)>(on, self, role, run); \
+    if (Injection::is_on) [[unlikely]]                                  \
+      on.hold(self);                                                    \
     Here::leave(on);                                                    \
     return error;                                                       \
   }                                                                     \
@@ -81,8 +91,10 @@ NHALF_ENTRY(MPI_Init_thread, &traced_Init_thread)
 
 static int traced_Finalize() {
   using namespace nhalf::trace;
-  Process::get().finish();
   Recorder* const here = Here::enter();
+  if (here != nullptr && Injection::is_on) Injection::of_process().enter(here->injected);
+  if (here != nullptr) here->arrived(now());
+  Process::get().finish();
   const int error = next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize")();
   if (here != nullptr) Here::leave(*here);
   return error;

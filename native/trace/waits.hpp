@@ -92,10 +92,10 @@ class Candidates {
 /// Runs a call on requests and counts its time.
 template <bool waits, class Run>
 int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
-  const Ticks begin = run.now();
+  const Ticks begin = run.begin(on);
   const int error = run();
   end = run.now();
-  on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end, waits);
+  on.add(on.wait(call), 0, begin, end, waits);
   return error;
 }
 

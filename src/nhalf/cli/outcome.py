@@ -124,6 +124,7 @@ def _check_verified(facts: Facts) -> None:
 
 def run_json(run: Run, facts: Facts) -> dict[str, Any]:
     """The JSON object of a run, as `run --json` and `show --json` print it."""
+    from nhalf.facts.guidelines import violations
     from nhalf.results import as_json
     from nhalf.store.axes import parse_axes
 
@@ -137,4 +138,5 @@ def run_json(run: Run, facts: Facts) -> dict[str, Any]:
         **virtual,
         "points": points,
         "results": as_json(facts.results),
+        "guidelines": [verdict.as_json() for verdict in violations(facts)],
     }

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, NhalfError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from nhalf.decide.program.alternatives import Alternative
     from nhalf.decide.program.predict import ProgramPrediction
     from nhalf.facts.program.program import Program
     from nhalf.machines.computing import ComputingRatio
@@ -39,15 +41,18 @@ class TraceRequest:
 
 
 OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
+ALL_LIBRARIES = "all"
+"""Value of --mpi for every library that a machine has."""
 
 
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
-    """Print the predicted run time with its error, on several machines or placements as a table.
+    """Print the predicted run time with its error, and a table of several alternatives.
 
-    Raises InputError for options of patterns.
+    Raises InputError for options of patterns, FailedError if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.facts.program.program import Program
+    from nhalf.cli.programs import open_program
+    from nhalf.decide.program.alternatives import predict_alternatives
     from nhalf.machines.message import Messages
     from nhalf.present.program.prediction import prediction_lines, show_predictions
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -60,26 +65,45 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
-    programs = [Program.open(Path(path)) for path in request.paths]
+    programs = [open_program(Path(path)) for path in request.paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
         traced_messages = Messages(traced_on, traced_library)
-    predictions = [
-        _predicted(request, name, placement, programs, traced_messages)
-        for name in _machines(request.machine)
-        for placement in _placements(request.placement)
-    ]
-    if len(predictions) > 1:
+    candidates, machine_named = _alternatives(request), cache(machine_and_library)
+
+    def predicted(alternative: Alternative) -> ProgramPrediction:
+        subject = machine_named(alternative.machine)
+        return _predicted(request, alternative, subject, programs, traced_messages)
+
+    if len(candidates) == 1:
+        prediction = predicted(candidates[0])
         if as_json:
-            emit_json({"programs": [prediction.as_json() for prediction in predictions]})
-        else:
-            show_predictions(stdout_console(), predictions)
-    elif as_json:
-        emit_json(predictions[0].as_json())
-    else:
-        for line in prediction_lines(predictions[0]):
+            emit_json(prediction.as_json())
+            return
+        for line in prediction_lines(prediction):
             stdout_console().print(line, markup=False, soft_wrap=True)
+        return
+    alternatives = predict_alternatives(candidates, predicted)
+    if alternatives.common_error is not None:
+        raise alternatives.common_error
+    if as_json:
+        emit_json(alternatives.as_json())
+    else:
+        show_predictions(stdout_console(), alternatives)
+    alternatives.check()
+
+
+def _alternatives(request: TraceRequest) -> list[Alternative]:
+    """Every machine with every library and every placement that was named."""
+    from nhalf.decide.program.alternatives import Alternative
+
+    return [
+        Alternative(machine, library, placement)
+        for machine in _machines(request.machine)
+        for library in _libraries(machine, request.mpi)
+        for placement in _listed(request.placement)
+    ]
 
 
 def _machines(text: str) -> list[str]:
@@ -87,19 +111,31 @@ def _machines(text: str) -> list[str]:
     return [text] if Path(text).exists() else list(dict.fromkeys(filter(None, text.split(","))))
 
 
-def _placements(text: str) -> list[str]:
-    """The placements of a list; '' is that of the trace."""
+def _libraries(machine: str, text: str) -> list[str]:
+    """The libraries of a list, '' for the machine's own; ALL are those that the machine has."""
+    from nhalf.cli.machine_side import machine_and_library
+    from nhalf.machines.message import Messages
+
+    if text != ALL_LIBRARIES:
+        return _listed(text)
+    try:
+        return Messages(machine_and_library(machine)[0]).libraries or [""]
+    except NhalfError:
+        return [""]  # said where the machine is predicted
+
+
+def _listed(text: str) -> list[str]:
+    """The entries of a list; '' alone if there is none."""
     return list(dict.fromkeys(filter(None, text.split(",")))) or [""]
 
 
 def _predicted(
     request: TraceRequest,
-    name: str,
-    placement: str,
+    alternative: Alternative,
+    subject: tuple[Machine, str],
     programs: Sequence[Program],
     traced_on: Messages | None,
 ) -> ProgramPrediction:
-    from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.recording import record
     from nhalf.decide.ledger.recording import calibrated_program, line_of_program
     from nhalf.decide.program.launches import predict_launches
@@ -108,10 +144,10 @@ def _predicted(
     from nhalf.machines.message import Messages
     from nhalf.mpi.decision_table import read_table
 
-    machine, library = machine_and_library(name)
+    machine, library = subject
     target = Target(
-        Messages(change(machine, request.changes), request.mpi or library),
-        placement,
+        Messages(change(machine, request.changes), alternative.mpi or library),
+        alternative.placement,
         _computing(request, machine, traced_on.machine if traced_on else None),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),

@@ -27,17 +27,13 @@ import numpy as np
 
 from nhalf.mpi.decision_table import NATIVE
 from nhalf.statistics.intervals import Floats
-from nhalf.statistics.moderation import moderate
+from nhalf.statistics.many_tests import FALSE_RATE, holm, one_sided
 
 LEAVES_AT = 0.05
 ALIKE = math.log(1.02)
 """Algorithms within 2 % of each other are about as fast."""
 SCOUT_FACTOR = 1.5
 """After one launch, those within this factor of a cell's best continue."""
-FALSE_RATE = 0.025
-"""One-sided rate, so that the 95 % interval of every written gain excludes no gain."""
-TRIMMED = 0.2
-"""The share of launches trimmed at either end: some are disturbed as a whole."""
 
 
 class Cell(NamedTuple):
@@ -78,8 +74,6 @@ class Gain:
 
 def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]:
     """Every algorithm against the library's own choice, or against another one named by cell."""
-    from scipy.special import stdtr, stdtrit
-
     pairs: list[tuple[Cell, str]] = []
     logs: list[Floats] = []
     for cell, algorithms in times.items():
@@ -93,32 +87,11 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
     if not pairs:
         return []
     numbers = [len(launch_logs) for launch_logs in logs]
-    parts = np.array([trimmed(launch_logs) for launch_logs in logs])
-    mean, count = parts[:, 0], parts[:, 2]
-    variance, degrees = moderate(parts[:, 1], count - 1)
-    deviation = np.sqrt(variance / count)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chance = stdtr(degrees, -mean / deviation)
-        reach = stdtrit(degrees, 0.975) * deviation
-    # Without any spread, the sign alone decides.
-    chance = np.where(deviation == 0, np.where(mean > 0, 0.0, 1.0), chance)
-    few = count < 2
-    chance, reach = (np.where(few, math.nan, values) for values in (chance, reach))
+    mean, reach, chance = one_sided(logs)
     return [
         Gain(*pair, n, float(m), float(m - r), float(m + r), float(p))
         for pair, n, m, r, p in zip(pairs, numbers, mean, reach, chance, strict=True)
     ]
-
-
-def holm(chances: Sequence[float], false_rate: float = FALSE_RATE) -> list[bool]:
-    """Whether each test holds, so that any false one has at most this rate; NaN never holds."""
-    order = sorted(range(len(chances)), key=lambda i: (math.isnan(chances[i]), chances[i]))
-    holds = [False] * len(chances)
-    for place, i in enumerate(order):
-        if not chances[i] <= false_rate / (len(chances) - place):
-            break
-        holds[i] = True
-    return holds
 
 
 def winners(
@@ -212,24 +185,6 @@ def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], 
             for name, launches in algorithms.items():
                 merged.setdefault(cell, {}).setdefault(name, {}).update(launches)
     return merged
-
-
-def trimmed(logs: Floats) -> tuple[float, float, int]:
-    """Mean without the outermost fifth at either end, its variance times the remaining number.
-
-    The variance is that of Yuen's test (Biometrika 61, 1974), from the winsorised values, so that
-    a launch which was disturbed as a whole counts as the next best one does.
-    """
-    ordered = np.sort(logs)
-    count = len(ordered)
-    cut = int(TRIMMED * count)
-    remaining = count - 2 * cut
-    if remaining < 2:
-        return float(ordered.mean()), 0.0, remaining
-    inner = ordered[cut : count - cut]
-    winsorised = np.clip(ordered, inner[0], inner[-1])
-    variance = float(winsorised.var(ddof=1)) * (count - 1) / (remaining - 1)
-    return float(inner.mean()), variance, remaining
 
 
 def _centre(launches: Launches) -> float:

@@ -44,6 +44,11 @@ class Tuner(ABC):
         """The name of the written file."""
         return self.forms[self.form]
 
+    @property
+    def keeps_own(self) -> bool:
+        """Whether calls without a rule keep the library's own choice where others have one."""
+        return True
+
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:
         """The names of the library's algorithms for an operation; none if it has no choice."""
@@ -59,6 +64,10 @@ class Tuner(ABC):
     @abstractmethod
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variables that force these algorithms of operations for all sizes and ranks."""
+
+    def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+        """What the file can hold of rules, with the ranks and sizes for which it then holds."""
+        return list(rules)
 
     @abstractmethod
     def text(self, rules: Sequence[Rule]) -> str:

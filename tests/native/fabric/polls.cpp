@@ -100,15 +100,40 @@ void collective(int rank) {
   if (rank == 0) std::printf("got 1\n");
 }
 
+/// What a loop does that waits for a number in its own window.
+void look_in_window(std::string_view way, MPI_Win win) {
+  int is_there = 0;
+  if (way == "win-flag")
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+  if (way == "win-sleep") usleep(1);
+  if (way == "win-sleep" || way == "win-clock") MPI_Wtime();
+  if (way == "win-sleep" || way == "win-flush") MPI_Win_flush(0, win);
+  MPI_Win_sync(win);
+}
+
+/// Counts in its own part of a window, while others wait.
+void count_alone(int rank, MPI_Win win) {
+  const int one = 1;
+  int before = 0;
+  for (int number = 0; number < 20; ++number) {
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+    MPI_Fetch_and_op(&one, &before, MPI_INT, rank, 0, MPI_SUM, win);
+    MPI_Win_unlock(rank, win);
+  }
+}
+
 /// An exposed window: whether its partner is done, or a number in it that its partner puts there.
 void window(std::string_view way, int rank) {
   int* memory = nullptr;
   int flag = 0;
+  int* counter = nullptr;
   MPI_Win win = MPI_WIN_NULL;
+  MPI_Win counting = MPI_WIN_NULL;
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-  *memory = 0;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &counting);
+  *memory = *counter = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Group partner = MPI_GROUP_NULL;
   const int other = 1 - rank;
@@ -126,13 +151,10 @@ void window(std::string_view way, int rank) {
   } else {
     MPI_Win_lock_all(0, win);
     if (rank == 0) {
-      look_until(*memory, [&] {
-        int is_there = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-        MPI_Win_sync(win);
-      });
+      look_until(*memory, [&] { look_in_window(way, win); });
     } else {
       usleep(50);
+      if (way == "win-sleep") count_alone(rank, counting);
       MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
       MPI_Win_flush(0, win);
     }
@@ -141,6 +163,7 @@ void window(std::string_view way, int rank) {
   if (rank == 0) std::printf("got %d\n", *memory);
   MPI_Group_free(&partner);
   MPI_Group_free(&all);
+  MPI_Win_free(&counting);
   MPI_Win_free(&win);
 }
 

@@ -37,9 +37,10 @@ class Request(TableOptions, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Import logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI, nccl-tests or mpiP.
+    """Import logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests, and programs.
 
     nhalf import old/osu_latency.log --out runs/old
+    nhalf import lulesh.goal --out runs/lulesh
     """
     from nhalf.cli.outcome import run_json
     from nhalf.exchange.logs.imported_run import write_run
@@ -49,6 +50,8 @@ def command(request: Request) -> None:
     files = request.files
     if _is_profile(files[0]):
         _import_profile(request)
+        return
+    if _import_program(request):
         return
     sources = _read(files, _ranks(request.ranks, len(files)), request.strict)
     run = write_run(
@@ -79,17 +82,39 @@ def _is_profile(path: Path) -> bool:
 def _import_profile(request: Request) -> None:
     """Import a report of mpiP into a trace folder."""
     from nhalf.exchange.program.mpip import read_mpip, write_profile
-    from nhalf.present.terminal.output import emit_json, stdout_console
 
     if len(request.files) > 1:
         raise InputError("reports of mpiP are imported one at a time", "name one")
     path, out = request.files[0], request.out
     profile = read_mpip(path.read_text("utf-8", errors="replace"), str(path))
     write_profile(profile, out)
+    _say_imported(request, profile.calls.height)
+
+
+def _import_program(request: Request) -> bool:
+    """Import a schedule or an archive into a trace folder; False if the first file is neither."""
+    from nhalf.exchange.program.foreign import reader_of
+    from nhalf.exchange.program.written import write_program
+
+    path = request.files[0]
+    read = reader_of(path)
+    if read is None:
+        return False
+    if len(request.files) > 1:
+        raise InputError("programs are imported one at a time", "name one")
+    program = read(path)
+    write_program(program, request.out)
+    _say_imported(request, program.calls.height)
+    return True
+
+
+def _say_imported(request: Request, calls: int) -> None:
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
     if request.json:
-        emit_json({"run": str(out.absolute()), "calls": profile.calls.height})
+        emit_json({"run": str(request.out.absolute()), "calls": calls})
     else:
-        text = f"trace   {out}\nshow    nhalf show {out}"
+        text = f"trace   {request.out}\nshow    nhalf show {request.out}"
         stdout_console().print(text, markup=False, soft_wrap=True)
 
 

@@ -50,7 +50,10 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
     machine: Annotated[
         str, Option("Machine of record (nhalf machines list), machine file or run.")
     ] = ""
-    mpi: Annotated[str, Option("Library, if the machine has several.")] = ""
+    mpi: Annotated[
+        str,
+        Option("Library, if the machine has several; of a traced program a list, or all."),
+    ] = ""
     ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
         SIZES
@@ -105,7 +108,9 @@ def command(request: Request) -> None:
     nhalf predict bcast --machine sp2-mpl --formula latex
     nhalf predict runs/traced --machine runs/other/machine.toml
     nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
+    nhalf predict runs/lu --machine runs/here,altix-bx2 --mpi all --placement 1x4,2x2
     """
+    from nhalf.cli.programs import is_program
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.predicted_times import show_prediction
 
@@ -114,7 +119,7 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    if Path(request.subject, "trace.json").is_file():
+    if is_program(Path(request.subject)):
         _predict_trace(request)
         return
     if request.further_traces:

@@ -12,6 +12,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
+    from nhalf.facts.program.program import Program
     from nhalf.machines.machine import Machine
 
 
@@ -29,6 +30,13 @@ class Request(TableOptions, heading="What to show"):
     formula: Annotated[
         str, Option("Print the formulas of a machine's models: text, latex or python.")
     ] = ""
+    tolerance: Annotated[
+        bool,
+        Option(
+            "Show how a trace's run time grows with latency, overhead, time per byte, noise and a "
+            "slow node."
+        ),
+    ] = False
 
 
 def command(request: Request) -> None:
@@ -38,12 +46,16 @@ def command(request: Request) -> None:
     nhalf show runs/today:openmpi allreduce
     nhalf show runs/today --format csv
     nhalf show sp2-mpl --formula latex
+    nhalf show runs/traced --tolerance
     """
     from nhalf.machines.catalogue import is_machine
 
+    is_trace = (request.run / "trace.json").is_file()
+    if request.tolerance and not is_trace:
+        raise InputError(f"{request.run} is not a trace", "leave out --tolerance")
     if is_machine(request.run):
         _show_machine(request)
-    elif (request.run / "trace.json").is_file():
+    elif is_trace:
         _show_program(request)
     else:
         _show_run(request)
@@ -58,7 +70,9 @@ def _show_program(request: Request) -> None:
     if request.style or request.formula:
         raise InputError(f"{request.run} is a trace", "leave out --style and --formula")
     program = Program.open(request.run)
-    if request.json:
+    if request.tolerance:
+        _show_tolerance(program, request.json)
+    elif request.json:
         from nhalf.present.program.as_json import program_json
         from nhalf.present.terminal.output import emit_json
 
@@ -67,6 +81,18 @@ def _show_program(request: Request) -> None:
         from nhalf.present.program.terminal import show_program
 
         show_program(program)
+
+
+def _show_tolerance(program: Program, as_json: bool) -> None:
+    from nhalf.decide.program.tolerance_curves import curves
+    from nhalf.present.program.tolerance import show_curves
+    from nhalf.present.terminal.output import emit_json
+
+    drawn = curves([program])
+    if as_json:
+        emit_json({"run": str(program.path), "curves": [curve.as_json() for curve in drawn]})
+    else:
+        show_curves(program, drawn)
 
 
 def _show_run(request: Request) -> None:
@@ -91,11 +117,13 @@ def _show_run(request: Request) -> None:
 
         show_frame(facts.summary)
     else:
+        from nhalf.present.terminal.guidelines import show_guidelines
         from nhalf.present.terminal.results import show_results
         from nhalf.present.terminal.summary import show_points
 
         show_results(facts.results, facts.titles)
         show_points(facts)
+        show_guidelines(facts)
 
 
 def _show_machine(request: Request) -> None:

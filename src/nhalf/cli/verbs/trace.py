@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from nhalf.measure.traced.tables import TraceFolder
 
 
+INJECTION = "What to make slower"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Traced(QuietOption, heading="What to trace"):
     """The command to trace, and the level of detail."""
@@ -29,6 +32,24 @@ class Traced(QuietOption, heading="What to trace"):
         str, Option("Level of detail: counts, or timeline (every call with its time).")
     ] = "counts"
     collect: Annotated[Path | None, Option("Build the tables of an interrupted trace.")] = None
+    inject: Annotated[
+        tuple[str, ...],
+        Option(
+            "Slow the program down: latency=5us, overhead=2us or byte=1ns of each message, "
+            "noise=1% of computing, slow-rank=3:1.1; repeatable.",
+            heading=INJECTION,
+        ),
+    ] = ()
+    calls: Annotated[
+        str,
+        Option("Delay only what these calls complete, e.g. MPI_Recv,MPI_Wait.", heading=INJECTION),
+    ] = ""
+    source: Annotated[
+        str, Option("Delay only messages from these ranks.", "--from", heading=INJECTION)
+    ] = ""
+    target: Annotated[
+        str, Option("Delay only messages to these ranks.", "--to", heading=INJECTION)
+    ] = ""
     out: Annotated[
         Path | None, Option("Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT)
     ] = None
@@ -40,21 +61,44 @@ def command(request: Traced) -> int:
     The program's output and exit code are its own.
 
     nhalf trace --out traced -- mpiexec -n 4 ./program
+    nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
     """
     from nhalf.measure.traced.collect import collect
+    from nhalf.measure.traced.injection import parse_injection
     from nhalf.measure.traced.start import start
 
+    injection = parse_injection(request.inject, request.calls, request.source, request.target)
     if request.collect is not None:
-        if request.command:
+        if request.command or request.inject:
             raise InputError("--collect runs no command", "give either --collect or a command")
         _print_totals(collect(request.collect), request)
         return 0
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     folder = request.out or _folder()
-    code = start(request.command, folder, request.detail)
-    _print_totals(collect(folder, code), request)
+    code = start(request.command, folder, request.detail, injection)
+    traced = collect(folder, code)
+    _print_totals(traced, request)
+    if injection.is_on_network:
+        _name_undelayed(traced)
     return code
+
+
+def _name_undelayed(traced: TraceFolder) -> None:
+    """Say on standard error which calls move data that could not be delayed."""
+    from nhalf.facts.program.operations import is_non_blocking
+    from nhalf.measure.traced.totals import totals
+
+    names = [
+        row["call"]
+        for row in totals(traced)
+        if row["kind"] == "one-sided"
+        or (row["kind"] == "collective" and is_non_blocking(row["call"]))
+        or "eighbor" in row["call"]
+    ]
+    if names:
+        listed = ", ".join(dict.fromkeys(names))
+        sys.stderr.write(f"nhalf: not delayed, as their messages are not known: {listed}\n")
 
 
 def _folder() -> Path:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nhalf.decide.tune.search import TuningRequest
     from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
+    from nhalf.mpi.tuner import Tuner
 
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
@@ -39,6 +40,12 @@ class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     sizes: Annotated[str, Option("Message sizes to tune for.", "--bytes")] = SIZES
     check: Annotated[
         Path | None, Option("Do not search; test whether the library applies this tuning file.")
+    ] = None
+    violated: Annotated[
+        Path | None,
+        Option(
+            "Tune where the library violates performance guidelines in this run.", metavar="RUN"
+        ),
     ] = None
     to: Annotated[
         str,
@@ -70,6 +77,7 @@ def command(request: Request) -> None:
 
     nhalf tune --mpi openmpi
     nhalf tune --mpi mpich --machine altix-bx2 --ranks 16,64
+    nhalf tune --mpi mpich --violated runs/today
     """
     bench, goal = _begin(request)
     try:
@@ -106,6 +114,8 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     library = _library(request.mpi, request.mpi_prefix)
     plan = _plan(request, library, goal.budget_s)
     tuner = tuner_for(library, request.to)
+    if request.violated is not None:
+        goal = _where_violated(goal, request, tuner)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
     check_operations(tuner, goal.operations)
     if request.check is not None:
@@ -140,6 +150,27 @@ def _goal(request: Request, cores: int) -> TuningRequest:
     sizes = size_text(parse_sizes(request.sizes).size_bytes)
     budget_s = parse_duration(request.budget)
     return TuningRequest(tuple(words(request.pattern)), ranks, sizes, request.least_share, budget_s)
+
+
+def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
+    """The goal with the cells of violated guidelines, except what the user names."""
+    from dataclasses import replace
+
+    from nhalf.cli.run_side import run_and_library
+    from nhalf.decide.tune.bench import size_text
+    from nhalf.decide.tune.violated import violated_cells
+    from nhalf.facts.facts import Facts
+
+    assert request.violated is not None
+    run, _ = run_and_library(request.violated)
+    cells = violated_cells(Facts.of([run]), tuner)
+    return replace(
+        goal,
+        operations=goal.operations if "pattern" in request.given else cells.operations,
+        ranks=goal.ranks if "ranks" in request.given else cells.ranks,
+        sizes=goal.sizes if "sizes" in request.given else size_text(cells.sizes_bytes),
+        first=cells.first,
+    )
 
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:

@@ -17,7 +17,7 @@ from nhalf.decide.ways import known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, loggp_of, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, Messages
 from nhalf.machines.spread import over_nodes, within_node
@@ -46,6 +46,10 @@ class Costs(ABC):
     def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
         """The time of a message while another one goes the opposite way."""
         return self.message_s(source, target, size_bytes)
+
+    def port_s(self, source: int, target: int, size_bytes: int) -> float:
+        """How long a message keeps the next one of its sender from leaving; 0 if unknown."""
+        return 0.0
 
     @abstractmethod
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
@@ -99,17 +103,25 @@ class _Distance:
 class MachineCosts(Costs):
     """Costs of a machine file; ranks with the same entry of `hosts` share a node.
 
-    Operations covered by `rules` use the algorithm named there.
+    Operations covered by `rules` use the algorithm named there. Those that the machine file has no
+    time of (composed ones, and allgatherv by allgather, ...) take `guess_ratio` times as long.
     """
 
     def __init__(
-        self, messages: Messages, hosts: Sequence[str], rules: Sequence[Rule] = ()
+        self,
+        messages: Messages,
+        hosts: Sequence[str],
+        rules: Sequence[Rule] = (),
+        guess_ratio: float = 1.0,
     ) -> None:
         machine, within = messages.machine, messages.within_node
         _, curve = messages.between_nodes[0]
         self.hosts = hosts
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
         self._rules = rules
+        self.guess_ratio = guess_ratio
+        self.guessed: set[str] = set()
+        """Operations whose time is not that of the library's own, measured or published."""
         self._within_node = _Distance(
             Message(within), overhead_s(machine, within), False, _both_ways_message(machine, within)
         )
@@ -118,6 +130,9 @@ class MachineCosts(Costs):
             Message(curve), overhead_s(machine, curve), between=is_apart
         )
         named = Messages(machine, messages.library)
+        self._gaps_s = {
+            distance: _gap_s(machine, model) for distance, model in ((False, within), (True, curve))
+        }
         self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
 
@@ -138,6 +153,14 @@ class MachineCosts(Costs):
         """Measured overheads between nodes; half of the message each within one."""
         return self._distance(source, target).busy_s(size_bytes)
 
+    def port_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The gap between messages, or what the bytes of one take if that is longer."""
+        if source == target:
+            return 0.0
+        distance = self._distance(source, target)
+        bytes_s = max(0.0, distance.time_s(size_bytes) - distance.time_s(0))
+        return max(self._gaps_s[distance is self._between_nodes], bytes_s)
+
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
         """The algorithm of a rule, else the machine's own model, else the best composed one.
 
@@ -153,29 +176,56 @@ class MachineCosts(Costs):
         return self._collective_times_s[key]
 
     def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
+        """Time by what the machine file knows best; a guess is multiplied by `guess_ratio`."""
+        own_s = self._own_s(name, count, size_bytes, apart)
+        if own_s is not None:
+            return own_s
         pattern, part_bytes = pattern_of(name, count, size_bytes)
         rule_bytes = int(cost_bytes(pattern, count, part_bytes))
         rule = rule_for(self._rules, pattern, count, rule_bytes)
         algorithm = NATIVE if rule is None else rule.algorithm
-        cut_bytes = (rule and rule.part_bytes) or PART_BYTES
-        try:
-            ways = known_ways(pattern, self._messages[apart], algorithms(), True, cut_bytes)
-        except InputError:
-            ways = []
+        ways = self._ways(pattern, apart, (rule and rule.part_bytes) or PART_BYTES)
         if algorithm != NATIVE:
             return _named(algorithm, pattern, ways).time_s(count, part_bytes)
-        times: list[tuple[bool, float]] = []
-        for way in ways:
-            with contextlib.suppress(InputError):
-                times.append((way.algorithm != NATIVE, way.time_s(count, part_bytes)))
-        valid = [timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0]
-        if valid:
-            return min(valid)[1]
+        times = _times(ways, count, part_bytes)
+        if times and not times[0][0] and pattern == name.replace("_", "-"):
+            return times[0][1]
+        self.guessed.add(name)
+        if times:
+            return self.guess_ratio * times[0][1]
         distance = self._between_nodes if apart else self._within_node
         rounds = math.ceil(math.log2(count))
         if pattern in ("allgather", "alltoall", "gather", "scatter"):
-            return (count - 1) * distance.time_s(part_bytes)
-        return rounds * distance.time_s(part_bytes)
+            rounds = count - 1
+        return self.guess_ratio * rounds * distance.time_s(part_bytes)
+
+    def _own_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float | None:
+        """The time of the library's operation with counts, such as alltoallv, if measured."""
+        if not name.endswith(("v", "w")) or self._rules:
+            return None
+        part_bytes = pattern_of(name, count, size_bytes)[1]
+        times = _times(self._ways(name, apart, PART_BYTES), count, part_bytes)
+        return times[0][1] if times and not times[0][0] else None
+
+    def _ways(self, pattern: str, apart: bool, part_bytes: int) -> Sequence[Way]:
+        try:
+            return known_ways(pattern, self._messages[apart], algorithms(), True, part_bytes)
+        except InputError:
+            return ()
+
+
+def _times(ways: Sequence[Way], count: int, size_bytes: int) -> list[tuple[bool, float]]:
+    """The times of ways, the library's own first; True stands for a composed algorithm."""
+    times: list[tuple[bool, float]] = []
+    for way in ways:
+        with contextlib.suppress(InputError):
+            times.append((way.algorithm != NATIVE, way.time_s(count, size_bytes)))
+    return sorted(timed for timed in times if math.isfinite(timed[1]) and timed[1] > 0)
+
+
+def _gap_s(machine: Machine, curve: FittedModel) -> float:
+    parameters = loggp_of(machine, curve)
+    return (parameters.gap_s or 0.0) if parameters else 0.0
 
 
 def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:

@@ -11,6 +11,7 @@ nothing takes time:
     transfer                                               T* / T
 
 What is lost to serialisation is waiting that no network can avoid; T* is a replay of the timeline.
+Where others had the ranks' processors, c, T and T* are without the time that they took.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from dataclasses import asdict, dataclass
 from nhalf.base.rows import Row
 from nhalf.decide.program.ideal_costs import IdealCosts
 from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.fact import fact
-from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.disturbance import taken_from_run_s, undisturbed_computing_s
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import script
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Efficiency:
     """The tree, as shares of 1, and what it is made of, in seconds.
 
     Serialisation, transfer and the time on the ideal network are None without a timeline.
+    `elapsed_s` is the run time without what others took, `measured_s` that with it.
     """
 
     parallel_share: float
@@ -42,6 +44,7 @@ class Efficiency:
     ideal_s: float | None
     mean_computing_s: float
     largest_computing_s: float
+    measured_s: float
 
     def as_json(self) -> Row:
         """Its fields by their names."""
@@ -51,15 +54,19 @@ class Efficiency:
 @fact
 def efficiency(program: Program) -> Efficiency | None:
     """The efficiencies; None if nothing was computed between calls, or nothing is known."""
-    seconds, elapsed_s = computing_s(program).values(), program.elapsed_s
+    seconds = undisturbed_computing_s(program).values()
     largest_s = max(seconds, default=0.0)
-    if largest_s <= 0 or elapsed_s <= 0:
+    if largest_s <= 0 or program.elapsed_s <= 0:
         return None
     mean_s = sum(seconds) / len(seconds)
     ideal_s = None
+    elapsed_s = program.elapsed_s
     if not program.timeline.is_empty():
-        spent = Replay(script(program), IdealCosts()).run()
+        spent = Replay(undisturbed(program), IdealCosts()).run()
         ideal_s = max(actor.end_s for actor in spent)
+        # Another path may be the longest once others take nothing.
+        without_s = elapsed_s - taken_from_run_s(program)
+        elapsed_s = without_s if without_s == elapsed_s else max(without_s, ideal_s)
     return Efficiency(
         parallel_share=mean_s / elapsed_s,
         load_balance_share=mean_s / largest_s,
@@ -70,4 +77,5 @@ def efficiency(program: Program) -> Efficiency | None:
         ideal_s=ideal_s,
         mean_computing_s=mean_s,
         largest_computing_s=largest_s,
+        measured_s=program.elapsed_s,
     )

@@ -26,8 +26,10 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted, longest_s
+from nhalf.decide.program.first_use import first_use_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import script
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
@@ -40,7 +42,11 @@ UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0}, AS_MEASURED)
 REPLAY_DOUBT, COMPUTING_DOUBT = "replay", "computing"
-COUNTS_DOUBT, LAUNCHES_DOUBT = "counts", "launches"
+COUNTS_DOUBT, LAUNCHES_DOUBT, OPERATIONS_DOUBT = "counts", "launches", "operations"
+FIRST_USE_DOUBT = "first use"
+GUESS_RATIO = 2.0
+"""A guessed operation may take as many times less or more. Libraries perform one operation by
+algorithms that differ as much: Open MPI's alltoallv of 16 KiB took 1.5 times its alltoall."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,9 @@ class ProgramPrediction:
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
     traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
-    `placement` is the layout of the ranks, '' if it is as traced.
+    Of a schedule, which nobody timed, the traced time, the interval and the error are NaN.
+    `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
+    machine has only one without a name.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
     the ledger changed.
     """
@@ -91,6 +99,7 @@ class ProgramPrediction:
     doubt_ratio: dict[str, float] = field(default_factory=dict)
     calibration: str = ""
     placement: str = ""
+    mpi: str = ""
 
     @property
     def factor(self) -> float:
@@ -100,9 +109,14 @@ class ProgramPrediction:
         return max(self.high_s / self.time_s, self.time_s / self.low_s)
 
     @property
+    def has_error(self) -> bool:
+        """Whether an error is known: of a schedule, which nobody timed, there is none."""
+        return not math.isnan(self.measured_s)
+
+    @property
     def is_certain(self) -> bool:
-        """Whether the interval is narrow enough for a headline."""
-        return self.factor <= FACTOR_MAX
+        """Whether the interval is narrow enough for a headline, or there can be none."""
+        return not self.has_error or self.factor <= FACTOR_MAX
 
     @property
     def is_within_error(self) -> bool:
@@ -133,16 +147,15 @@ def predict_program(
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
     hosts = hosts_of(program, target.placement)
     costs = MachineCosts(target.messages, hosts, target.rules)
+    if not program.is_timed:
+        return _of_schedule(program, target, costs)
     spent, forced = _spent(program, costs, target.computing.mean_ratio)
-    origin_costs: Costs = (
-        TracedCosts(program) if traced_on is None else MachineCosts(traced_on, program.hosts)
-    )
-    origin_spent, _ = _spent(program, origin_costs, 1.0)
+    origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
     if target.simgrid:
         time_s = _simulated_s(program, target)
         if traced_on is not None:
-            origin_s = _simulated_s(program, Target(traced_on))
+            origin_s = _simulated_as_traced_s(program, _Origin(traced_on))
     error = origin_s / program.elapsed_s - 1
     error_ratio = max(1 + error, 1 / (1 + error)) if origin_s > 0 else math.inf
     left_out_s = 0.0
@@ -155,14 +168,16 @@ def predict_program(
         time_s + _later_s(program, costs, target.computing, ratio, _end_s(spent))
         for ratio in (target.computing.low, target.computing.high)
     )
+    guesses = _guess_bounds(program, target, costs, _end_s(spent))
+    once_s = first_use_s(program, target.messages)
     return ProgramPrediction(
         program.name,
         target.messages.machine.name,
         method,
         program.elapsed_s,
         time_s,
-        earliest_s * low / error_ratio,
-        latest_s * high * error_ratio,
+        max(0.0, earliest_s * low * guesses[0] / error_ratio - once_s),
+        latest_s * high * guesses[1] * error_ratio + once_s,
         error,
         traced_on.machine.name if traced_on else "",
         _shares(spent, left_out_s),
@@ -173,9 +188,64 @@ def predict_program(
             REPLAY_DOUBT: error_ratio,
             COMPUTING_DOUBT: _factor(earliest_s, time_s, latest_s),
             COUNTS_DOUBT: _factor(low, 1.0, high),
+            OPERATIONS_DOUBT: _factor(guesses[0], 1.0, guesses[1]),
+            FIRST_USE_DOUBT: _factor(time_s - once_s, time_s, time_s + once_s),
         },
         placement=target.placement,
+        mpi=target.messages.library,
     )
+
+
+def _of_schedule(program: Program, target: Target, costs: Costs) -> ProgramPrediction:
+    """The prediction of calls whose times are unknown: there is nothing to hold it against."""
+    spent, forced = _spent(program, costs, target.computing.mean_ratio)
+    return ProgramPrediction(
+        program.name,
+        target.messages.machine.name,
+        SIMGRID if target.simgrid else TIMELINE,
+        measured_s=math.nan,
+        time_s=_simulated_s(program, target) if target.simgrid else _end_s(spent),
+        low_s=math.nan,
+        high_s=math.nan,
+        error=math.nan,
+        traced_on="",
+        time_share=_shares(spent, 0.0),
+        forced=forced,
+        computing_ratio=target.computing.each_ratio,
+        computing=target.computing.basis,
+        placement=target.placement,
+        mpi=target.messages.library,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Origin:
+    """Where a program was traced; the same one is the same fact of a program."""
+
+    traced_on: Messages | None
+
+    def __eq__(self, origin: object) -> bool:
+        return isinstance(origin, _Origin) and origin.traced_on is self.traced_on
+
+    def __hash__(self) -> int:
+        return id(self.traced_on)
+
+
+@fact
+def _as_traced(program: Program, origin: _Origin) -> list[Spent]:
+    """The replay on the machine that the program was traced on, or with its own calls."""
+    costs: Costs = (
+        TracedCosts(program)
+        if origin.traced_on is None
+        else MachineCosts(origin.traced_on, program.hosts)
+    )
+    return _spent(program, costs, 1.0)[0]
+
+
+@fact
+def _simulated_as_traced_s(program: Program, origin: _Origin) -> float:
+    """Run time by SimGrid on the machine that the program was traced on."""
+    return _simulated_s(program, Target(origin.traced_on)) if origin.traced_on else math.nan
 
 
 def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tuple[float, float]:
@@ -184,6 +254,26 @@ def _count_bounds(spent: Sequence[Spent], origin_spent: Sequence[Spent]) -> tupl
     if end_s <= 0:
         return 1.0, 1.0
     return max(actor.least_s for actor in spent) / end_s, longest_s(spent, origin_spent) / end_s
+
+
+def _guess_bounds(
+    program: Program, target: Target, costs: MachineCosts, usual_s: float
+) -> tuple[float, float]:
+    """The shortest and the longest end over the usual one, by operations that are guessed."""
+    if not costs.guessed or usual_s <= 0:
+        return 1.0, 1.0
+    ends_s = (
+        _end_s(
+            _spent(
+                program,
+                MachineCosts(target.messages, costs.hosts, target.rules, ratio),
+                target.computing.mean_ratio,
+            )[0]
+        )
+        for ratio in (1 / GUESS_RATIO, GUESS_RATIO)
+    )
+    shorter_s, longer_s = ends_s
+    return min(1.0, shorter_s / usual_s), max(1.0, longer_s / usual_s)
 
 
 def _factor(low: float, middle: float, high: float) -> float:

@@ -10,7 +10,7 @@ measured time. Messages do not slow each other down.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,7 +81,7 @@ class Replay:
         self._is_large: list[bool] = (is_large[route] | script.always_waits).tolist()
         """By message: from send to arrival, processor time at both ends, whether a send waits."""
         self._has_large = script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
-        actions = {
+        actions: dict[str, Callable[[ActorState, int], bool]] = {
             COLLECTIVE: self._collective,
             SEND: self._send,
             POST: self._post,

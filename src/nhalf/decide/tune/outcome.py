@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,14 @@ from nhalf.base.errors import FailedError, InputError, NhalfError
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.tune.bench import Bench, MeasuredTimes
-from nhalf.decide.tune.prove import EFFECT_LEAST, Activity, prove_active, refuted, trial
+from nhalf.decide.tune.prove import (
+    EFFECT_LEAST,
+    Activity,
+    prove_active,
+    refuted,
+    trial,
+    without_effect,
+)
 from nhalf.decide.tune.search import (
     PROOF_SHARE,
     TRIAL_SHARE,
@@ -25,19 +32,23 @@ from nhalf.decide.tune.search import (
     screen_algorithms,
     search,
     slowest,
+    with_stand_ins,
 )
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 SURE_BYTES = 8192
 """From this many bytes on a bad algorithm is certain to be slow."""
+TRIALS_MAX = 4
+"""Comparisons with the default before what is left of a file is given up."""
 
 
 @dataclass(frozen=True)
 class Tuned:
     """The result of tuning; without a file, no algorithm won.
 
-    `curves` compare the unmodified library (A) with the file (B); `refuted` are cells that the last
-    comparison found slower, whose rules were removed from the file.
+    `curves` compare the unmodified library (A) with the file (B) as it was written last. `refuted`
+    are cells that such comparisons found slower, `unapplied` those where a rule had no effect:
+    their rules were removed from the file.
     """
 
     search: SearchResult
@@ -47,6 +58,7 @@ class Tuned:
     activity: Activity | None
     curves: list[CurveRatio]
     refuted: list[Cell]
+    unapplied: list[Cell] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --json`."""
@@ -57,7 +69,10 @@ class Tuned:
             "environment": self.variables,
             "activation": _activity_json(self.activity),
             "trial": [curve_json(curve) for curve in self.curves],
-            "taken_out": [cell._asdict() for cell in self.refuted],
+            "taken_out": [
+                *({**cell._asdict(), "why": "slower"} for cell in self.refuted),
+                *({**cell._asdict(), "why": "no effect"} for cell in self.unapplied),
+            ],
         }
 
 
@@ -83,6 +98,7 @@ class Checked:
 def tune(bench: Bench, request: TuningRequest) -> Tuned:
     """Search, write, prove; a file that is not applied is removed.
 
+    What the comparison with the default refutes is taken out, and the rest is compared again.
     Raises FailedError if the library does not apply it, MissingError where nothing could be
     measured.
     """
@@ -90,10 +106,50 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
     result = search(bench, request)
     cells = sorted(result.screening)
     won = dict(result.won)
-    rules = rules_for(bench.tuner, won, cells)
-    if not rules:
-        return Tuned(result, [], None, {}, None, [], [])
-    path = _write(bench, rules)
+    rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
+    _note_left_out(bench, won, rules)
+    tuned = Tuned(result, [], None, {}, None, [], [])
+    budget_s = TRIAL_SHARE * request.budget_s
+    for number in range(1, TRIALS_MAX + 1):
+        if not rules:
+            return tuned
+        path = _write(bench, rules)
+        if number == 1:
+            tuned = replace(tuned, activity=_proven(bench, path, rules, result, request))
+        run = "trial" if number == 1 else f"trial-{number}"
+        curves = trial(bench, path, cells, budget_s, run)
+        slower, idle = refuted(curves), without_effect(curves, won, rules)
+        tuned = replace(
+            tuned,
+            curves=curves,
+            refuted=_union(tuned.refuted, slower),
+            unapplied=_union(tuned.unapplied, idle),
+        )
+        if not slower and not idle:
+            return replace(tuned, rules=rules, path=path, variables=bench.tuner.activate(path))
+        path.unlink()
+        won = _without(won, [*slower, *idle])
+        rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
+    return tuned
+
+
+def _union(cells: Sequence[Cell], more: Sequence[Cell]) -> list[Cell]:
+    return list(dict.fromkeys([*cells, *more]))
+
+
+def _note_left_out(bench: Bench, won: Mapping[Cell, Sequence[Gain]], rules: Sequence[Rule]) -> None:
+    """Say how many winners the file cannot express."""
+    left_out = [cell for cell in won if choice(rules, *cell) == NATIVE]
+    if left_out:
+        bench.notes.append(
+            f"the file cannot hold all winners: {len(left_out)} of {len(won)} cells have no rule"
+        )
+
+
+def _proven(
+    bench: Bench, path: Path, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
+) -> Activity | None:
+    """The proof that the library applies a file; one that it does not apply is removed."""
     try:
         activity = _activity(bench, rules, result, request)
     except NhalfError:
@@ -105,16 +161,7 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
             f"{bench.library.name} does not apply the file: {activity.why}",
             "see whether other variables or parameter files choose its algorithms",
         )
-    curves = trial(bench, path, cells, TRIAL_SHARE * request.budget_s)
-    against = refuted(curves)
-    if against:
-        won = _without(won, rules, against)
-        rules = rules_for(bench.tuner, won, cells)
-        path.unlink()
-        if not rules:
-            return Tuned(result, [], None, {}, activity, curves, against)
-        path = _write(bench, rules)
-    return Tuned(result, rules, path, bench.tuner.activate(path), activity, curves, against)
+    return activity
 
 
 def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
@@ -130,7 +177,7 @@ def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
     if not operations:
         listed = ",".join(decided)
         raise InputError(f"{path} has rules for {listed} only", f"add --pattern {listed}")
-    request = dataclasses.replace(request, operations=tuple(operations))
+    request = replace(request, operations=tuple(operations))
     screening = screen_algorithms(bench, request)
     share_s = (1 - TRIAL_SHARE) / 2 * request.budget_s
     places = bad_places(bench, screening)
@@ -189,14 +236,12 @@ def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]
     return [*certain[:1], *observed]
 
 
-def _without(
-    won: dict[Cell, list[Gain]], rules: Sequence[Rule], against: Sequence[Cell]
-) -> dict[Cell, list[Gain]]:
-    """The rules left after cells turned out slower.
+def _without(won: Mapping[Cell, list[Gain]], against: Sequence[Cell]) -> dict[Cell, list[Gain]]:
+    """The winners left after cells turned out slower, or their rules to be without effect.
 
-    If such a cell has no rule, the mere presence of rules costs its operation more than it gains.
+    If such a cell has no winner, the mere presence of rules costs its operation more than it gains.
     """
-    whole = {cell.operation for cell in against if not _covered(rules, cell)}
+    whole = {cell.operation for cell in against if cell not in won}
     return {
         cell: gains
         for cell, gains in won.items()

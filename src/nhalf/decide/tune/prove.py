@@ -8,7 +8,9 @@ with the bad rule,
     x(k) = log b(k) - (log f(k) + log d(k)) / 2
 
 is half of the effect log f - log d if the rule is applied and minus that if it is not; the interval
-of its mean decides. *Faster*: default and tuned take turns, judged by decide/compare.
+of its mean decides. *Faster*: default and tuned take turns, judged by decide/compare. That the file
+is applied does not mean that each of its rules is: one that gains less than half of what its
+algorithm did when it was forced has no effect.
 """
 
 from __future__ import annotations
@@ -23,12 +25,13 @@ import numpy as np
 
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
-from nhalf.decide.race import Cell, merge, trimmed
+from nhalf.decide.race import Cell, Gain, merge
 from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
-from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.many_tests import trimmed
 
 Applied = Literal["active", "not active", "unclear"]
 
@@ -148,7 +151,9 @@ def _interval(logs: Floats) -> tuple[float, float]:
     return centre, reach
 
 
-def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> list[CurveRatio]:
+def trial(
+    bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float, run: str = "trial"
+) -> list[CurveRatio]:
     """Compare the default with the file, cell by cell; B is the tuned library."""
     grouped: dict[tuple[str, int], list[int]] = {}
     for cell in cells:
@@ -158,7 +163,7 @@ def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> l
         for (operation, ranks), sizes in grouped.items()
     ]
     medians = bench.measure(
-        "trial", blocks, {"tuned": bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
+        run, blocks, {"tuned": bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
     )
     name = bench.library.name
     pair = [(name, f"{name}{JOINT}tuned")]
@@ -173,6 +178,21 @@ def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
         for size in curve.sizes
         if size.verdict == "slower"
     ]
+
+
+def without_effect(
+    curves: Sequence[CurveRatio], won: Mapping[Cell, Sequence[Gain]], rules: Sequence[Rule]
+) -> list[Cell]:
+    """The cells whose rule gains less than half of what its algorithm did when it was forced."""
+    cells = []
+    for curve in curves:
+        for size in curve.sizes:
+            cell = Cell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
+            chosen = choice(rules, *cell)
+            claimed = [gain for gain in won.get(cell, ()) if gain.algorithm == chosen]
+            if claimed and size.ratio.low > math.exp(-claimed[0].log_ratio / 2):
+                cells.append(cell)
+    return cells
 
 
 def bad_rule(cell: Cell, algorithm: str) -> Rule:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.decide.race import (
+    ALIKE,
     Cell,
     Gain,
     fewest_switches,
@@ -25,6 +26,7 @@ from nhalf.decide.race import (
     winners,
 )
 from nhalf.decide.tune.bench import Bench, MeasuredTimes, size_text
+from nhalf.decide.tune.violated import is_first
 from nhalf.measure.plan.plan import Block
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
 from nhalf.mpi.tuner import Tuner
@@ -38,13 +40,14 @@ screening is exact it has the time of the race."""
 
 @dataclass(frozen=True)
 class TuningRequest:
-    """The cells to decide, and the limits."""
+    """The cells to decide, and the limits; `first` are candidates by operation that always race."""
 
     operations: tuple[str, ...]
     ranks: tuple[int, ...]
     sizes: str
     least_share: float
     budget_s: float
+    first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
             for cell, gains_of_cell in _won(screening, request).items()
         }
         return SearchResult(screening, screening, won, [])
-    racing = scouted(screening)
+    racing = _with_first(scouted(screening), screening, request)
     race: MeasuredTimes = {}
     began_s, share_s = time.monotonic(), RACE_SHARE * request.budget_s
     for number in range(ROUNDS_MAX):
@@ -93,6 +96,20 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
     won = _won(_raced(race, screening), request)
     undecided = sorted(set(racing) - set(won))
     return SearchResult(screening, race, won, undecided)
+
+
+def _with_first(
+    racing: Mapping[Cell, list[str]], screening: MeasuredTimes, request: TuningRequest
+) -> dict[Cell, list[str]]:
+    """The race with the first candidates, whose first look may have been a bad one."""
+    more = {
+        cell: [name for name in times if is_first(request.first, cell.operation, name)]
+        for cell, times in screening.items()
+    }
+    joined = {
+        cell: list(dict.fromkeys([*racing.get(cell, ()), *names])) for cell, names in more.items()
+    }
+    return {cell: names for cell, names in joined.items() if names}
 
 
 def _won(race: MeasuredTimes, request: TuningRequest) -> dict[Cell, list[Gain]]:
@@ -167,13 +184,31 @@ def race_round(
     return bench.times(name, medians, slots)
 
 
+def with_stand_ins(
+    tuner: Tuner, result: SearchResult, won: Mapping[Cell, list[Gain]]
+) -> dict[Cell, list[Gain]]:
+    """The winners, and for other cells of their operations what is about as fast as the default.
+
+    Only where a file with rules puts something else in place of the library's own choice.
+    """
+    if tuner.keeps_own:
+        return dict(won)
+    operations = {cell.operation for cell in won}
+    choices: dict[Cell, list[Gain]] = {}
+    for gain in gains(merge([result.screening, result.race])):
+        is_other = gain.cell.operation in operations and gain.cell not in won
+        if is_other and gain.log_ratio > -ALIKE:
+            choices.setdefault(gain.cell, []).append(gain)
+    return {**choices, **won}
+
+
 def rules_for(
     tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
 ) -> list[Rule]:
     """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
 
     Cells without a winner keep the library's own choice, as do numbers of ranks between the
-    measured ones for which an algorithm does not work.
+    measured ones for which an algorithm does not work. What the file cannot express is left out.
     """
     rules: list[Rule] = []
     for operation in dict.fromkeys(cell.operation for cell in cells):
@@ -189,7 +224,7 @@ def rules_for(
             ]
             chosen.append(fewest_switches(log_ratios))
         rules += rules_of(operation, ranks, sizes, chosen)
-    return [part for rule in rules for part in _where_it_works(tuner, rule)]
+    return tuner.expressible([part for rule in rules for part in _where_it_works(tuner, rule)])
 
 
 def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:

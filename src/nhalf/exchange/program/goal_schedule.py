@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timeline as a schedule in GOAL: computing, sends and receives with their dependencies.
 
+A blocking call is required to be over by what follows it; of one that is begun this is required of
+what follows its wait, and only that it has begun before (`irequires`) of the operations until then.
+
 LogGOPSim knows messages only, so collective operations are written as messages: from and to a root
 as binomial trees, scatters, gathers and all-to-alls as one message for each pair, all others as
 dissemination. Times outside MPI are computations, in nanoseconds.
@@ -29,12 +32,16 @@ NANO = 1e9
 
 @dataclass
 class _Lines:
-    """The operations of one rank; `after` are the labels that the next operation waits for."""
+    """The operations of one rank; `after` are the labels that the next operation waits for.
+
+    `begun` are those that have to begin before it.
+    """
 
     cpu: int = 0
     lines: list[str] = field(default_factory=list)
     number: int = 0
     after: list[str] = field(default_factory=list)
+    begun: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> str:
         """Add an operation; returns its label."""
@@ -43,11 +50,19 @@ class _Lines:
         on = f" cpu {self.cpu}" if self.cpu else ""
         self.lines.append(f"{label}: {text}{on}")
         self.lines += [f"{label} requires {earlier}" for earlier in self.after]
+        begun = [earlier for earlier in self.begun if earlier not in self.after]
+        self.lines += [f"{label} irequires {earlier}" for earlier in begun]
+        return label
+
+    def begin(self, text: str) -> str:
+        """Add an operation that begins before the next one; returns its label."""
+        label = self.add(text)
+        self.begun = [label]
         return label
 
     def then(self, text: str) -> None:
         """Add an operation that the next one waits for."""
-        self.after = [self.add(text)]
+        self.after, self.begun = [self.add(text)], []
 
 
 class _Tags:
@@ -70,8 +85,9 @@ def goal_schedule(program: Program) -> str:
     for actor in actors:
         lines = _Lines(actor.thread)
         posted: dict[Message, str] = {}
+        _compute(lines, actor.begin_s)
         for step in actor.steps:
-            _compute(lines, step.before_s)
+            _compute(lines, step.before_s + step.least_s)
             if step.kind == COLLECTIVE:
                 tag = tags.of("collective", step.communicator, step.number)
                 _collective(lines, step, actor.rank, members[step.communicator], tag)
@@ -104,14 +120,23 @@ def _message(
         source, target, communicator, tag, _ = message
         size_bytes, number = max(1, step.size_bytes), tags.of("message", communicator, tag)
         if step.kind == SEND:
-            lines.then(f"send {size_bytes}b to {target} tag {number}")
+            _send(lines, step, f"send {size_bytes}b to {target} tag {number}", posted)
             return
         text = f"recv {size_bytes}b from {source} tag {number}"
         if step.kind == RECEIVE:
             lines.then(text)
         else:
-            posted[message] = lines.add(text)
-    lines.after += [posted.pop(completed) for completed in step.completes if completed in posted]
+            posted[message] = lines.begin(text)
+    completed = (*step.completes, *step.sends)
+    lines.after += [posted.pop(begun) for begun in completed if begun in posted]
+
+
+def _send(lines: _Lines, step: Step, text: str, posted: dict[Message, str]) -> None:
+    """A send that is over before the next call, or one that a later call completes."""
+    if step.message is not None and not step.blocks:
+        posted[step.message] = lines.begin(text)
+    else:
+        lines.then(text)
 
 
 def _collective(lines: _Lines, step: Step, rank: int, ranks: Sequence[int], tag: int) -> None:
@@ -122,4 +147,4 @@ def _collective(lines: _Lines, step: Step, rank: int, ranks: Sequence[int], tag:
         lines.after = before
         if exchange.source is not None:
             labels.append(lines.add(f"recv {size_bytes}b from {exchange.source} tag {tag}"))
-        lines.after = labels
+        lines.after, lines.begun = labels, []

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import polars as pl
 
-from nhalf.base.errors import InputError, MissingError
-from nhalf.base.files import write_bytes
+from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
-from nhalf.measure.traced.tables import DESCRIPTION, ELSEWHERE, NO_PARTNER, TABLES, Rank, Trace
+from nhalf.exchange.program.written import world, write_program
+from nhalf.facts.program.program import Program
+from nhalf.measure.traced.tables import ELSEWHERE, NO_PARTNER, TABLES, Rank, Trace
 
 MARK = "@ mpiP"
 _SECTION = re.compile(r"^@--- ([^:(-]+)", re.MULTILINE)
@@ -63,25 +63,11 @@ def read_mpip(text: str, name: str) -> Profile:
 
 
 def write_profile(profile: Profile, folder: Path) -> None:
-    """Write the report as the folder of a trace.
-
-    Raises InputError if there is one already, MissingError if it cannot be written.
-    """
-    if (folder / DESCRIPTION).exists():
-        raise InputError(f"{folder} holds a trace already", "choose another --out")
-    ranks = [rank.rank for rank in profile.trace.ranks]
-    members = [
-        {"communicator": 0, "name": "MPI_COMM_WORLD", "rank": r, "world_rank": r} for r in ranks
-    ]
-    rows = {"communicators": members}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, schema in TABLES.items():
-            table = pl.DataFrame(rows.get(name, []), schema=schema)
-            (profile.calls if name == "calls" else table).write_parquet(folder / f"{name}.parquet")
-    except OSError as error:
-        raise MissingError(f"{folder} cannot be written: {error.strerror}") from error
-    write_bytes(folder / DESCRIPTION, msgspec.json.encode(profile.trace))
+    """Write the report as the folder of a trace; raises the errors of `write_program`."""
+    bins, timeline = (pl.DataFrame([], schema=TABLES[name]) for name in ("bins", "timeline"))
+    members = world(rank.rank for rank in profile.trace.ranks)
+    tables = (profile.calls, bins, timeline, members)
+    write_program(Program(folder, profile.trace, *tables), folder)
 
 
 def _sections(text: str) -> dict[str, str]:

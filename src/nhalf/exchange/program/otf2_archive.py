@@ -3,21 +3,27 @@
 
 Each rank is a process, each thread a location, each call a region that is entered and left, in
 nanoseconds from the first rank's start. A message is received at the end of its receive, which is
-the wait if that completed it. Ranks of messages are those in their communicator, as in OTF2.
+the wait if that completed it. MPI_Init and MPI_Finalize bound the program. Ranks of messages are
+those in their communicator, as in OTF2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
+from nhalf.exchange.program.otf2_sizes import transferred_bytes
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import ROOTED, is_non_blocking, operation
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import BOTH_WAYS
+from nhalf.measure.traced.tables import Rank
 
 NANO = 1e9
 ROLES = {
@@ -28,6 +34,7 @@ ROLES = {
     "waiting": "POINT2POINT",
 }
 NO_ROOT = 0xFFFFFFFF
+INIT, FINALIZE = "MPI_Init", "MPI_Finalize"
 
 
 def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
@@ -45,7 +52,9 @@ def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
             ["rank", "thread"], maintain_order=True
         ):
             writer = archive.event_writer_from_location(definitions.locations[rank, thread])
-            _write(otf2, writer, rows.to_dicts(), definitions)
+            record = next((ended for ended in program.trace.ranks if ended.rank == rank), None)
+            bounds = record if thread == 0 else None
+            _write(otf2, writer, rows.to_dicts(), definitions, bounds)
 
 
 @dataclass
@@ -80,8 +89,12 @@ def _definitions(otf2: ModuleType, archive: Any, program: Program) -> _Definitio
         for thread in threads.get(rank, [0]):
             name = f"rank {rank}, thread {thread}" if thread else f"rank {rank}"
             definitions.locations[rank, thread] = writer.location(name, group=group)
-    for call, kind in timeline.select("call", "kind").unique("call").sort("call").iter_rows():
-        role = getattr(otf2.RegionRole, ROLES[kind])
+    roles = {
+        call: ROLES[kind]
+        for call, kind in timeline.select("call", "kind").unique("call").sort("call").iter_rows()
+    }
+    for call, name in {INIT: "FUNCTION", FINALIZE: "FUNCTION", **roles}.items():
+        role = getattr(otf2.RegionRole, name)
         definitions.regions[call] = writer.region(
             call, region_role=role, paradigm=otf2.Paradigm.MPI
         )
@@ -115,38 +128,69 @@ def _communicators(
         definitions.communicators[number] = writer.comm(names[number], group=group)
 
 
-def _write(otf2: ModuleType, writer: Any, rows: list[Row], definitions: _Definitions) -> None:
+def _write(
+    otf2: ModuleType, writer: Any, rows: list[Row], definitions: _Definitions, record: Rank | None
+) -> None:
     """The events of one thread, none earlier than the one before it."""
-    ended = dict[float, list[Row]]()
-    for row in rows:
-        if row["kind"] == "received" and is_begun_before(row["call"]):
-            ended.setdefault(row["end_s"], []).append(row)
+    requests = count()
+    ended = dict[float, list[tuple[int, Row]]]()
     now = 0
-    for row in rows:
-        if row["kind"] == "received" and is_begun_before(row["call"]):
-            continue
+    if record is not None:
+        now = _region(writer, definitions, INIT, (record.start_s, record.begin_s), 0)
+    for row, sent in _calls(rows):
         now = max(now, _ns(row["start_s"], definitions))
         end = max(now, _ns(row["end_s"], definitions))
         region = definitions.regions[row["call"]]
         writer.enter(now, region)
-        if row["kind"] == "sent":
-            _message(writer.mpi_send, now, row, definitions)
+        if sent is not None:
+            _message(writer.mpi_send, now, sent, definitions)
+        if row["kind"] == "received" and is_begun_before(row["call"]):
+            request = next(requests)
+            writer.mpi_irecv_request(now, request)
+            ended.setdefault(row["end_s"], []).append((request, row))
+            end = now
         elif row["kind"] == "received":
             _message(writer.mpi_recv, end, row, definitions)
         elif row["kind"] == "waiting":
-            for receive in ended.pop(row["end_s"], ()):
-                _message(writer.mpi_recv, end, receive, definitions)
+            for request, receive in ended.pop(row["end_s"], ()):
+                _message(writer.mpi_irecv, end, receive, definitions, request)
         elif row["kind"] == "collective":
             _collective(otf2, writer, (now, end), row, definitions)
         writer.leave(end, region)
         now = end
+    if record is not None:
+        _region(writer, definitions, FINALIZE, (record.end_s, record.end_s), now)
 
 
-def _message(write: Any, time_ns: int, row: Row, definitions: _Definitions) -> None:
+def _calls(rows: list[Row]) -> Iterator[tuple[Row, Row | None]]:
+    """Each call, with what it sends: a call that sends and receives has a row of each."""
+    sent_and_received = {
+        (row["call"], row["start_s"]): row
+        for row in rows
+        if row["kind"] == "sent" and row["call"] in BOTH_WAYS
+    }
+    for row in rows:
+        if row["kind"] == "sent" and row["call"] not in BOTH_WAYS:
+            yield row, row
+        elif row["kind"] != "sent":
+            yield row, sent_and_received.get((row["call"], row["start_s"]))
+
+
+def _region(
+    writer: Any, definitions: _Definitions, name: str, span_s: tuple[float, float], from_ns: int
+) -> int:
+    """A call without messages, not before a moment; returns its end."""
+    start, end = (max(from_ns, _ns(moment_s, definitions)) for moment_s in span_s)
+    writer.enter(start, definitions.regions[name])
+    writer.leave(end, definitions.regions[name])
+    return end
+
+
+def _message(write: Any, time_ns: int, row: Row, definitions: _Definitions, *request: int) -> None:
     """Write a message with a known partner; others are calls only."""
     if row["partner"] >= 0 and row["communicator"] in definitions.communicators:
         on = definitions.communicators[row["communicator"]]
-        write(time_ns, definitions.place(row), on, max(0, row["tag"]), row["size_bytes"])
+        write(time_ns, definitions.place(row), on, max(0, row["tag"]), row["size_bytes"], *request)
 
 
 def _collective(
@@ -160,7 +204,11 @@ def _collective(
         return
     root = definitions.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
     writer.mpi_collective_begin(span[0])
-    writer.mpi_collective_end(span[1], kind, on, root, row["size_bytes"], 0)
+    rank: int = row["rank"]
+    place = definitions.places.get((row["communicator"], rank), rank)
+    is_root, ranks = row["rank"] == row["partner"], len(on.group.members)
+    sizes_bytes = transferred_bytes(name, row["size_bytes"], ranks, place, is_root)
+    writer.mpi_collective_end(span[1], kind, on, root, *sizes_bytes)
 
 
 def _ns(time_s: float, definitions: _Definitions) -> int:

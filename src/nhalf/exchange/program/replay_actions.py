@@ -6,8 +6,8 @@ its choice of algorithms; others, and those of some ranks, are written as messag
 one communicator only. The format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez
 et al., 2011).
 
-At the end all ranks sleep for AFTERWARDS_S, which has to be subtracted: SimGrid 3.32 fails if a
-rank ends while its last message is under way.
+SimGrid 3.32 fails if a rank ends while its last message is under way. So at the end all ranks sleep
+for AFTERWARDS_S, which has to be subtracted, or meet in a barrier.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from nhalf.facts.program.schedule import (
 BYTE = 6
 SLEEP_MIN_S = 1e-9
 AFTERWARDS_S = 1000.0
+SLEEP, BARRIER = f"sleep {AFTERWARDS_S}", "barrier"
+"""What ranks do at the end."""
 SPLIT_BYTES = 2048
 """From this size on MPICH's allreduce divides the vector among the ranks."""
 
@@ -54,8 +56,10 @@ class _Numbers:
         return self._tags[whole]
 
 
-def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
-    """The actions of each rank.
+def replay_actions(
+    program: Program, computing_ratio: float = 1.0, afterwards: str = SLEEP
+) -> list[str]:
+    """The actions of each rank; `afterwards` is what it does at the end.
 
     Raises InputError without a timeline, and if a rank has several threads that communicate.
     """
@@ -68,17 +72,20 @@ def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
     if len({actor.rank for actor in actors}) < len(actors):
         raise InputError(
             f"in {program.path} several threads of a rank communicate",
-            "leave out --simgrid",
+            "of such a program the actions of a rank have no order",
         )
     paired, members, numbers = paired_messages(program), members_of(actors), _Numbers()
     texts = {
         actor.rank: "".join(
             f"{actor.rank} {line}\n"
-            for line in _lines(actor, computing_ratio, program.ranks, paired, members, numbers)
+            for line in (
+                *("init", *_lines(actor, computing_ratio, program.ranks, paired, members, numbers)),
+                *(afterwards, "finalize"),
+            )
         )
         for actor in actors
     }
-    empty = f"{{0}} init\n{{0}} sleep {AFTERWARDS_S}\n{{0}} finalize\n"
+    empty = f"{{0}} init\n{{0}} {afterwards}\n{{0}} finalize\n"
     return [texts.get(rank, empty.format(rank)) for rank in range(program.ranks)]
 
 
@@ -90,7 +97,6 @@ def _lines(
     members: dict[int, list[int]],
     numbers: _Numbers,
 ) -> Iterator[str]:
-    yield "init"
     yield from _sleep(actor.begin_s)
     sent = []
     for step in actor.steps:
@@ -109,8 +115,6 @@ def _lines(
     for message in sent:
         yield _wait(message, numbers)
     yield from _sleep(actor.after_s * computing_ratio)
-    yield from _sleep(AFTERWARDS_S)
-    yield "finalize"
 
 
 def _sleep(time_s: float) -> Iterator[str]:

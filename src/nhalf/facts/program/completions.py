@@ -112,7 +112,11 @@ def completed_receives(calls: Calls) -> Completed:
     waits = sorted(calls.places(lambda form: form.of_kind == "waiting"), key=end_s.__getitem__)
     index = 0
     for place in received:
-        while index < len(waits) and end_s[waits[index]] < end_s[place] - _EARLY_S:
+        while index < len(waits) and (
+            end_s[waits[index]] < end_s[place] - _EARLY_S
+            # In virtual time a wait may end at the very moment at which a receive begins and ends.
+            or (waits[index] < place and end_s[waits[index]] <= end_s[place])
+        ):
             index += 1
         if index == len(waits):
             break

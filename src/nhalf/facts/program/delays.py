@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.facts.fact import fact
+from nhalf.facts.program.disturbance import NOBODY, queued
 from nhalf.facts.program.own_time import own_times
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.waits import waits
@@ -27,10 +28,12 @@ Charge = tuple[float, float, int]
 
 @fact
 def delays(program: Program) -> pl.DataFrame:
-    """The waiting that each rank caused: columns `rank`, `computing_s` and `in_mpi_s` (what it did
-    meanwhile), and `waiting_s`, their sum; the most first.
+    """The waiting that each rank caused: columns `rank`, `computing_s`, `in_mpi_s` and `taken_s`
+    (what it did meanwhile: others had its processor for the last), and `waiting_s`, their sum; the
+    most first.
     """
     charges = _Sweep(program.ranks).run(waits(program))
+    between_calls, in_calls = queued(program, in_call=False), queued(program, in_call=True)
     rows = []
     for rank, own in own_times(program).items():
         spans = np.array(charges.get(rank, ()), float).reshape(-1, 3)
@@ -40,11 +43,22 @@ def delays(program: Program) -> pl.DataFrame:
         in_mpi_s += np.clip(own.begin_s - spans[:, 0], 0.0, whole_s)
         caused_s = float(whole_s @ spans[:, 2])
         caused_in_mpi_s = float(in_mpi_s @ spans[:, 2])
-        rows.append((rank, caused_s - caused_in_mpi_s, caused_in_mpi_s, caused_s))
+        computing_s = caused_s - caused_in_mpi_s
+        computing_taken_s, in_mpi_taken_s = (
+            min(most_s, float(spent.parts_s(spans[:, 0], spans[:, 1]) @ spans[:, 2]))
+            for spent, most_s in (
+                (between_calls.get(rank, NOBODY), computing_s),
+                (in_calls.get(rank, NOBODY), caused_in_mpi_s),
+            )
+        )
+        taken_s = computing_taken_s + in_mpi_taken_s
+        own_s = (computing_s - computing_taken_s, caused_in_mpi_s - in_mpi_taken_s)
+        rows.append((rank, *own_s, taken_s, caused_s))
     schema = {
         "rank": pl.Int32(),
         "computing_s": pl.Float64(),
         "in_mpi_s": pl.Float64(),
+        "taken_s": pl.Float64(),
         "waiting_s": pl.Float64(),
     }
     frame = pl.DataFrame(rows, schema, orient="row")

@@ -16,6 +16,7 @@ from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor, schedule
+from nhalf.facts.program.spans import amounts_until_s
 from nhalf.facts.program.time_in_mpi import time_by_rank
 
 
@@ -39,22 +40,23 @@ class OwnTime:
 
     def in_mpi_until_s(self, moments_s: Floats) -> Floats:
         """The time in MPI from the begin to each moment."""
-        edges_s = np.column_stack([self.starts_s, self.ends_s]).ravel()
-        before_s = np.concatenate([[0.0], np.cumsum(self.ends_s - self.starts_s)])
-        sums_s = np.column_stack([before_s[:-1], before_s[1:]]).ravel()
-        if not len(edges_s):
-            return np.zeros(len(moments_s))
-        until_s: Floats = np.interp(moments_s, edges_s, sums_s)
-        return until_s
+        times_s = self.ends_s - self.starts_s
+        return amounts_until_s(self.starts_s, self.ends_s, times_s, moments_s)
 
     def calls_between(self, from_s: float, to_s: float) -> list[tuple[str, float]]:
         """The calls in a span of time, with their part of it."""
+        spans = self.spans_between(from_s, to_s)
+        return [(call, end_s - begin_s) for call, begin_s, end_s in spans]
+
+    def spans_between(self, from_s: float, to_s: float) -> list[tuple[str, float, float]]:
+        """The calls in a span of time, with the begin and the end of their part of it."""
         first = int(np.searchsorted(self.ends_s, from_s, side="right"))
         last = int(np.searchsorted(self.starts_s, to_s, side="left"))
         return [
             (
                 self.call[place],
-                min(to_s, float(self.ends_s[place])) - max(from_s, float(self.starts_s[place])),
+                max(from_s, float(self.starts_s[place])),
+                min(to_s, float(self.ends_s[place])),
             )
             for place in range(first, last)
         ]

@@ -8,13 +8,22 @@ that are decorated with `fact`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from nhalf.facts.fact import fact
-from nhalf.measure.traced.tables import PROC_NULL, Trace, open_trace
+from nhalf.measure.traced.tables import (
+    CALL_SITES,
+    MAY_LACK,
+    OFF_PROCESSOR,
+    PROC_NULL,
+    SCHEDULE,
+    SITES,
+    Trace,
+    open_trace,
+)
 
 
 @dataclass(frozen=True)
@@ -27,12 +36,15 @@ class Program:
     bins: pl.DataFrame
     timeline: pl.DataFrame
     communicators: pl.DataFrame
+    sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SITES))
+    call_sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CALL_SITES))
+    off_processor: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OFF_PROCESSOR))
 
     @classmethod
     def open(cls, path: Path) -> Program:
         """A trace from its folder; raises InputError if it is not a trace or is damaged."""
         folder = open_trace(path)
-        names = ("calls", "bins", "timeline", "communicators")
+        names = ("calls", "bins", "timeline", "communicators", *MAY_LACK[1:])
         return cls(folder.path, folder.trace, *(folder.rows(name) for name in names))
 
     @property
@@ -50,6 +62,11 @@ class Program:
         """The command as typed, except for the launcher's folder; '' if unknown."""
         words = self.trace.command
         return " ".join([Path(words[0]).name, *words[1:]]) if words else ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its calls have times: those of a schedule do not."""
+        return self.trace.detail != SCHEDULE
 
     @property
     @fact

@@ -38,7 +38,7 @@ _ORDER = {"sent": 0, "received": 1, "collective": 2, "one-sided": 3, "waiting": 
 SHORT_S = 2e-6
 """A wait that takes longer has waited."""
 ALWAYS_WAITS = ("MPI_Ssend", "MPI_Issend", "MPI_Ssend_init")
-_BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
+BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 _HAS_MESSAGE = pl.col("kind").is_in(["sent", "received"]) & (pl.col("partner") >= 0)
 MESSAGE_KEYS = ("source", "target", "communicator", "tag", "number")
@@ -132,7 +132,7 @@ class Actor:
         form, before = self.form_at(place), self.form_at(place - 1)
         if place == 0 or (before.kind, form.kind) != (SEND, RECEIVE):
             return []
-        return [place - 1] if form.call in _BOTH_WAYS and before.call in _BOTH_WAYS else []
+        return [place - 1] if form.call in BOTH_WAYS and before.call in BOTH_WAYS else []
 
     def operations_of(self, place: int) -> list[int]:
         """The places of the operations that a step completes."""

@@ -65,14 +65,14 @@ def points_of(run: Run, library: str = "") -> list[dict[str, Any]]:
     `library` selects those of one library, or of a transport without one.
     """
     measurements = run.measurements()
-    measurements = measurements.filter(_is_of(library)) if library else measurements
+    measurements = measurements.filter(is_of(library)) if library else measurements
     points = measurements.select(*_CURVE, "bytes").unique()
     return (
         points.group_by(_CURVE).agg(sizes=pl.col("bytes").sort()).sort(_CURVE).collect().to_dicts()
     )
 
 
-def _is_of(library: str) -> pl.Expr:
+def is_of(library: str) -> pl.Expr:
     """Whether a row is of a library, or of a transport without one."""
     return pl.col("mpi").eq(library) | (pl.col("mpi").eq("") & pl.col("transport").eq(library))
 
@@ -86,7 +86,7 @@ def _of_library(plan: Plan, request: Measuring, former: Run, library: str) -> Pl
         )
     if len(words(request.mpi)) > 1:
         raise InputError(f"{library} is compared with one library", "name one with --mpi")
-    rows = former.measurements().filter(_is_of(library)).select("mpi", "transport").unique()
+    rows = former.measurements().filter(is_of(library)).select("mpi", "transport").unique()
     measured = rows.collect()
     return msgspec.structs.replace(
         plan,

@@ -13,11 +13,13 @@ import polars as pl
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import replacing
 from nhalf.measure.traced import layout
+from nhalf.measure.traced.call_sites import CallSites
 from nhalf.measure.traced.layout import ProcessFile, process_file
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.reading import Process, on_clocks_of_hosts
 from nhalf.measure.traced.reasons import reason
 from nhalf.measure.traced.start import RANKS, STARTED, Started
+from nhalf.measure.traced.symbols import Names
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
 from nhalf.mpi.discover import libraries
 
@@ -26,6 +28,7 @@ LOST = {
     layout.PARTNERS_JOINED: "more partners than fit: some are joined",
     layout.TIMELINE_CUT: "the timeline is cut off: it could not be written further",
     layout.DISK_FULL: "a file could not grow (full disk or file limit): some calls lack details",
+    layout.SITES_JOINED: "more places that call MPI than fit: some are not known",
 }
 
 
@@ -106,14 +109,18 @@ def _began_ns(files: list[ProcessFile]) -> int:
 
 def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:
     members = Members([process.file for process in processes])
+    sites = CallSites((process.file, process.threads) for process in processes)
     shift = max(thread.shift for process in processes for thread in process.threads)
     tables = {
         "calls": pl.concat([process.calls(members) for process in processes]),
         "bins": pl.concat([process.bins(shift) for process in processes]),
         "communicators": members.table(),
+        "sites": sites.table(Names()),
+        "call_sites": pl.concat([process.call_sites(sites) for process in processes]),
     }
     if detail == "timeline":
-        tables["timeline"] = pl.concat([process.timeline(members) for process in processes])
+        tables["timeline"] = pl.concat([process.timeline(members, sites) for process in processes])
+        tables["off_processor"] = pl.concat([process.off_processor() for process in processes])
     for name, table in tables.items():
         path = folder / f"{name}.parquet"
         try:
@@ -150,6 +157,7 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
             end_s=process.end_s,
             finished=process.file.finished,
             ready_s=process.ready_s(began.begin_ns),
+            **process.off_processor_s(),
         )
         for process in processes
     ]
@@ -192,7 +200,7 @@ def _lost(processes: list[Process]) -> list[str]:
         process.file.rank: process.timeline_lacks for process in processes if process.timeline_lacks
     }
     texts = [
-        f"the timeline of rank {rank} lacks {number} calls: its file is cut off"
+        f"the timeline of rank {rank} lacks {number} records: its file is cut off"
         for rank, number in lacks.items()
     ]
     unkept = {name for process in processes for name in process.file.lost}

@@ -13,13 +13,18 @@ import numpy as np
 from nhalf.base.errors import InputError
 from nhalf.measure.traced.virtual_machine import TracedMachine
 
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 MAGIC = b"NHALFTRC"
 HEAD_BYTES = 4096
 SPANS = 256
 KINDS = 5
+AT_SITE, OFF_PROCESSOR = 5, 6
+"""Kinds of what is no call: the calls of a site, and time that a thread was off its processor."""
+SITES = 1024
+SITES_SINCE = 3
+"""The first version of files that have call sites, and time off the processor."""
 REMEDY = "trace the program again"
-SIZES_ROUNDED, PARTNERS_JOINED, TIMELINE_CUT, DISK_FULL = 1, 2, 4, 8
+SIZES_ROUNDED, PARTNERS_JOINED, TIMELINE_CUT, DISK_FULL, SITES_JOINED = 1, 2, 4, 8, 16
 
 HEAD = np.dtype(
     [
@@ -36,10 +41,13 @@ HEAD = np.dtype(
         ("finished", "<u4"),
         ("spans_active", "<u4"),
         ("spans_shift", "<u4", 2),
-        ("unused", "<u4"),
+        ("sites", "<u4"),
         ("spans_begin", "<u8"),
         ("begin_steady_ns", "<u8"),
         ("last_steady_ns", "<u8"),
+        ("used_ns", "<u8"),
+        ("off_ns", "<u8", 2),
+        ("queued_ns", "<u8", 2),
     ]
 )
 SPAN = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("time", "<u8")])
@@ -65,13 +73,18 @@ RECORD = np.dtype(
         ("size_bytes", "<i8"),
         ("call", "<u2"),
         ("kind", "<u2"),
-        ("communicator", "<u4"),
+        ("communicator", "<u2"),
+        ("site", "<u2"),
         ("partner", "<i4"),
         ("tag", "<i4"),
     ]
 )
 SPANS_BYTES = SPANS * KINDS * SPAN.itemsize
-CELLS_AT = HEAD_BYTES + 2 * SPANS_BYTES
+SITES_AT = HEAD_BYTES + 2 * SPANS_BYTES
+SITE_BYTES = 8
+
+
+Records = np.ndarray[Any, np.dtype[np.void]]
 
 
 class ThreadFile:
@@ -83,7 +96,7 @@ class ThreadFile:
             content = path.read_bytes()
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}", REMEDY) from error
-        if len(content) < CELLS_AT or content[: len(MAGIC)] != MAGIC:
+        if len(content) < SITES_AT or content[: len(MAGIC)] != MAGIC:
             raise InputError(f"{path} is cut off or damaged", REMEDY)
         self.head = np.frombuffer(content, HEAD, 1)[0]
         if int(self.head["version"]) not in VERSIONS:
@@ -92,18 +105,40 @@ class ThreadFile:
                 "collect it with the nhalf that wrote it",
             )
         cells = int(self.head["cells"])
-        if len(content) < CELLS_AT + cells * CELL.itemsize:
+        cells_at = SITES_AT + (SITES * SITE_BYTES if self.has_sites else 0)
+        if len(content) < cells_at + cells * CELL.itemsize:
             raise InputError(f"{path} is cut off: it lacks some of its {cells} cells", REMEDY)
-        self.cells = np.frombuffer(content, CELL, cells, CELLS_AT)
+        all_cells = np.frombuffer(content, CELL, cells, cells_at)
+        is_site = (all_cells["call_and_kind"] & 15) == AT_SITE
+        self.cells, self.cells_at_sites = all_cells[~is_site], all_cells[is_site]
+        sites = min(int(self.head["sites"]), SITES) if self.has_sites else 0
+        self.sites = np.frombuffer(content, "<u8", sites, SITES_AT)
         active = int(self.head["spans_active"]) & 1
         at = HEAD_BYTES + active * SPANS_BYTES
         self.shift = int(self.head["spans_shift"][active])
         self.spans = np.frombuffer(content, SPAN, SPANS * KINDS, at).reshape(SPANS, KINDS)
 
-    def timeline(self) -> np.ndarray[Any, np.dtype[np.void]]:
+    @property
+    def has_sites(self) -> bool:
+        """Whether call sites and time off the processor were recorded."""
+        return int(self.head["version"]) >= SITES_SINCE
+
+    def timeline(self) -> Records:
         """Return every complete call; empty without a timeline."""
+        return self._records(is_off_processor=False)
+
+    def off_processor(self) -> Records:
+        """Return the spans of time that it was off its processor; empty without a timeline."""
+        return self._records(is_off_processor=True)
+
+    def _records(self, is_off_processor: bool) -> Records:
         whole = int(self.head["timeline_records"]) - self.timeline_lacks
-        return np.fromfile(self.timeline_path, RECORD, whole) if whole > 0 else np.empty(0, RECORD)
+        if whole <= 0:
+            return np.empty(0, RECORD)
+        records = np.fromfile(self.timeline_path, RECORD, whole)
+        is_chosen = (records["kind"] == OFF_PROCESSOR) == is_off_processor
+        chosen: Records = records[is_chosen]
+        return chosen
 
     @property
     def timeline_lacks(self) -> int:
@@ -133,7 +168,7 @@ class ProcessFile(msgspec.Struct):
 
     `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds. `lost`
     names what it had no memory to record, `others` are MPI libraries that it has loaded besides the
-    traced one.
+    traced one. `modules` are the files that call sites are in, by number.
     """
 
     path: str
@@ -150,6 +185,7 @@ class ProcessFile(msgspec.Struct):
     lost: list[str] = []
     others: str = ""
     virtual: TracedMachine | None = None
+    modules: dict[int, str] = {}
 
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""
@@ -186,6 +222,8 @@ def process_file(path: Path) -> ProcessFile | None:
                 process.finished = True
             elif "lost" in note:
                 process.lost.append(str(note["lost"]))
+            elif "module" in note:
+                process.modules[int(note["module"])] = str(note["path"])
             elif "others" in note:
                 process.others = str(note["others"])
     except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:

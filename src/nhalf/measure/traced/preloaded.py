@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,11 +12,11 @@ from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.discover import find, libraries, newest
+from nhalf.mpi.launched import libraries_of_launcher
 from nhalf.mpi.preload import Preloaded, abi_library, own_library
 from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
 
 TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
-LAUNCHERS = ("mpiexec", "mpirun", "prterun", "orterun")
 NAME, TRY = "nhalf", "try"
 TRIED_WITH = "mpich"
 """What `nhalf try` takes where none is named."""
@@ -45,7 +44,8 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     pass calls on. Raises MissingError if there is none.
     """
     installed = libraries()
-    chosen = _of_trial(command) or _of_launcher(command, installed) or newest(installed)
+    chosen = library_of_trial(command) or libraries_of_launcher(command[0], installed)
+    chosen = chosen or newest(installed)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     linked = kinds_of_handles(command)
@@ -90,7 +90,7 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _of_trial(command: Sequence[str]) -> list[Library]:
+def library_of_trial(command: Sequence[str]) -> list[Library]:
     """The library of `nhalf try`, if that is the command. Raises InputError if there is none."""
     words = list(command)
     if "--" in words:
@@ -103,21 +103,6 @@ def _of_trial(command: Sequence[str]) -> list[Library]:
     library_names = [word.partition("=")[2] for word in options if word.startswith("--mpi=")]
     library_names += [value for word, value in pairwise(options) if word == "--mpi"]
     return [find(library_names[-1] if library_names else TRIED_WITH)]
-
-
-def _of_launcher(command: Sequence[str], installed: Sequence[Library]) -> list[Library]:
-    """Return the libraries whose launcher a command is; empty if it is none.
-
-    A library may have several launchers, and several libraries may have theirs in one folder.
-    """
-    program = shutil.which(command[0])
-    if program is None or not Path(command[0]).name.startswith(LAUNCHERS):
-        return []
-    path = Path(program).resolve()
-    folders = {path.parent, Path(program).parent.resolve()}
-    launchers = [(library, library.mpiexec.resolve()) for library in installed if library.mpiexec]
-    same_file = [library for library, own in launchers if own == path]
-    return same_file[:1] or [library for library, own in launchers if own.parent in folders]
 
 
 def kinds_of_handles(command: Sequence[str]) -> set[bytes]:

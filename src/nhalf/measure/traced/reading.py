@@ -13,10 +13,13 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.measure.traced.call_sites import CallSites
 from nhalf.measure.traced.clocks import VIRTUAL, Clock, agrees, clock_of
 from nhalf.measure.traced.layout import REMEDY, ProcessFile, ThreadFile
 from nhalf.measure.traced.members import Members
-from nhalf.measure.traced.tables import BINS, CALLS, KINDS, TIMELINE
+from nhalf.measure.traced.tables import BINS, CALL_SITES, CALLS, KINDS, OFF_PROCESSOR, TIMELINE
+
+NS_S = 1e-9
 
 
 @dataclass(frozen=True)
@@ -132,14 +135,68 @@ class Process:
         }
         return _frame(columns, self.file.rank, thread, BINS)
 
-    def timeline(self, members: Members) -> pl.DataFrame:
+    def call_sites(self, sites: CallSites) -> pl.DataFrame:
+        """Return the rows of the table of calls by site."""
+        return pl.concat(
+            [pl.DataFrame(schema=CALL_SITES)]
+            + [self._call_sites(thread, sites) for thread in self.threads]
+        )
+
+    def _call_sites(self, thread: ThreadFile, sites: CallSites) -> pl.DataFrame:
+        cells = thread.cells_at_sites[thread.cells_at_sites["count"] > 0]
+        # Where there were more than fit, several have none.
+        local = np.maximum(cells["partner"], 0)
+        columns = {
+            "call": self._names(thread.path, cells["call_and_kind"] >> 4),
+            "site": sites.numbered(self.file, thread, local),
+            "size_bytes": cells["size_bytes"],
+            "count": cells["count"],
+            "bytes": cells["bytes"],
+            "time_s": cells["time"] * self.clock.tick_s,
+            "waiting_s": cells["waiting"] * self.clock.tick_s,
+        }
+        return _frame(columns, self.file.rank, thread, CALL_SITES)
+
+    def off_processor(self) -> pl.DataFrame:
+        """Return the rows of the table of time off the processor."""
+        return pl.concat(
+            [pl.DataFrame(schema=OFF_PROCESSOR)]
+            + [self._off_processor(thread) for thread in self.threads]
+        )
+
+    def _off_processor(self, thread: ThreadFile) -> pl.DataFrame:
+        records = thread.off_processor()
+        columns = {
+            "start_s": self.clock.seconds(records["begin"]),
+            "end_s": self.clock.seconds(records["end"]),
+            "in_call": records["call"] > 0,
+            "off_s": records["size_bytes"] * NS_S,
+            "queued_s": records["waiting"] * NS_S,
+        }
+        return _frame(columns, self.file.rank, thread, OFF_PROCESSOR)
+
+    def off_processor_s(self) -> dict[str, float]:
+        """Return the fields of Rank about its first thread's time off the processor, if known."""
+        thread = self.threads[0]
+        if not thread.has_sites or self.file.virtual is not None:
+            return {}
+        between, within = 0, 1
+        fields = {
+            "off_s": thread.head["off_ns"][between],
+            "queued_s": thread.head["queued_ns"][between],
+            "in_calls_off_s": thread.head["off_ns"][within],
+            "in_calls_queued_s": thread.head["queued_ns"][within],
+        }
+        return {name: float(nanoseconds) * NS_S for name, nanoseconds in fields.items()}
+
+    def timeline(self, members: Members, sites: CallSites) -> pl.DataFrame:
         """Return the rows of the timeline, in order of start within a thread."""
         return pl.concat(
             [pl.DataFrame(schema=TIMELINE)]
-            + [self._timeline(thread, members) for thread in self.threads]
+            + [self._timeline(thread, members, sites) for thread in self.threads]
         )
 
-    def _timeline(self, thread: ThreadFile, members: Members) -> pl.DataFrame:
+    def _timeline(self, thread: ThreadFile, members: Members, sites: CallSites) -> pl.DataFrame:
         records = thread.timeline()
         columns = {
             **self._subjects(thread.timeline_path, records["call"], records["kind"]),
@@ -150,17 +207,24 @@ class Process:
             "start_s": self.clock.seconds(records["begin"]),
             "end_s": self.clock.seconds(records["end"]),
             "waiting_s": records["waiting"] * self.clock.tick_s,
+            "site": sites.numbered(self.file, thread, records["site"]),
         }
         return _frame(columns, self.file.rank, thread, TIMELINE).sort("start_s")
 
     def _subjects(self, path: Path, call: Any, kind: Any) -> dict[str, Any]:
-        call_count = len(self.file.calls)
-        if len(call) and (int(call.max()) >= call_count or int(kind.max()) >= len(KINDS)):
-            raise InputError(f"{path} is damaged: it names calls that there are not", REMEDY)
-        return {
-            "call": np.array(self.file.calls, object)[call],
-            "kind": np.array(KINDS, object)[kind],
-        }
+        names = self._names(path, call)
+        if len(kind) and int(kind.max()) >= len(KINDS):
+            raise _damaged(path)
+        return {"call": names, "kind": np.array(KINDS, object)[kind]}
+
+    def _names(self, path: Path, call: Any) -> Any:
+        if len(call) and int(call.max()) >= len(self.file.calls):
+            raise _damaged(path)
+        return np.array(self.file.calls, object)[call]
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path} is damaged: it names calls that there are not", REMEDY)
 
 
 def on_clocks_of_hosts(processes: Sequence[Process], begin_ns: int) -> list[Process]:

@@ -16,6 +16,8 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes
+from nhalf.measure.traced.injection import VARIABLE as INJECTED
+from nhalf.measure.traced.injection import Injection
 from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import DESCRIPTION
 from nhalf.measure.traced.virtual_machine import refuse_inside
@@ -26,6 +28,7 @@ STARTED = "started.json"
 DETAILS = ("counts", "timeline")
 PRELOAD = "LD_PRELOAD"
 REMEDY = "give the command after --"
+NOTHING = Injection()
 _OPTIONS = ("-env", "-genv", "--env")
 
 
@@ -42,8 +45,9 @@ class Started(msgspec.Struct):
     lacking: list[str] = []
 
 
-def start(command: Sequence[str], folder: Path, detail: str) -> int:
-    """Run a command with its ranks writing below a folder; return its exit code.
+def start(command: Sequence[str], folder: Path, detail: str, injection: Injection = NOTHING) -> int:
+    """Run a command with its ranks writing below a folder; return its exit code. What is injected
+    makes it slower.
 
     Raises InputError for a folder that already holds a trace or a command that does not exist,
     MissingError if no library can trace it or the folder cannot be made.
@@ -67,6 +71,8 @@ def start(command: Sequence[str], folder: Path, detail: str) -> int:
         "NHALF_TRACE_DETAIL": detail,
         "NHALF_TRACE_BEGIN_NS": str(began.begin_ns),
     }
+    if injection.added:
+        variables[INJECTED] = injection.variable()
     return _run(with_preload(command, loaded), variables)
 
 

@@ -23,6 +23,9 @@ VERSION = 1
 
 DESCRIPTION = "trace.json"
 
+SCHEDULE = "schedule"
+"""The detail of a program that another tool wrote down without the times of its calls."""
+
 PROC_NULL = -1
 """The partner of a message to or from MPI_PROC_NULL."""
 NO_PARTNER = -2
@@ -85,9 +88,11 @@ TIMELINE: dict[str, pl.DataType] = {
     "start_s": pl.Float64(),
     "end_s": pl.Float64(),
     "waiting_s": pl.Float64(),
+    "site": pl.Int32(),
 }
 """One row is one call, in order of start within a thread. A receive that was begun before starts
-where it was begun and ends with the wait that completed it."""
+where it was begun and ends with the wait that completed it. `site` is that of SITES, -1 where it is
+not known."""
 
 COMMUNICATORS: dict[str, pl.DataType] = {
     "communicator": pl.Int32(),
@@ -99,19 +104,66 @@ COMMUNICATORS: dict[str, pl.DataType] = {
 MPI_COMM_WORLD; others are numbered in the order of their creation. Of one between two groups both
 are members, the group with the lowest rank first."""
 
+SITES: dict[str, pl.DataType] = {
+    "site": pl.Int32(),
+    "module": pl.String(),
+    "offset": pl.Int64(),
+    "function": pl.String(),
+    "file": pl.String(),
+    "line": pl.Int32(),
+}
+"""One row is one place in the program that calls MPI: the file of the program or library, and the
+address there that the call returns to. `function` and `file` are '' and `line` is 0 where they are
+not known."""
+
+CALL_SITES: dict[str, pl.DataType] = {
+    "rank": pl.Int32(),
+    "thread": pl.Int32(),
+    "site": pl.Int32(),
+    "call": pl.String(),
+    "size_bytes": pl.Int64(),
+    "count": pl.Int64(),
+    "bytes": pl.Int64(),
+    "time_s": pl.Float64(),
+    "waiting_s": pl.Float64(),
+}
+"""One row is one thread's calls of one name and size at one place, with the columns of CALLS."""
+
+OFF_PROCESSOR: dict[str, pl.DataType] = {
+    "rank": pl.Int32(),
+    "thread": pl.Int32(),
+    "start_s": pl.Float64(),
+    "end_s": pl.Float64(),
+    "in_call": pl.Boolean(),
+    "off_s": pl.Float64(),
+    "queued_s": pl.Float64(),
+}
+"""One row is a span of time between two calls, or of a call, in which the thread was off its
+processor for `off_s`; for `queued_s` of them it could have run, but others had the processor. What
+remains it slept, or the machine stood."""
+
 TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
     "calls": CALLS,
     "bins": BINS,
     "timeline": TIMELINE,
     "communicators": COMMUNICATORS,
+    "sites": SITES,
+    "call_sites": CALL_SITES,
+    "off_processor": OFF_PROCESSOR,
 }
+MAY_LACK = ("timeline", "sites", "call_sites", "off_processor")
+"""Tables that not every trace has."""
+ADDED: Mapping[str, object] = {"site": -1}
+"""Columns that older traces lack, with what stands for them."""
 
 
 class Rank(msgspec.Struct):
     """Where and when a rank ran, from the call of MPI_Init to that of MPI_Finalize.
 
     `finished` is whether it reached the latter; `ready_s` is when MPI_Init returned, None if
-    unknown.
+    unknown. `off_s` is how long its first thread was off the processor between calls, and
+    `queued_s` how long of that others had it; `in_calls_off_s` and `in_calls_queued_s` are the same
+    within calls. None where processor time was not recorded.
     """
 
     rank: int
@@ -121,6 +173,10 @@ class Rank(msgspec.Struct):
     end_s: float
     finished: bool
     ready_s: float | None = None
+    off_s: float | None = None
+    queued_s: float | None = None
+    in_calls_off_s: float | None = None
+    in_calls_queued_s: float | None = None
 
     @property
     def begin_s(self) -> float:
@@ -158,24 +214,26 @@ class TraceFolder:
     trace: Trace
 
     def table(self, name: str) -> pl.LazyFrame:
-        """Return one of TABLES; the timeline is empty if it was not recorded.
+        """Return one of TABLES; one that may lack is empty if it was not recorded.
 
         Raises InputError if the file is missing or damaged.
         """
         path = self.path / f"{name}.parquet"
         columns = TABLES[name]
-        if name == "timeline" and not path.exists():
+        if name in MAY_LACK and not path.exists():
             return pl.LazyFrame(schema=columns)
         try:
             schema = pl.read_parquet_schema(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is damaged or missing", "trace the program again") from error
+        lacking = [column for column in ADDED if column in columns and column not in schema]
         for column, kind in columns.items():
-            if schema.get(column) != kind:
+            if column not in lacking and schema.get(column) != kind:
                 raise InputError(
                     f"{path} has no column {column} of type {kind}", "trace the program again"
                 )
-        return pl.scan_parquet(path).select(*columns)
+        constants = [pl.lit(ADDED[column], columns[column]).alias(column) for column in lacking]
+        return pl.scan_parquet(path).with_columns(constants).select(*columns)
 
     def rows(self, name: str) -> pl.DataFrame:
         """Return one of TABLES in memory. Raises InputError if the file is damaged."""

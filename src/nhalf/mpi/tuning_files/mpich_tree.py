@@ -4,6 +4,10 @@
 It consists of nested objects whose keys are tests, tried in their order; the first that holds is
 entered and never left again, so that every object must end with a test that always holds. Leaves
 are `algorithm=NAME`.
+
+`comm_size<N` has two meanings (MPICH 4 and 5, csel.c): tests of the communicator at the head of a
+branch are decided with the communicator, where it means what it says; behind the first test of a
+call it also holds for N ranks. Written is `comm_size<=N`, which has one.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ _TEST = re.compile(
     r"|count(<=\d+|<pow2|=any)|comm_hierarchy=(parent|node_roots|node|flat|any)"
     r"|is_\w+=(yes|no)|comm_avg_ppn(<=|<)\d+|comm_avg_ppn=any"
 )
+_BELOW = re.compile(r"comm_size<(\d+)")
 _LEAF = re.compile(r"algorithm=\w+|composition=\w+")
 _ENDS = re.compile(r"(\w+)=any|comm_type=inter")
 
@@ -106,15 +111,36 @@ def _with_tests_first(
 ) -> Tree:
     """A branch with tests for ranks and sizes before its own."""
     if "is_sendbuf_inplace=no" in old:
-        inner = _with_tests_first(old["is_sendbuf_inplace=no"], rules, operation, known_names)
+        behind = old["is_sendbuf_inplace=no"]
+        inner = _tests(behind, behind, rules, operation, known_names)
         return {**old, "is_sendbuf_inplace=no": inner}
+    return _tests(old, _behind_a_call(old), rules, operation, known_names)
+
+
+def _tests(
+    old: Tree, behind: Tree, rules: Sequence[Rule], operation: str, known_names: set[str]
+) -> Tree:
+    """Tests for ranks and sizes; `behind` is the previous branch for behind tests of the call."""
     blocks = blocks_of(rules, operation)
     tests: Tree = {}
     for number, (ranks, steps) in enumerate(blocks):
         last = number + 1 == len(blocks)
-        test = "comm_size=any" if last else f"comm_size<{blocks[number + 1][0]}"
-        tests[test] = _size_tests(old, operation, (ranks, steps), known_names)
+        test = "comm_size=any" if last else f"comm_size<={blocks[number + 1][0] - 1}"
+        is_old = len(steps) == 1 and steps[0][1] == NATIVE
+        tests[test] = old if is_old else _size_tests(behind, operation, (ranks, steps), known_names)
     return tests
+
+
+def _behind_a_call(branch: Tree) -> Tree:
+    """A branch so that it means behind a test of the call what it means at the head."""
+    parts: Tree = {}
+    is_decided = True
+    for test, inner in branch.items():
+        is_decided = is_decided and test.startswith(("comm_", "is_node_consecutive"))
+        match = _BELOW.fullmatch(test) if is_decided else None
+        name = f"comm_size<={int(match[1]) - 1}" if match else test
+        parts[name] = _behind_a_call(inner) if is_decided else inner
+    return parts
 
 
 def _size_tests(old: Tree, operation: str, block: tuple[int, Steps], known_names: set[str]) -> Tree:

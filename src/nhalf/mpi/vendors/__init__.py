@@ -20,6 +20,7 @@ from nhalf.base import plugins
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.job import Launcher
+from nhalf.mpi.switch import Switch
 from nhalf.mpi.tuner import Tuner
 
 PACKAGE = "nhalf.mpi.vendors"
@@ -75,6 +76,15 @@ class Vendor(Launcher):
     folders: ClassVar[tuple[str, ...]] = ()
     """Folders of shared objects below the prefix, in addition to lib and lib64."""
 
+    settings: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of the variables that set the library."""
+
+    needed_settings: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of those among them without which it may not start."""
+
+    parameter_prefix: ClassVar[str] = ""
+    """What stands before the name of one of the library's parameters in the environment."""
+
     daemon_ranks_max: ClassVar[int] = 0
     """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""
 
@@ -119,6 +129,10 @@ class Vendor(Launcher):
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The eager limits that the library itself names: bytes by parameter; empty if unknown."""
         return {}
+
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """The settings of the library that may make a program faster."""
+        return ()
 
     def over_provider(
         self, library: Library, provider: str, installed: Sequence[Library]

@@ -31,6 +31,8 @@ class Cray(Hydra):
 
     title: ClassVar[str] = "Cray MPICH"
     linked_as: ClassVar[str] = "libmpi_"
+    settings: ClassVar[tuple[str, ...]] = ("MPICH_",)
+    needed_settings: ClassVar[tuple[str, ...]] = ("MPICH_VERSION", "MPICH_DIR", "MPICH_ENV")
     pmi: ClassVar[tuple[str, ...]] = ("cray_shasta",)
 
     def version_in(self, text: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
+"""Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m;…"`.
 
-Sizes l to m are those of a message, ranks p to q those of the communicator. The library reports the
+Sizes l to m are those of a message (tuning_files/intel_conditions.py). The library reports the
 number of presets of an operation (`impi_info -v`), not their meaning; since 2021.13 they are not
 the algorithms of its older manuals. A preset is therefore called by its number.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes.util
 import functools
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -20,11 +19,14 @@ from typing import ClassVar
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.affected import ALL
+from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
+from nhalf.mpi.switch import Switch
 from nhalf.mpi.tuner import Tuner
-from nhalf.mpi.tuning_files.steps import call_of, steps_of
+from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
+from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors import Wheel
 
@@ -36,9 +38,44 @@ OPERATIONS = (
 )
 LIBFABRIC = "libfabric.so.1"
 CLIENT = "I_MPI_PMI_LIBRARY"
-BYTES_MAX = 2**31 - 1
-RANKS_MAX = 2**31 - 1
-_PART = re.compile(r"(\d+)(?::(\d+)-(\d+))?(?:@(\d+)-(\d+))?")
+HOW = "source this file before mpiexec; sizes are for every number of ranks, 0 is the basic choice"
+SWITCHES = (
+    Switch(
+        "shared memory alone",
+        "messages within the host go through shared memory, nothing over libfabric",
+        {"I_MPI_FABRICS": "shm"},
+        needs="one host",
+    ),
+    Switch(
+        "pinned to cores",
+        "every rank keeps one core",
+        {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
+        affected=ALL,
+        needs="a core for each rank",
+        promise_share=0.1,
+    ),
+    Switch(
+        "not pinned",
+        "ranks and their threads may run on any core",
+        {"I_MPI_PIN": "0"},
+        affected=ALL,
+        promise_share=0.05,
+    ),
+    Switch(
+        "collectives by messages",
+        "collectives within the host go by messages instead of memory of their own",
+        {"I_MPI_COLL_INTRANODE": "pt2pt"},
+        promise_share=0.05,
+    ),
+    Switch(
+        "waiting ranks yield",
+        "ranks that wait let others have the core",
+        {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
+        affected=ALL,
+        needs="too few cores",
+        promise_share=0.3,
+    ),
+)
 
 
 class Intel(Hydra):
@@ -49,6 +86,11 @@ class Intel(Hydra):
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
     pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
+    settings: ClassVar[tuple[str, ...]] = ("I_MPI_",)
+    needed_settings: ClassVar[tuple[str, ...]] = (
+        *("I_MPI_ROOT", "I_MPI_PMI", "I_MPI_HYDRA", "I_MPI_OFI_LIBRARY", "I_MPI_INFO"),
+        *("I_MPI_CC", "I_MPI_CXX", "I_MPI_FC", "I_MPI_F77", "I_MPI_F90", "I_MPI_DEBUG"),
+    )
 
     no_virtual_shared_memory: ClassVar[str] = (
         "what Intel MPI sends by shared memory takes no time, not even that of who waits for it"
@@ -96,6 +138,10 @@ class Intel(Hydra):
             "I_MPI_STARTUP_MODE": "pmi",
             "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         }
+
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """Shared memory, its own pinning, and who waits for what."""
+        return SWITCHES
 
     def speaks(self, library: Library) -> tuple[str, ...]:
         """The kinds of installed clients, or that of the client that the user names."""
@@ -146,6 +192,11 @@ class Presets(Tuner):
     description: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
     forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}
 
+    @property
+    def keeps_own(self) -> bool:
+        """No: the basic choice takes its place."""
+        return False
+
     def algorithms(self, operation: str) -> list[str]:
         """The numbers of presets according to impi_info."""
         if operation not in OPERATIONS:
@@ -159,19 +210,20 @@ class Presets(Tuner):
         """The variables of presets for all sizes and ranks."""
         return {PREFIX + _key(operation): preset for operation, preset in chosen.items()}
 
+    def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+        """By sizes or by ranks: a variable holds no more."""
+        return [rule for operation in OPERATIONS for rule in held(rules, operation)]
+
     def text(self, rules: Sequence[Rule]) -> str:
         """A file of variables for the shell."""
-        variables = {}
-        for operation in OPERATIONS:
-            parts = _parts(rules, operation)
-            if parts:
-                variables[PREFIX + _key(operation)] = ";".join(parts)
-        return variables_text(variables, "source this file before mpiexec")
+        values = {PREFIX + _key(name): value_of(rules, name) for name in OPERATIONS}
+        variables = {name: value for name, value in values.items() if value}
+        return variables_text(variables, HOW)
 
     def read(self, path: Path) -> list[Rule]:
         """The rules of all variables in a file."""
         variables = read_variables(path, self._wrong)
-        return [rule for name in variables for rule in self._rules(name, variables[name])]
+        return [rule for name in variables for rule in rules_in(variables[name], _operation(name))]
 
     def activate(self, path: Path) -> dict[str, str]:
         """The variables of the file."""
@@ -182,54 +234,11 @@ class Presets(Tuner):
         operation = _operation(name)
         if not operation:
             return f"{name} is no variable that chooses an algorithm"
-        for part in value.split(";"):
-            match = _PART.fullmatch(part)
-            if match is None:
-                return f"{part!r} is not written as id:l-m@p-q"
-            if match[1] not in self.algorithms(operation):
-                return f"{operation} has no preset {match[1]}"
-            for low, high in ((match[2], match[3]), (match[4], match[5])):
-                if low is not None and int(low) > int(high):
-                    return f"the range {low}-{high} of {part!r} is empty"
-        return ""
-
-    @staticmethod
-    def _rules(name: str, value: str) -> list[Rule]:
-        """The rules of one variable that was checked."""
-        rules = []
-        for part in value.split(";"):
-            match = _PART.fullmatch(part)
-            assert match is not None
-            size_bytes = (int(match[2] or 0), int(match[3] or BYTES_MAX))
-            ranks = (int(match[4] or 0), int(match[5] or RANKS_MAX))
-            ends = [
-                math.inf if high >= largest else high
-                for high, largest in ((ranks[1], RANKS_MAX), (size_bytes[1], BYTES_MAX))
-            ]
-            operation = _operation(name)
-            rules.append(
-                Rule(operation, ranks[0], ends[0], size_bytes[0], ends[1], str(int(match[1])))
-            )
-        return rules
-
-
-def _parts(rules: Sequence[Rule], operation: str) -> list[str]:
-    """The parts of a variable, whose ranges of ranks and sizes do not overlap."""
-    own = [rule for rule in rules if rule.operation == operation]
-    begins = {rule.from_ranks for rule in own}
-    begins |= {int(rule.to_ranks) + 1 for rule in own if math.isfinite(rule.to_ranks)}
-    edges = sorted(begins)
-    parts = []
-    for number, begin in enumerate(edges):
-        last = number + 1 == len(edges)
-        ranks = f"{begin}-{RANKS_MAX if last else edges[number + 1] - 1}"
-        steps = steps_of(own, operation, begin)
-        for place, (size_bytes, algorithm) in enumerate(steps):
-            final = place + 1 == len(steps)
-            end_bytes = BYTES_MAX if final else steps[place + 1][0] - 1
-            if algorithm != NATIVE:
-                parts.append(f"{algorithm}:{size_bytes}-{end_bytes}@{ranks}")
-    return parts
+        if reason := misread(value):
+            return reason
+        presets = [BASIC, *self.algorithms(operation)]
+        strange = [part for part in value.split(";") if part.partition(":")[0] not in presets]
+        return f"{operation} has no preset {strange[0].partition(':')[0]}" if strange else ""
 
 
 def _key(operation: str) -> str:

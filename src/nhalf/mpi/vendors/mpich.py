@@ -21,10 +21,12 @@ from typing import ClassVar
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
+from nhalf.mpi.affected import Affected
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
+from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.steps import call_of
@@ -63,6 +65,29 @@ EAGER_LIMITS = {
     "ch3": ("MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"),
 }
 """The limits of each device; a library has variables of both."""
+SWITCHES = (
+    bound_by_options("-bind-to", "core"),
+    unbound_by_options("-bind-to", "none", needs="bound ranks"),
+    Switch(
+        "collectives without the device",
+        "collectives within the host go by messages instead of memory of their own",
+        {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"},
+        affected=Affected(operations=("barrier", "bcast", "reduce", "allreduce")),
+        promise_share=0.05,
+    ),
+    Switch(
+        "network by libfabric",
+        "messages to other hosts go by libfabric",
+        {"MPIR_CVAR_CH4_NETMOD": "ofi"},
+        needs="several hosts",
+    ),
+    Switch(
+        "network by UCX",
+        "messages to other hosts go by UCX",
+        {"MPIR_CVAR_CH4_NETMOD": "ucx"},
+        needs="several hosts",
+    ),
+)
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
@@ -73,6 +98,8 @@ class Mpich(Hydra):
     turn: ClassVar[int] = 9
     wheel: ClassVar[Wheel | None] = Wheel("mpich", "5.0.2")
     compiler_variable: ClassVar[str] = "MPICH_CXX"
+    settings: ClassVar[tuple[str, ...]] = ("MPIR_CVAR_", "MPICH_ASYNC", "MPICH_NEMESIS")
+    needed_settings: ClassVar[tuple[str, ...]] = ("MPIR_CVAR_PMI", "MPIR_CVAR_DEBUG")
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
@@ -113,6 +140,10 @@ class Mpich(Hydra):
     ) -> dict[str, str]:
         """The netmod of libfabric instead of UCX, and every rank as if it were on its own host."""
         return {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1"}
+
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """Binding, collectives, and the other way over a network."""
+        return SWITCHES
 
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the library's device between ranks; the environment's where it sets them.

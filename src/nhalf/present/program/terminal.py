@@ -45,10 +45,9 @@ def _headline(program: Program) -> str:
     place = f" on {hosts} hosts" if hosts > 1 else ""
     if program.trace.virtual is not None:
         place = f" in virtual time on {program.trace.virtual.machine}"
-    return (
-        f"{command}\n{program.ranks} ranks{place}, {program.library}, "
-        f"{format_time(program.elapsed_s)}"
-    )
+    library = f", {program.library}" if program.library else ""
+    time = f", {format_time(program.elapsed_s)}" if program.is_timed else ""
+    return f"{command}\n{program.ranks} ranks{place}{library}{time}"
 
 
 Table = tuple[str, tuple[str, ...], list[list[str]]]

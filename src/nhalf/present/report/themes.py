@@ -15,7 +15,11 @@ PALETTE_LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b0568c", "#c98500", "#3399cc
 PALETTE_DARK = ["#56b4e9", "#f08a45", "#2cc59b", "#e3a0c6", "#e6b800", "#8fa8ff", "#a3acba"]
 
 
-def _theme(palette: list[str], text: str, muted: str, grid: str) -> dict[str, Any]:
+PATH, PATH_EDGE, ON_COLOR = "path", "path-edge", "on-color"
+"""Styles over coloured areas: a line, a wider one below that sets it apart, and text."""
+
+
+def _theme(palette: list[str], text: str, muted: str, grid: str, ground: str) -> dict[str, Any]:
     return {
         # A chart is one picture with one description, not thousands of marks to be read out.
         "aria": False,
@@ -61,9 +65,14 @@ def _theme(palette: list[str], text: str, muted: str, grid: str) -> dict[str, An
         "title": {"color": text, "subtitleColor": muted, "anchor": "start"},
         "facet": {"spacing": {"row": 36, "column": 32}},
         "rule": {"color": muted},
+        "style": {
+            PATH: {"color": text},
+            PATH_EDGE: {"color": ground},
+            ON_COLOR: {"color": ground},
+        },
         "point": {"color": palette[0]},
     }
 
 
-LIGHT = _theme(PALETTE_LIGHT, text="#14181f", muted="#5a6472", grid="#e6e9ee")
-DARK = _theme(PALETTE_DARK, text="#eef1f5", muted="#9aa5b4", grid="#2b323d")
+LIGHT = _theme(PALETTE_LIGHT, text="#14181f", muted="#5a6472", grid="#e6e9ee", ground="#ffffff")
+DARK = _theme(PALETTE_DARK, text="#eef1f5", muted="#9aa5b4", grid="#2b323d", ground="#14181f")

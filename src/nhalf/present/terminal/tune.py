@@ -53,6 +53,13 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
             markup=False,
             style="yellow",
         )
+    for cell in tuned.unapplied:
+        console.print(
+            f"removed: the rule for {cell.operation} of {format_size(cell.size_bytes)} on "
+            f"{cell.ranks} ranks has no effect in the file",
+            markup=False,
+            style="yellow",
+        )
     if tuned.activity or tuned.search.won:
         _show_activity(console, bench, tuned.activity)
     for text in bench.notes[:4]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program.alternatives import Alternatives
 from nhalf.decide.program.launches import predict_launches
 from nhalf.decide.program.predict import Target, predict_program
 from nhalf.facts.program.program import Program
@@ -61,7 +62,7 @@ def test_ends_more_than_a_factor_of_100_apart_are_not_told() -> None:
     first, *_ = prediction_lines(wide)
     assert "no prediction; traced" in first
     console = Console(width=200, record=True, file=io.StringIO())
-    show_predictions(console, [found, wide])
+    show_predictions(console, Alternatives([found, wide]))
     certain, unknown = console.export_text().splitlines()[2:4]
     assert " to " in certain
     assert unknown.split()[1:5] == ["–", "unknown", "–", "–"]

@@ -220,10 +220,9 @@ def test_several_machines_are_one_table(tmp_path: Path, call: Callable[..., Ende
         assert program["time_s"] == pytest.approx(10 * (0.01 + message_s(1000, slower)))
     assert [program["within_error"] for program in programs] == [True, False, False]
     out = call(*words).out
-    assert "within its error" in out
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
-    assert " yes " in lines["here"]
-    assert " no " in lines["slow"]
+    assert "1.00, within its error" in lines["here"]
+    assert "within its error" not in lines["slow"]
     assert "computing as measured here, not scaled to slow" in out
 
 
@@ -240,7 +239,6 @@ def test_several_placements_are_one_table(tmp_path: Path, call: Callable[..., En
     assert [line[:2] for line in lines] == [["known", "1x2"], ["known", "2x1"]]
     alone = json.loads(call(*words[:-1], "2x1", "--json").out)
     assert (alone["placement"], alone["time_s"]) == ("2x1", programs[1]["time_s"])
-    call(*words[:-1], "1x2,1x1", "--json").is_error(2, "room for 1 of 2 ranks")
 
 
 def test_computing_that_is_not_scaled_is_marked(tmp_path: Path, call: Callable[..., Ended]) -> None:

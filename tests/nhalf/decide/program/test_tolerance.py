@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import pytest
 
-from nhalf.decide.program.slower_costs import Slower
-from nhalf.decide.program.tolerance import PARAMETERS, Slowdown, tolerances
+from nhalf.decide.program.slowdown import NOISE_SEEDS, PARAMETERS, Slowdown
+from nhalf.decide.program.tolerance import tolerances
 from nhalf.facts.program.program import Program
 from nhalf.present.program.answer import answer_lines
 from tests.nhalf.traced_programs import call, program, timed
@@ -29,28 +31,48 @@ def test_each_message_of_the_path_counts(relay: Program) -> None:
     by_name = {tolerance.parameter: tolerance for tolerance in tolerances(relay)}
     assert list(by_name) == list(PARAMETERS)
     for name, number in (("latency_s", 2), ("overhead_s", 4), ("byte_s", 16)):
-        assert by_name[name].messages == pytest.approx(number)
-        assert by_name[name].added_s == pytest.approx(0.1 / number)
-    line = "1 % is lost where latency grows by 50 ms, or the overhead at either end by 25 ms, or"
+        assert by_name[name].slope == pytest.approx(number)
+        assert by_name[name].added == pytest.approx(0.1 / number, rel=1e-5)
+    line = "Before 1 % is lost, there may grow latency by 50 ms, or the overhead at either end by "
     assert any(shown.startswith(line) for shown in answer_lines(relay))
 
 
 def test_a_curve_has_the_run_times(relay: Program) -> None:
     slowdown = Slowdown(relay)
-    assert slowdown.time_s(Slower()) == pytest.approx(10)
-    assert slowdown.curve_s("latency_s", [0.0, 0.5, 1.0]) == pytest.approx([10, 11, 12])
+    times_s = [slowdown.at("latency_s", added) for added in (0.0, 0.5, 1.0)]
+    assert times_s == pytest.approx([10, 11, 12])
+
+
+def test_the_computing_of_the_slow_rank_counts(relay: Program) -> None:
+    """Rank 2 computes for 3 s after its message, rank 0 for 4 s before its own, rank 1 for 1 s."""
+    slowdown = Slowdown(relay)
+    assert slowdown.slow_ranks == (0,)
+    slow = tolerances(relay)[-1]
+    assert slow.slope == pytest.approx(4)
+    assert slow.added == pytest.approx(0.1 / 4, rel=1e-5)
+
+
+def test_noise_lengthens_what_is_computed_on_the_path(relay: Program) -> None:
+    """Draws of a seed grow with the share: three stretches of the path, 8 s."""
+    slowdown = Slowdown(relay)
+    none, small, twice = (slowdown.draws_s(added) for added in (0.0, 0.01, 0.02))
+    assert none == pytest.approx([10])
+    assert len(set(small)) == NOISE_SEEDS
+    for small_s, twice_s in zip(small, twice, strict=True):
+        assert twice_s - 10 == pytest.approx(2 * (small_s - 10), rel=1e-6)
+    assert fmean(small) == pytest.approx(10.08, abs=0.06)
 
 
 @pytest.mark.parametrize(
-    ("name", "messages"), [("MPI_Allreduce", 2), ("MPI_Alltoall", 3), ("MPI_Barrier", 2)]
+    ("name", "messages"), [("MPI_Allreduce", 2), ("MPI_Alltoall", 2), ("MPI_Barrier", 2)]
 )
 def test_an_operation_has_several_messages_one_after_the_other(name: str, messages: int) -> None:
     made = timed(4, *(call(rank, name, "collective", -2, 1, 2) for rank in range(4)))
     latency, *_ = tolerances(made)
-    assert latency.messages == pytest.approx(messages)
+    assert latency.slope == pytest.approx(messages)
 
 
-def test_computing_tolerates_everything() -> None:
+def test_computing_tolerates_every_network() -> None:
     made = timed(2, *(call(rank, "MPI_Comm_rank", "waiting", -2, 1, 1) for rank in range(2)))
-    assert [tolerance.added_s for tolerance in tolerances(made)] == [None] * 3
+    assert [tolerance.added for tolerance in tolerances(made)][:3] == [None] * 3
     assert tolerances(program(2)) == ()

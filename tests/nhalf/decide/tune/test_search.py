@@ -63,6 +63,8 @@ class MadeBench(Bench):
     """Times of 10 us per cell, times a factor that `gain` names for large messages."""
 
     applies = True
+    worse_when_small = 1.0
+    misread_bytes: Sequence[int] = ()
     noise = 0.02
     runs: list[str]
     factors: dict[str, float]
@@ -102,10 +104,12 @@ class MadeBench(Bench):
             from nhalf.mpi.decision_table import choice
 
             rules = read_table(Path(variables["FILE"]))
-            algorithm = choice(rules, operation, ranks, size_bytes)
+            # As a library does that reads a part of its file otherwise than it is written.
+            misread = size_bytes in self.misread_bytes and ranks == max(ASKED.ranks)
+            algorithm = NATIVE if misread else choice(rules, operation, ranks, size_bytes)
         factor = self.factors.get(algorithm, 1.0) if size_bytes >= 1024 else 1.0
         if algorithm == "slow":
-            factor = FACTORS["slow"]
+            factor = FACTORS["slow"] * (1 if size_bytes >= 1024 else self.worse_when_small)
         mpi = f"lib-1+{setting}" if setting else "lib-1"
         same = {"run": "r", "transport": "mpi", "algorithm": "native", "placement": "", "axes": ""}
         point = {"pattern": operation, "ranks": ranks, "bytes": size_bytes, "mpi": mpi}
@@ -164,6 +168,69 @@ def test_a_file_that_is_not_heeded_is_not_left_there(bench: MadeBench) -> None:
     with pytest.raises(FailedError, match="does not apply the file"):
         tune(bench, ASKED)
     assert not (bench.folder / "made.table").exists()
+
+
+def test_a_rule_without_effect_is_taken_out_and_the_rest_compared_again(
+    bench: MadeBench,
+) -> None:
+    bench.misread_bytes = [32768]
+    tuned = tune(bench, ASKED)
+    assert tuned.unapplied == [Cell("bcast", 4, 32768)]
+    assert tuned.refuted == []
+    assert tuned.rules == [
+        Rule("bcast", 2, 2, 2048, math.inf, "two"), Rule("bcast", 4, 4, 2048, 32767, "tree"),
+    ]  # fmt: skip
+    assert tuned.path is not None
+    assert read_table(tuned.path) == tuned.rules
+    assert bench.runs[-2:] == ["trial", "trial-2"]
+    taken_out = tuned.as_json()["taken_out"]
+    assert taken_out == [{**Cell("bcast", 4, 32768)._asdict(), "why": "no effect"}]
+    told = Console(record=True, width=160, file=io.StringIO())
+    show_tuned(told, bench, tuned)
+    assert "bcast of 32 KiB on 4 ranks has no effect in the file" in told.export_text()
+
+
+def test_a_file_of_rules_without_effect_is_not_left_there(bench: MadeBench) -> None:
+    bench.misread_bytes = [32768]
+    bench.worse_when_small = 2.0  # so that the proof is made at 512 B
+    tuned = tune(bench, TuningRequest(("bcast",), (4,), "512,32K", 0.05, 60.0))
+    assert (tuned.rules, tuned.path) == ([], None)
+    assert tuned.unapplied == [Cell("bcast", 4, 32768)]
+    assert not (bench.folder / "made.table").exists()
+
+
+def test_winners_that_a_file_cannot_hold_are_counted(bench: MadeBench) -> None:
+    class OfMostRanks(Made):
+        def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+            return [rule for rule in rules if rule.from_ranks == max(ASKED.ranks)]
+
+    bench.tuner = OfMostRanks(LIBRARY)
+    tuned = tune(bench, ASKED)
+    assert {rule.from_ranks for rule in tuned.rules} == {4}
+    assert bench.notes == ["the file cannot hold all winners: 2 of 4 cells have no rule"]
+
+
+def test_what_is_as_fast_stands_in_where_rules_replace_the_own_choice(bench: MadeBench) -> None:
+    class Replacing(Made):
+        """Without a rule, an operation that has others is performed slowly."""
+
+        keeps_own = False
+
+        def text(self, rules: Sequence[Rule]) -> str:
+            operations = {rule.operation for rule in rules}
+            rest = [Rule(name, 0, math.inf, 0, math.inf, "slow") for name in operations]
+            return table_text([*rules, *rest])
+
+    bench.tuner = Replacing(LIBRARY)
+    bench.factors = {"tree": 0.5, "ring": 1.0, "slow": 20.0, "two": 2.0}
+    tuned = tune(bench, TuningRequest(("bcast",), (4,), "8,2K", 0.05, 60.0))
+    # Below 1 KiB all but the slow one are equal, so that the winner stands in for the own choice.
+    assert tuned.rules == [Rule("bcast", 4, 4, 8, math.inf, "tree")]
+    assert tuned.refuted == []
+    bench.tuner = Made(LIBRARY)
+    bench.folder.joinpath("made.table").unlink()
+    tuned = tune(bench, TuningRequest(("bcast",), (4,), "8,2K", 0.05, 60.0))
+    assert tuned.rules == [Rule("bcast", 4, 4, 2048, math.inf, "tree")]
 
 
 class TestTold:

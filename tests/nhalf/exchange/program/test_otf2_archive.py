@@ -41,14 +41,16 @@ def test_every_call_is_a_region_and_every_message_has_both_ends(otf2: Any, tmp_p
         places = [where.name for where in archive.definitions.locations]
     assert places == [f"rank {rank}" for rank in range(RANKS)]
     assert all(before[1].time <= after[1].time for before, after in itertools.pairwise(events))
-    calls = [row for row in made.timeline.iter_rows(named=True) if row["call"] != "MPI_Irecv"]
+    calls = list(made.timeline.iter_rows(named=True))
+    bounds = [(f"rank {rank}", f"MPI_{name}") for rank in range(3) for name in ("Init", "Finalize")]
     for kind in ("Enter", "Leave"):
         found = [(where, one.region.name) for where, one in named(otf2, events, kind)]
-        assert sorted(found) == sorted((f"rank {row['rank']}", row["call"]) for row in calls)
+        expected = [(f"rank {row['rank']}", row["call"]) for row in calls]
+        assert sorted(found) == sorted(expected + bounds)
     sent = [(where, one.receiver, one.msg_tag, one.msg_length, one.time)
             for where, one in named(otf2, events, "MpiSend")]  # fmt: skip
     received = [(where, one.sender, one.msg_tag, one.msg_length, one.time)
-                for where, one in named(otf2, events, "MpiRecv")]  # fmt: skip
+                for where, one in named(otf2, events, "MpiIrecv")]  # fmt: skip
     assert sorted(sent) == [(f"rank {r}", (r + 1) % RANKS, 3, 100, 200_000_000) for r in range(3)]
     assert sorted(received) == [
         (f"rank {r}", (r - 1) % RANKS, 3, 100, 500_000_000) for r in range(3)

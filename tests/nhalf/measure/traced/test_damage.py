@@ -7,15 +7,21 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced import layout
 from nhalf.measure.traced.collect import collect
+from nhalf.present.program.as_json import program_json
 from tests.nhalf.measure.traced.programs import CASES, built, nhalf, traced
 
 pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
 Change = Callable[[bytes], bytes]
+CELLS_AT = layout.SITES_AT + layout.SITES * layout.SITE_BYTES
 STEADY = 96
 """Where a file of counts has the moments on the clock that nobody sets."""
 
@@ -63,13 +69,13 @@ def steady(content: bytes, both: bytes) -> bytes:
     ("name", "change", "message"),
     [
         ("*.counts", cut(5000), "is cut off or damaged"),
-        ("*.counts", cut(65600), "lacks some of its"),
+        ("*.counts", cut(73800), "lacks some of its"),
         ("*.counts", lambda content: content[:8] + b"\x09\0\0\0" + content[12:],
-         "has version 9; this nhalf reads up to 2"),
+         "has version 9; this nhalf reads up to 3"),
         ("*.timeline", lambda content: b"\xff" * len(content), "timeline is damaged"),
         ("*-*.json", spoilt, "is damaged"),
-        ("*-*.json", lambda content: content.replace(b'"version":2', b'"version":9'),
-         "has version 9; this nhalf reads up to 2"),
+        ("*-*.json", lambda content: content.replace(b'"version":3', b'"version":9'),
+         "has version 9; this nhalf reads up to 3"),
         ("*.counts", lambda content: steady(content, b"\xff" * 8 + bytes(8)),
          "do not agree"),
         ("started.json", cut(50), "is damaged"),
@@ -83,19 +89,53 @@ def test_what_ranks_wrote(
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_files_of_the_former_version_are_read(whole: Path, tmp_path: Path) -> None:
-    """They have the clock of the day alone, by which a tick is as long if nobody sets it."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_former_versions_are_read(whole: Path, tmp_path: Path, version: int) -> None:
+    """They have no call sites. The first has the clock of the day alone, by which a tick is as long
+    if nobody sets it.
+    """
 
     def former(content: bytes) -> bytes:
-        return steady(content[:8] + b"\1" + content[9:], bytes(16))
+        thread = np.frombuffer(content, layout.CELL, offset=CELLS_AT)
+        cells = thread[(thread["call_and_kind"] & 15) != layout.AT_SITE]
+        head = np.frombuffer(content, layout.HEAD, 1).copy()
+        head["version"], head["cells"] = version, np.count_nonzero(cells["count"])
+        for name in ("sites", "used_ns", "off_ns", "queued_ns"):
+            head[name] = 0
+        begin = head.tobytes() + content[layout.HEAD.itemsize : layout.SITES_AT]
+        old = begin + cells[cells["count"] > 0].tobytes()
+        return steady(old, bytes(16)) if version == 1 else old
 
-    copied = damaged(whole, tmp_path, "*-*.json", lambda content: content.replace(b'n":2', b'n":1'))
+    copied = damaged(
+        whole, tmp_path, "*-*.json", lambda content: content.replace(b'n":3', b'n":%d' % version)
+    )
     for file in copied.rglob("*.counts"):
         file.write_bytes(former(file.read_bytes()))
-    found, read = Program.open(whole).trace, collect(copied).trace
-    assert [one.end_s for one in read.ranks] == pytest.approx(
-        [one.end_s for one in found.ranks], rel=0.05
+    for file in copied.rglob("*.timeline"):
+        records = np.fromfile(file, layout.RECORD)
+        records["site"] = 0
+        file.write_bytes(records.tobytes())
+    found, read = Program.open(whole), Program.open(collect(copied).path)
+    assert [one.end_s for one in read.trace.ranks] == pytest.approx(
+        [one.end_s for one in found.trace.ranks], rel=0.05
     )
+    keys = ["rank", "call", "partner", "size_bytes", "count"]
+    assert read.calls.select(keys).sort(keys).equals(found.calls.select(keys).sort(keys))
+    assert read.call_sites.is_empty()
+    assert set(read.timeline["site"]) == {-1}
+    assert not most_expensive(read).is_empty()
+
+
+def test_traces_from_before_call_sites_are_shown(whole: Path, tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(whole, tmp_path / "trace"))
+    for name in ("sites", "call_sites", "off_processor"):
+        (copied / f"{name}.parquet").unlink()
+    timeline = pl.read_parquet(copied / "timeline.parquet")
+    timeline.drop("site").write_parquet(copied / "timeline.parquet")
+    read = Program.open(copied)
+    assert set(read.timeline["site"]) == {-1}
+    assert set(most_expensive(read)["place"]) == {""}
+    assert program_json(read)["call_sites"] == []
 
 
 @pytest.mark.parametrize("name", ["calls", "bins", "timeline", "communicators"])
@@ -128,10 +168,11 @@ def test_a_process_that_was_ended_before_it_said_who_it_is(whole: Path, tmp_path
 
 def test_a_timeline_that_is_cut_says_so(whole: Path, tmp_path: Path) -> None:
     found = collect(damaged(whole, tmp_path, "*.timeline", cut(1000)))
-    lacking = len(Program.open(whole).timeline) - len(found.rows("timeline"))
+    read, tables = Program.open(whole), ("timeline", "off_processor")
+    lacking = sum(len(getattr(read, name)) - len(found.rows(name)) for name in tables)
     rank = found.trace.ranks[0].rank if "rank 0" in found.trace.notes[0] else 1
     assert found.trace.notes == [
-        f"the timeline of rank {rank} lacks {lacking} calls: its file is cut off"
+        f"the timeline of rank {rank} lacks {lacking} records: its file is cut off"
     ]
 
 

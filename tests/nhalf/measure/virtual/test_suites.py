@@ -23,7 +23,7 @@ IMB_SUITE = (
     *("Reduce_scatter", "Reduce_scatter_block", "Allgather", "Allgatherv", "Gather", "Gatherv"),
     *("Scatter", "Scatterv", "Alltoall", "Alltoallv", "Bcast", "Barrier"),
 )
-WHOLE_S = 600.0
+WHOLE_S = 1800.0
 every_library = pytest.mark.parametrize(
     "vendor", ["mpich", *(pytest.param(name, marks=[pytest.mark.full]) for name in LATER)]
 )

@@ -33,8 +33,12 @@ def test_messages_of_threads_in_turn_repeat_themselves(vendor: str, programs: Pa
     assert "wrong" not in outcomes[0].stdout
 
 
-def test_threads_at_once_are_refused(programs: Path) -> None:
-    outcome = tried("altix-bx2", "mpich", 2, built("mpich", "threads", programs), "at-once")
+@pytest.mark.parametrize(
+    "vendor",
+    ["mpich", *(pytest.param(name, marks=[pytest.mark.full]) for name in ("intel", "openmpi"))],
+)
+def test_threads_at_once_are_refused(vendor: str, programs: Path) -> None:
+    outcome = tried("altix-bx2", vendor, 2, built(vendor, "threads", programs), "at-once")
     assert outcome.exit_code == 3
     assert AT_ONCE in outcome.stderr
 

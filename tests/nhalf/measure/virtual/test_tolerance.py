@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.decide.program.tolerance import LOSS, Slowdown
+from nhalf.decide.program.slowdown import LATENCY, Slowdown
+from nhalf.decide.program.tolerance import LOSS, tolerance
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
@@ -32,17 +33,18 @@ def test_a_program_loses_a_hundredth_where_a_replay_says_so(
     program = built("mpich", "planted", programs)
     usual = traced(str(plain), "mpich", 4, tmp_path / "usual", program, word)
     slowdown = Slowdown(usual, Messages(catalogue.machine(str(plain))))
-    tolerance = slowdown.tolerance("latency_s")
-    assert tolerance.messages == pytest.approx(messages, abs=EXACT)
-    assert tolerance.added_s is not None
+    tolerated = tolerance(slowdown, LATENCY)
+    assert tolerated.slope == pytest.approx(messages, abs=EXACT)
+    added_s = tolerated.added
+    assert added_s is not None
     slower = tmp_path / "slower.toml"
     text = MACHINE
     for t0_s in ("2e-6", "9e-6"):
-        text = text.replace(f"t0_s = {t0_s}", f"t0_s = {float(t0_s) + tolerance.added_s!r}")
+        text = text.replace(f"t0_s = {t0_s}", f"t0_s = {float(t0_s) + added_s!r}")
     slower.write_text(text)
     lost = traced(str(slower), "mpich", 4, tmp_path / "slower", program, word)
     assert _elapsed_s(lost) == pytest.approx((1 + LOSS) * _elapsed_s(usual), rel=EXACT)
-    times_s = slowdown.curve_s("latency_s", [0.0, tolerance.added_s, 2 * tolerance.added_s])
+    times_s = [slowdown.at(LATENCY, amount) for amount in (0.0, added_s, 2 * added_s)]
     assert times_s[0] == pytest.approx(_elapsed_s(usual), rel=EXACT)
     assert times_s[1] == pytest.approx((1 + LOSS) * times_s[0], rel=EXACT)
     # It is convex: twice as much costs twice as much at least.

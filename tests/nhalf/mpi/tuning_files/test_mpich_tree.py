@@ -49,8 +49,8 @@ def with_rules(*rules: Rule) -> dict[str, Any]:
 def test_a_rule_holds_for_its_ranks_and_sizes_and_the_rest_is_as_before() -> None:
     tree = with_rules(Rule("bcast", 4, 7, 1024, 2047, "scatter_ring_allgather"))
     assert tree["collective=bcast"]["comm_type=intra"] == {
-        "comm_size<4": SMALL,
-        "comm_size<8": {
+        "comm_size<=3": SMALL,
+        "comm_size<=7": {
             "avg_msg_size<1024": SMALL,
             "avg_msg_size<2048": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}},
             "avg_msg_size=any": SMALL,
@@ -84,7 +84,32 @@ def test_calls_in_place_stay_as_they_are() -> None:
 def test_all_blocks_together_are_counted_where_the_library_does() -> None:
     tree = with_rules(Rule("allgather", 4, 4, 100, math.inf, "brucks"))
     intra = tree["collective=allgather"]["comm_type=intra"]
-    assert list(intra["comm_size<5"]) == ["total_msg_size<400", "total_msg_size=any"]
+    assert list(intra["comm_size<=4"]) == ["total_msg_size<400", "total_msg_size=any"]
+
+
+def test_what_was_before_means_the_same_behind_a_test_of_sizes() -> None:
+    """There `comm_size<8` would also hold for 8 ranks; where it did so before it stays so."""
+    size: dict[str, Any] = {"comm_size<3": SMALL, "comm_size=any": SMALL}
+    old = {
+        "comm_size<8": {"comm_hierarchy=parent": size, "comm_hierarchy=any": SMALL},
+        "comm_size=pow2": {"avg_msg_size<=9": size, "avg_msg_size=any": size},
+        "comm_size=any": SMALL,
+    }
+    intra = {"comm_type=intra": old, "comm_type=inter": SMALL}
+    base = {**BASE, "collective=bcast": intra}
+    tree = json.loads(tree_text(base, [Rule("bcast", 4, 8, 64, math.inf, "binomial")]))
+    tests = tree["collective=bcast"]["comm_type=intra"]
+    assert tests["comm_size<=3"] == tests["comm_size=any"] == old
+    behind = tests["comm_size<=8"]["avg_msg_size<64"]
+    assert behind == {
+        "comm_size<=7": {
+            "comm_hierarchy=parent": {"comm_size<=2": SMALL, "comm_size=any": SMALL},
+            "comm_hierarchy=any": SMALL,
+        },
+        "comm_size=pow2": old["comm_size=pow2"],
+        "comm_size=any": SMALL,
+    }
+    assert list(behind) == list(behind)[:1] + list(old)[1:]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +227,7 @@ def test_a_tuner_of_a_library_with_a_tree(tmp_path: Path) -> None:
     }
     more = tuner.text_with(path, Rule("allreduce", 2, 2, 0, 7, "ring"))
     assert "MPIR_Allreduce_intra_ring" in more
-    assert "comm_size<8" in more
+    assert "comm_size<=7" in more
     path.write_text(json.dumps(BASE))
     assert tuner.operations_in(path) == []
     forced = tuner.force({"allreduce": "reduce_scatter_allgather"})

@@ -14,6 +14,7 @@ from nhalf.base.errors import FailedError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.job import Job
+from nhalf.mpi.tuning_files.intel_conditions import misread, value_of
 from nhalf.mpi.vendors.intel import Intel, Presets
 
 INTEL = Intel()
@@ -40,13 +41,6 @@ def tuner(tmp_path: Path) -> Presets:
     return Presets(library)
 
 
-RULES = [
-    Rule("bcast", 2, 3, 0, 2047, "1"),
-    Rule("bcast", 4, 4, 1024, math.inf, "3"),
-    Rule("reduce-scatter", 2, math.inf, 0, math.inf, "2"),
-]
-
-
 def test_presets_are_those_that_the_library_tells(tuner: Presets) -> None:
     assert tuner.algorithms("bcast") == ["1", "2", "3"]
     assert tuner.algorithms("gather") == []
@@ -55,21 +49,76 @@ def test_presets_are_those_that_the_library_tells(tuner: Presets) -> None:
 
 def test_the_file_comes_back(tuner: Presets, tmp_path: Path) -> None:
     path = tmp_path / tuner.file_name
-    path.write_text(tuner.text(RULES))
+    rules = [
+        Rule("bcast", 2, 3, 0, 2047, "1"),
+        Rule("bcast", 4, 4, 1024, 4095, "3"),
+        Rule("bcast", 4, 4, 4096, math.inf, "2"),
+        Rule("reduce-scatter", 8, 8, 0, math.inf, "2"),
+    ]
+    kept = tuner.expressible(rules)
+    assert kept == [
+        Rule("bcast", 0, math.inf, 1024, 4095, "3"),
+        Rule("bcast", 0, math.inf, 4096, math.inf, "2"),
+        rules[-1],
+    ]
+    path.write_text(tuner.text(kept))
+    last = 2**31 - 1
     assert tuner.activate(path) == {
-        "I_MPI_ADJUST_BCAST": "1:0-2047@2-3;3:1024-2147483647@4-4",
-        "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": "2:0-2147483647@2-2147483647",
+        "I_MPI_ADJUST_BCAST": "0:0-1023;3:1024-4095;2",
+        "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": (f"0:0-{last}@0-7;2:0-{last}@8-8;0:0-{last}@9-{last}"),
     }
-    assert tuner.read(path) == RULES
+    assert tuner.read(path) == kept
+    assert tuner.expressible(kept) == kept
+    # The bad rule of the proof counts at its own ranks.
+    assert "'3:0-0;0:1-1023;3:1024-4095;2'" in tuner.text_with(path, Rule("bcast", 4, 4, 0, 0, "3"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "value"),
+    [
+        ([], ""),
+        ([Rule("bcast", 2, math.inf, 0, math.inf, "1")], "1"),
+        ([Rule("bcast", 2, 8, 0, math.inf, "1")], "1:0-#@0-8;0:0-#@9-#"),
+        ([Rule("bcast", 4, 4, 8, math.inf, "1")], "0:0-7;1"),
+        ([Rule("bcast", 4, 4, 0, 7, "1")], "1:0-7;0"),
+    ],
+)
+def test_a_value_leaves_nothing_out(rules: list[Rule], value: str) -> None:
+    written = value.replace("#", str(2**31 - 1))
+    assert value_of(rules, "bcast") == written
+    assert written == "" or misread(written) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("9", "bcast has no preset 9"),
+        ("1:5-2", "range 5-2"),
+        ("1;;2", "not written as"),
+        ("binomial", "not written as"),
+        ("1@2-3", "not written as"),
+        ("1:1024-2047", "sizes from 0 on are of the part for 1024-2047"),
+        ("1:0-7;2:16-31;0", "sizes from 8 on are of the part for 16-31"),
+        ("1:0-7;2:8-31", "the last part has no end"),
+        ("1;2:8-31", "a part without sizes is the last one"),
+        ("1:0-1023@2-3;3:1024-2147483647@4-4", "beside ranks no sizes count"),
+        ("1:0-2147483647@2-3", "ranks from 0 on"),
+        ("1:0-2147483647@0-3", "the last part has no end"),
+        ("1:0-2147483647@0-3;2", "beside ranks no sizes count"),
+    ],
+)
+def test_what_the_library_reads_otherwise_is_refused(
+    value: str, said: str, tuner: Presets, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.env"
+    path.write_text(f"export I_MPI_ADJUST_BCAST='{value}'")
+    with pytest.raises(FailedError, match=said):
+        tuner.read(path)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("export I_MPI_ADJUST_BCAST=9", "bcast has no preset 9"),
-        ("export I_MPI_ADJUST_BCAST=1:5-2", "range 5-2"),
-        ("export I_MPI_ADJUST_BCAST=1;;2", "not written as"),
-        ("export I_MPI_ADJUST_BCAST=binomial", "not written as"),
         ("export I_MPI_ADJUST_BCATS=1", "no variable that chooses"),
         ("I_MPI_ADJUST_BCAST", "not NAME=value"),
     ],

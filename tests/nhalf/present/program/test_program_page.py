@@ -18,7 +18,7 @@ from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, s
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 from tests.server import Ended
 
-CHARTS = ["matrix", "message-sizes", "time-in-mpi", "waiting", "over-time"]
+CHARTS = ["efficiencies", "matrix", "message-sizes", "time-in-mpi", "waiting", "over-time"]
 EVIL = "<script>alert(1)</script>"
 
 

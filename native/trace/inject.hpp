@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Delays that a network or a processor would cause if it were slower by exactly so much: calls are
+// held as long as a program asked for by NHALF_TRACE_INJECT would wait there. A call that completes
+// a message is held until its arrival and the delay; so a message that came early enough costs
+// nothing. Ranks of one host tell each other when messages were sent, in a file that all map.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "preloaded/lasting.hpp"
+#include "trace/inject_operations.hpp"
+#include "trace/inject_request.hpp"
+#include "trace/kinds.hpp"
+#include "trace/sent_times.hpp"
+#include "trace/ticks.hpp"
+
+namespace nhalf::trace {
+
+/// What a thread has done in its present call.
+struct Injected {
+  struct Message {
+    std::int32_t source;
+    std::int32_t tag;
+    std::uint64_t size_bytes;
+  };
+
+  Ticks begin = 0;
+  Ticks end = 0;
+  /// When its last call ended.
+  Ticks left = 0;
+  int sent = 0;
+  Subject operation;
+  /// The ranks of the operation; 0 without one.
+  std::uint32_t members = 0;
+  std::vector<Message> received;
+  /// The shortest call that completed one message: what a receive takes without waiting.
+  Ticks shortest = std::numeric_limits<Ticks>::max() / 4096;
+  std::uint64_t random = 0;
+
+  /// Returns an exponentially distributed number with mean 1.
+  double draw(int rank) {
+    if (random == 0) random = 0x9e3779b97f4a7c15U * (static_cast<std::uint64_t>(rank) + 1);
+    random ^= random << 13U;
+    random ^= random >> 7U;
+    random ^= random << 17U;
+    return -std::log(static_cast<double>((random >> 11U) + 1) * 0x1p-53);
+  }
+};
+
+class Injection {
+ public:
+  /// Whether something is injected into this process.
+  static inline bool is_on = false;
+
+  static Injection& of_process() { return preloaded::lasting<Injection>(); }
+
+  /// Reads what to inject; `rank` of `ranks`, once MPI has begun.
+  void begin(int rank, int ranks) {
+    const char* text = std::getenv("NHALF_TRACE_INJECT");
+    const char* folder = std::getenv("NHALF_TRACE_FOLDER");
+    if (text == nullptr || folder == nullptr) return;
+    request_ = Request::read(text);
+    rank_ = rank;
+    if (virtual_time != nullptr) {
+      per_s_ = 1e12;
+      virtual_sleep_ = found<VirtualSleep>("nhalf_virtual_sleep_until_ps");
+      virtual_way_ = found<VirtualWay>("nhalf_virtual_way_ps");
+    } else {
+      per_s_ = 1e9 * ticks_per_ns();
+    }
+    times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
+    if (!times_.is_open()) {
+      std::fprintf(stderr,
+                   "nhalf: nothing can be injected: it needs at most %d ranks, on one host\n",
+                   SentTimes::ranks_max);
+      std::_Exit(2);
+    }
+    is_on = true;
+  }
+
+  /// A call begins: what was computed before may take longer.
+  void enter(Injected& own) {
+    const Ticks now = trace::now();
+    if (own.left > 0 && now > own.left) {
+      const auto computed = static_cast<double>(now - own.left);
+      const double noise = request_.noise_share > 0 ? request_.noise_share * own.draw(rank_) : 0.0;
+      const double share = request_.computing_share(rank_) + noise;
+      if (share > 0) hold_until(now + static_cast<Ticks>(std::llround(computed * share)));
+    }
+    own.begin = trace::now();
+  }
+
+  /// A message, operation or wait has been counted within the call.
+  void saw(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
+           std::uint32_t members) {
+    own.end = std::max(own.end, end);
+    const bool is_message = subject.partner >= 0 && subject.partner != rank_;
+    if (subject.kind == Kind::sent && is_message) {
+      times_.sent(subject.partner, {tag, subject.size_bytes, begin});
+      own.sent += request_.concerns(rank_, subject.partner, subject.call) ? 1 : 0;
+    } else if (subject.kind == Kind::received && is_message) {
+      own.received.push_back({subject.partner, tag, subject.size_bytes});
+    } else if (subject.kind == Kind::collective) {
+      own.operation = subject;
+      own.members = members;
+    }
+  }
+
+  /// A call ends; holds it, and returns for how long.
+  Ticks leave(Injected& own, std::uint16_t call) {
+    Ticks until = 0;
+    double busy_s = own.sent * request_.overhead_s;
+    for (const auto& message : own.received)
+      until = std::max(until, due(own, message, call, busy_s));
+    if (own.members > 0) until = std::max(until, operation_due(own));
+    const Ticks before = trace::now();
+    if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
+    own.received.clear();
+    own.sent = 0;
+    own.end = 0;
+    own.members = 0;
+    own.left = trace::now();
+    return own.left - before;
+  }
+
+ private:
+  using VirtualSleep = std::uint64_t (*)(std::uint64_t);
+  using VirtualWay = std::uint64_t (*)(int, std::uint64_t);
+
+  template <class Function>
+  static Function found(const char* name) {
+    return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  }
+
+  [[nodiscard]] Ticks ticks(double time_s) const {
+    return static_cast<Ticks>(std::llround(time_s * per_s_));
+  }
+
+  /// Returns when a message would have been received; adds what its receiver is busy for.
+  Ticks due(Injected& own, const Injected::Message& message, std::uint16_t call, double& busy_s) {
+    Ticks sent = 0;
+    const bool is_known = times_.take(message.source, message.tag, message.size_bytes, sent);
+    const auto number = own.received.size();
+    const Ticks took = own.end - own.begin;
+    const bool has_waited = took > own.shortest * number + own.shortest * number / 64;
+    if (number == 1) own.shortest = std::min(own.shortest, took);
+    const Ticks way = is_known ? way_of(message, own.end > sent ? own.end - sent : 0) : 0;
+    if (!request_.concerns(message.source, rank_, call)) return 0;
+    busy_s += request_.overhead_s;
+    const Ticks late = ticks(request_.latency_s + request_.overhead_s +
+                             request_.byte_s * static_cast<double>(message.size_bytes));
+    const Ticks arrival = sent + way;
+    if (!is_known) return has_waited ? own.end + late : 0;
+    return (has_waited && arrival > own.begin ? std::max(own.end, arrival) : arrival) + late;
+  }
+
+  /// Returns what a message of that size takes from its sender: what the virtual network says, or
+  /// the shortest time so far.
+  Ticks way_of(const Injected::Message& message, Ticks took) {
+    if (virtual_way_ != nullptr) return virtual_way_(message.source, message.size_bytes);
+    auto& least = shortest_ways_[{message.source, message.size_bytes}];
+    least = least == 0 ? took : std::min(least, took);
+    return least;
+  }
+
+  [[nodiscard]] Ticks operation_due(const Injected& own) const {
+    const auto path = path_of(own.operation, static_cast<int>(own.members), rank_);
+    if (path.messages == 0 || !request_.concerns_call(own.operation.call)) return 0;
+    return own.end + ticks(path.messages * (request_.latency_s + 2 * request_.overhead_s) +
+                           path.bytes * request_.byte_s);
+  }
+
+  void hold_until(Ticks until) const {
+    if (virtual_time != nullptr) {
+      if (virtual_sleep_ != nullptr) virtual_sleep_(until);
+      return;
+    }
+    for (Ticks at = trace::now(); at < until; at = trace::now()) {
+      const double left_ns = static_cast<double>(until - at) / per_s_ * 1e9;
+      if (left_ns < 200e3) continue;
+      const timespec time{0, static_cast<long>(std::min(left_ns - 100e3, 9e8))};
+      nanosleep(&time, nullptr);
+    }
+  }
+
+  static double ticks_per_ns() {
+    const auto first = Reading::now_on_all();
+    auto last = first;
+    while (last.steady_ns < first.steady_ns + 5'000'000) last = Reading::now_on_all();
+    return static_cast<double>(last.moment.at - first.moment.at) /
+           static_cast<double>(last.steady_ns - first.steady_ns);
+  }
+
+  Request request_;
+  SentTimes times_;
+  int rank_ = 0;
+  double per_s_ = 1e9;
+  std::map<std::pair<std::int32_t, std::uint64_t>, Ticks> shortest_ways_;
+  VirtualSleep virtual_sleep_ = nullptr;
+  VirtualWay virtual_way_ = nullptr;
+};
+
+}  // namespace nhalf::trace

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf improve`: find what makes a program faster, and prove it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from nhalf.base.errors import InputError, Interrupted, NhalfError, Terminated
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, QuietOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nhalf.decide.improve.candidate import Candidate, Setting
+    from nhalf.decide.improve.search import Search
+    from nhalf.decide.improve.situation import Situation
+    from nhalf.decide.improve.turns import Launched
+
+TRACE_SHARE = 0.25
+"""The share of the budget that tracing may take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(QuietOption, heading="What to improve"):
+    """The command, and how its results are checked."""
+
+    command: Annotated[
+        tuple[str, ...],
+        Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
+    ] = ()
+    budget: Annotated[str, Option("Time for the whole search.")] = "10m"
+    same_output: Annotated[
+        str,
+        Option(
+            "Compare results: exact (equal standard output), or a command that gets the files with "
+            "the plain and the changed output and fails if they differ; default: exit codes only."
+        ),
+    ] = ""
+    out: Annotated[
+        Path | None,
+        Option("Script to write that starts the program improved.", heading=OUTPUT),
+    ] = None
+
+
+def command(request: Request) -> int:
+    """Find what makes a program faster, try it in turns with the plain program, and prove it.
+
+    Settings of the MPI library, binding, algorithms: what was proven can be switched on by --out.
+
+    nhalf improve -- mpiexec -n 8 ./program
+    nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
+    """
+    import shutil
+    import tempfile
+    import time
+
+    from nhalf.base.units import parse_duration
+    from nhalf.decide.improve.same_output import SameOutput
+
+    if not request.command:
+        raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
+    if shutil.which(request.command[0]) is None:
+        raise InputError(
+            f"cannot start {request.command[0]}: there is no such program",
+            "give the command after --",
+        )
+    budget_s, began_s = parse_duration(request.budget), time.monotonic()
+    same_output = SameOutput(request.same_output)
+    _check_out(request.out)
+    say = _say(request)
+    with tempfile.TemporaryDirectory(prefix="nhalf-improve-") as name:
+        situation, remark = _seen(request, Path(name), budget_s * TRACE_SHARE)
+        if remark:
+            say(remark)
+        state, bounded = _searching(situation, same_output, Path(name), budget_s, began_s, say)
+        error = _run(state)
+    _report(request, situation, state, bounded, [remark] if remark else [])
+    if error is not None:
+        raise error
+    return 0
+
+
+def _check_out(path: Path | None) -> None:
+    """Raises InputError for a script that cannot be written, before hours are spent."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InputError(f"cannot write {path}", "name a file in a folder that is there")
+
+
+def _say(request: Request) -> Callable[[str], None]:
+    """What tells on standard error how far the search is."""
+
+    def say(text: str) -> None:
+        if not request.is_silent:
+            sys.stderr.write(f"nhalf: {text}\n")
+            sys.stderr.flush()
+
+    return say
+
+
+def _seen(request: Request, folder: Path, limit_s: float) -> tuple[Situation, str]:
+    """What the command says, with a trace of the program if it can be traced."""
+    import os
+
+    from nhalf.decide.improve.situation import situation_of
+    from nhalf.decide.improve.tracing import traced
+    from nhalf.mpi.discover import libraries
+
+    cores = len(os.sched_getaffinity(0))
+    situation = situation_of(request.command, libraries(), dict(os.environ), cores)
+    return traced(situation, folder, limit_s)
+
+
+def _searching(
+    situation: Situation,
+    same_output: object,
+    folder: Path,
+    budget_s: float,
+    began_s: float,
+    say: Callable[[str], None],
+) -> tuple[Search, list[Candidate]]:
+    """A search that has not launched anything, and the candidates that cannot save enough."""
+    import time
+
+    from nhalf.decide.improve.bench import Bench
+    from nhalf.decide.improve.candidate import in_order, title
+    from nhalf.decide.improve.candidates import candidates
+    from nhalf.decide.improve.same_output import SameOutput
+    from nhalf.decide.improve.search import search
+    from nhalf.decide.improve.turns import Turns
+
+    assert isinstance(same_output, SameOutput)
+
+    def report(setting: Setting, launched: Launched) -> None:
+        say(f"{title(setting)}: {launched.problem or f'{launched.time_s:.4g} s'}")
+
+    all_candidates = candidates(situation)
+    bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
+    bench = Bench(situation.launch, same_output, folder / "launches")
+    remaining_s = budget_s - (time.monotonic() - began_s)
+    turns = Turns(bench, remaining_s, time.monotonic, report=report)
+    return search(turns, in_order(all_candidates)), bounded
+
+
+def _run(state: Search) -> NhalfError | None:
+    """Run a search; what ended it early is raised after what was learned has been shown."""
+    from nhalf.decide.improve.search import run
+
+    try:
+        run(state)
+    except Terminated:
+        return Interrupted("asked to end by SIGTERM")
+    except KeyboardInterrupt:
+        return Interrupted("interrupted")
+    except NhalfError as error:
+        if state.plain_s is None:
+            raise
+        return error
+    return None
+
+
+def _report(
+    request: Request,
+    situation: Situation,
+    state: Search,
+    bounded: list[Candidate],
+    notes: list[str],
+) -> None:
+    """Write the script, and print the answer."""
+    from nhalf.present.improve.as_json import search_json
+    from nhalf.present.terminal.output import emit_json
+
+    if request.out is not None and state.proven:
+        _write(request.out, situation, state)
+    if request.json:
+        emit_json(
+            {
+                "command": situation.launch.words,
+                "library": situation.library.name if situation.library else None,
+                "traced": situation.program is not None,
+                **search_json(state, bounded),
+                "script": str(request.out) if request.out and state.proven else None,
+                "notes": notes,
+            }
+        )
+    elif not request.quiet:
+        _show(request, situation, state, bounded)
+
+
+def _write(path: Path, situation: Situation, state: Search) -> None:
+    from nhalf.base.files import write_text
+    from nhalf.decide.improve.candidates.inherited import settings_of
+    from nhalf.decide.improve.change import applied
+    from nhalf.decide.improve.script import script
+    from nhalf.present.improve.words import remarks
+
+    improved = applied((candidate.change for candidate in state.proven), situation.launch)
+    text = script(situation.launch, improved, remarks(state), settings_of(situation))
+    write_text(path, text, "choose another --out")
+    path.chmod(0o755)
+
+
+def _show(request: Request, situation: Situation, state: Search, bounded: list[Candidate]) -> None:
+    from nhalf.decide.improve.change import applied
+    from nhalf.decide.improve.script import variable_lines
+    from nhalf.present.improve.words import effort, rows, verdict
+    from nhalf.present.program.verdict import program_verdict
+    from nhalf.present.terminal.tables import show_table
+
+    shown = list(rows(state, bounded))
+    if shown:
+        show_table(("candidate", "can save", "times as fast", "what became of it"), shown)
+    lines = [verdict(state), effort(state)]
+    if state.proven:
+        improved = applied((candidate.change for candidate in state.proven), situation.launch)
+        lines += ["Switch it on:", *variable_lines(situation.launch, improved)]
+        lines += [" ".join(improved.words)]
+        lines += [f"script  {request.out}"] if request.out else []
+    if situation.program is not None:
+        lines += [hint for hint in [program_verdict(situation.program)] if hint]
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that the file of the library's vendor lists: binding, transports, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.candidates import Source
+from nhalf.decide.improve.change import Change
+from nhalf.decide.improve.situation import Situation
+from nhalf.mpi.switch import Switch
+from nhalf.mpi.vendors import vendor_of
+
+
+class Switches(Source):
+    """Each switch that applies and is not on already."""
+
+    def candidates(self, situation: Situation) -> Iterator[Candidate]:
+        """One for each switch; none on a machine that is not there, which has its own transport."""
+        if situation.library is None or situation.is_virtual:
+            return
+        for switch in vendor_of(situation.library).switches(situation.library):
+            if not _applies(switch, situation) or _is_on(switch, situation):
+                continue
+            words = [f"{name}={value}" for name, value in switch.variables.items()]
+            yield situation.candidate(
+                switch.name,
+                f"{switch.text} ({' '.join([*words, *switch.options])})",
+                "leave out " + " ".join([*words, *switch.options]),
+                Change(dict(switch.variables), switch.replaced, switch.options),
+                switch.affected,
+                switch.promise_share,
+            )
+
+
+def _applies(switch: Switch, situation: Situation) -> bool:
+    ranks, cores = situation.ranks, situation.cores
+    words = [word.lstrip("-") for word in situation.launch.options]
+    return {
+        "nothing": True,
+        "one host": situation.is_on_one_host,
+        "several hosts": not situation.is_on_one_host,
+        "a core for each rank": not situation.is_on_one_host or ranks <= cores,
+        "too few cores": situation.is_on_one_host and ranks > cores,
+        "bound ranks": any(word.partition("=")[0] in switch.replaced for word in words),
+    }[switch.needs]
+
+
+def _is_on(switch: Switch, situation: Situation) -> bool:
+    """Whether the launch has the switch's variables and options already."""
+    launch = situation.launch
+    have = launch.variables
+    has_variables = all(have.get(name) == value for name, value in switch.variables.items())
+    options = [word.lstrip("-") for word in launch.options]
+    has_options = all(word.lstrip("-") in options for word in switch.options)
+    if switch.options and not launch.launcher:
+        return True
+    return has_variables and has_options

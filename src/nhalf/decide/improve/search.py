@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for what makes a program faster: scout all candidates, then prove the best.
+
+1. *Scouting.* Candidates come in waves, the largest expected saving first. Up to `BLOCK` of them
+   and the base are launched once each, in random order. After each round the half that gained
+   less leaves, until few are left: successive halving (Z. Karnin, T. Koren, O. Somekh, Almost
+   optimal exploration in multi-armed bandits, ICML 2013).
+2. *Proof.* The best is launched in pairs with the base. Launches of the scouts do not count, so
+   that a candidate that was chosen because it was lucky has to be lucky again; every attempt has
+   its own part of the error of the search (`attempt_rate`).
+3. A proven candidate joins the base, and what is left of the wave is scouted again on top of it.
+
+Where several candidates were proven one upon the other, all together are launched in pairs with the
+plain program at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
+from nhalf.decide.improve.sequential import (
+    FALSE_SHARE,
+    LEAST_GAIN,
+    LOOKS,
+    Gain,
+    attempt_rate,
+    gain,
+    is_exact,
+    is_look,
+)
+from nhalf.decide.improve.turns import OutOfTime, Turns
+
+BLOCK = 3
+"""This many candidates share a launch of the base."""
+ROUNDS = 3
+FINALISTS = 2
+"""This many are left for the proof."""
+SCOUTING_SHARE = 0.5
+"""The share of the remaining budget that scouting may take."""
+SHORTEST_S = 1e-6
+"""No launch is shorter, whatever a clock says."""
+MUCH_SLOWER, CLEARLY_SLOWER = math.log(1.5), math.log(1.1)
+"""Who loses so much in one round, or on average of several, leaves at once; on a machine where
+launches differ, it has to be more by twice the difference."""
+PROMISING = math.log(1.005)
+"""Who gained less on average is not worth a proof."""
+WAVE = 10
+"""This many candidates are scouted together, those with the largest expected saving first: the
+best of more would be lucky rather than good, and the others may never be needed."""
+ATTEMPTS_MAX = 8
+ALIKE = math.log(1.02)
+"""Candidates that differ by less are about as good: the one with more expected comes first."""
+
+Fate = Literal[
+    "proven",
+    "no further gain",
+    "not proven",
+    "no gain",
+    "slower",
+    "refused",
+    "unclear",
+    "not reached",
+]
+"""What became of a candidate. What helps, but not beyond what is proven, is no further gain; what
+seemed to help less than others, so that no proof was attempted, is not proven."""
+
+
+@dataclass
+class Trial:
+    """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
+    the last proof that was attempted.
+    """
+
+    candidate: Candidate
+    scouted_relative: list[float] = field(default_factory=list)
+    proof: Gain | None = None
+    fate: Fate = "not reached"
+
+    @property
+    def scouted_factor(self) -> float | None:
+        """By which factor it was faster in scouting; None without a launch."""
+        return math.exp(_mean(self.scouted_relative)) if self.scouted_relative else None
+
+
+@dataclass
+class Search:
+    """The state and the result of a search; it can be read at any moment.
+
+    `proven` are the candidates that help, each with its gain over those before; `total` is the gain
+    of all together.
+    """
+
+    turns: Turns
+    trials: dict[str, Trial]
+    false_share: float = FALSE_SHARE
+    proven: list[Candidate] = field(default_factory=list)
+    total: Gain | None = None
+    attempts: int = 0
+    is_out_of_time: bool = False
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All that may be tried, the largest expected saving first."""
+        return [trial.candidate for trial in self.trials.values()]
+
+    @property
+    def setting(self) -> Setting:
+        """What is switched on so far."""
+        return tuple(self.proven)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the budget sufficed for all that was planned."""
+        fates = {trial.fate for trial in self.trials.values()}
+        return not self.is_out_of_time and not fates & {"unclear", "not reached"}
+
+    @property
+    def plain_s(self) -> float | None:
+        """The median time of the plain program, seconds; None before its first launch."""
+        times = sorted(self.turns.times_s.get(PLAIN, []))
+        return times[len(times) // 2] if times else None
+
+    @property
+    def spread(self) -> float:
+        """The median deviation between two launches of the plain program, as a share."""
+        times = self.turns.times_s.get(PLAIN, [])
+        if len(times) < 2:
+            return 0.0
+        steps = sorted(abs(math.log(after / before)) for before, after in pairwise(times))
+        return steps[len(steps) // 2]
+
+
+def search(
+    turns: Turns, candidates: Sequence[Candidate], false_share: float = FALSE_SHARE
+) -> Search:
+    """A search without anything launched; `run` launches."""
+    trials = {candidate.name: Trial(candidate) for candidate in candidates}
+    return Search(turns, trials, false_share)
+
+
+def run(state: Search) -> None:
+    """Launch until nothing is left to try, or no time.
+
+    Raises FailedError if the program as it is does not run.
+    """
+    turns = state.turns
+    try:
+        if PLAIN not in turns.times_s:
+            turns.first()
+        for begin in range(0, len(state.trials), WAVE):
+            _run_wave(state, state.candidates[begin : begin + WAVE])
+        _prove_total(state)
+    except OutOfTime:
+        state.is_out_of_time = True
+        _leave_unclear(state)
+    for trial in state.trials.values():
+        if trial.fate == "no gain" and _mean(trial.scouted_relative) > LEAST_GAIN:
+            if state.proven:
+                trial.fate = "no further gain"
+            elif trial.proof is None:
+                trial.fate = "not proven"
+
+
+def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
+    """Scout and prove some candidates, until none of them gains anything upon the base."""
+    remaining = list(wave)
+    while state.attempts < ATTEMPTS_MAX:
+        remaining = [
+            candidate
+            for candidate in remaining
+            if not any(candidate.excludes(winner) for winner in state.proven)
+            and state.trials[candidate.name].fate not in ("refused", "slower")
+        ]
+        finalists = _scout(state, remaining) if remaining else []
+        if not any(_proof(state, best) for best in finalists):
+            return
+
+
+def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates worth a proof upon the present base, the best first.
+
+    A single one is, and so are all, as they are expected, if there is no time to scout.
+    """
+    turns, base = state.turns, state.setting
+    affordable = turns.remaining_s * SCOUTING_SHARE / max(turns.cost_s, SHORTEST_S)
+    if len(candidates) == 1 or affordable < min(BLOCK, len(candidates)) + 1:
+        return list(candidates)
+    end_s = turns.remaining_s * (1 - SCOUTING_SHARE)
+    racing = list(candidates)
+    logs: dict[Candidate, list[float]] = {candidate: [] for candidate in candidates}
+    for number in range(ROUNDS):
+        if not racing or (len(racing) == 1 and len(logs[racing[0]]) > 1):
+            break
+        order = racing if number == 0 else turns.random.sample(racing, len(racing))
+        for begin in range(0, len(order), BLOCK):
+            block = order[begin : begin + BLOCK]
+            if turns.remaining_s - (len(block) + 1) * turns.cost_s < end_s:
+                return _promising(state, logs)
+            times = turns.block([base, *((*base, candidate) for candidate in block)])
+            for candidate in block:
+                if (*base, candidate) in times:
+                    log = math.log(times[base] / times[(*base, candidate)])
+                    logs[candidate].append(log)
+                    if base == PLAIN:
+                        state.trials[candidate.name].scouted_relative.append(log)
+        racing = _left(state, racing, logs)
+    return _promising(state, logs)
+
+
+def _left(
+    state: Search, racing: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """Who goes into the next round: the better half, and none that lost clearly."""
+    remaining = []
+    for candidate in racing:
+        trial = state.trials[candidate.name]
+        if candidate in state.turns.refused:
+            trial.fate = "refused"
+        elif logs[candidate] and _is_slower(state, logs[candidate]):
+            trial.fate = "slower"
+        elif logs[candidate]:
+            trial.fate = "no gain"
+            if not _is_settled(logs[candidate]):
+                remaining.append(candidate)
+    remaining = _by_gain(state, remaining, logs)
+    return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
+
+
+def _is_slower(state: Search, values: Sequence[float]) -> bool:
+    """Whether a candidate loses more than launches differ, by a single launch much more."""
+    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+    return _mean(values) < -least - 2 * state.spread
+
+
+def _is_settled(values: Sequence[float]) -> bool:
+    """Whether a candidate is sure not to gain, because its times do not vary."""
+    return values[0] == 0.0 or (is_exact(values) and values[0] <= PROMISING)
+
+
+def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Candidate]:
+    """Who gained on average, the best first; of the others it is kept that they did not."""
+    ranked = []
+    for candidate, values in logs.items():
+        trial = state.trials[candidate.name]
+        if candidate in state.turns.refused:
+            trial.fate = "refused"
+        elif values and trial.fate != "slower":
+            trial.fate = "no gain"
+            if _mean(values) > PROMISING:
+                ranked.append(candidate)
+    return _by_gain(state, ranked, logs)[:FINALISTS]
+
+
+def _by_gain(
+    state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """The largest gain first; those about as good as the best keep their order."""
+    in_order = sorted(candidates, key=state.candidates.index)
+    in_order.sort(key=lambda candidate: -_mean(logs[candidate]))
+    best_relative = _mean(logs[in_order[0]]) if in_order else 0.0
+    alike = [c for c in in_order if best_relative - _mean(logs[c]) <= ALIKE]
+    return sorted(alike, key=state.candidates.index) + in_order[len(alike) :]
+
+
+def _proof(state: Search, candidate: Candidate) -> bool:
+    """Launch a candidate in pairs with the base until it is proven or given up."""
+    base, trial = state.setting, state.trials[candidate.name]
+    state.attempts += 1
+    rate = attempt_rate(state.attempts, state.false_share)
+    trial.fate, trial.proof = "unclear", None
+    for gained in _pairs(state, base, (*base, candidate), rate):
+        trial.proof = gained
+        if gained.is_proven:
+            trial.fate = "proven"
+            if candidate not in state.proven:
+                state.proven.append(candidate)
+            state.total = gained if len(state.proven) == 1 else None
+        elif gained.is_hopeless:
+            trial.fate = "no gain"
+    if trial.fate == "unclear":
+        trial.fate = "refused" if candidate in state.turns.refused else "no gain"
+    return trial.fate == "proven"
+
+
+def _pairs(state: Search, base: Setting, setting: Setting, rate: float) -> Iterator[Gain]:
+    """The gain at every look, until it is proven and precise, or hopeless.
+
+    What was proven at a look stays so: later looks are given if they say it more precisely.
+    """
+    turns, logs = state.turns, list[float]()
+    best: Gain | None = None
+    base_first = True
+    while len(logs) < LOOKS[-1]:
+        # Two pairs at a time are in opposite order, so that a drift weighs on none.
+        base_first = turns.random.random() < 0.5 if len(logs) % 2 == 0 else not base_first
+        log = turns.pair(base, setting, base_first)
+        if log is None:
+            return
+        logs.append(log)
+        if is_look(logs):
+            gained = gain(logs, rate)
+            if best is None or not best.is_proven or best.low < gained.low:
+                best = gained
+                yield best
+            if best.is_hopeless or (best.is_proven and best.is_precise):
+                return
+
+
+def _prove_total(state: Search) -> None:
+    """The gain of several proven candidates together, over the plain program."""
+    if len(state.proven) < 2:
+        return
+    state.attempts += 1
+    rate = attempt_rate(state.attempts, state.false_share)
+    for gained in _pairs(state, PLAIN, state.setting, rate):
+        state.total = gained
+
+
+def _leave_unclear(state: Search) -> None:
+    """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
+    for trial in state.trials.values():
+        if trial.candidate in state.turns.refused:
+            trial.fate = "refused"
+        elif trial.scouted_relative and trial.fate == "not reached":
+            trial.fate = "unclear"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else -math.inf

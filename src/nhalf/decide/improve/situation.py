@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a launch before anything is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nhalf.decide.improve.bounds import upper_share
+from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.change import Change
+from nhalf.facts.program.program import Program
+from nhalf.measure.traced.preloaded import library_of_trial
+from nhalf.mpi import Library
+from nhalf.mpi.affected import Affected
+from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
+from nhalf.mpi.launch_words import TRIAL
+from nhalf.mpi.launched import libraries_of_launcher
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A launch; the library it starts, None if unknown; its trace, None if it has none."""
+
+    launch: LaunchCommand
+    library: Library | None
+    installed: Sequence[Library] = ()
+    program: Program | None = None
+    cores: int = 1
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks, 0 if unknown."""
+        return self.program.ranks if self.program is not None else 0
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether it runs on a machine that is not there."""
+        return self.launch.family == TRIAL
+
+    @property
+    def is_on_one_host(self) -> bool:
+        """Whether all ranks are on one host, as far as is known."""
+        hosts = set(self.program.hosts) if self.program is not None else {""}
+        return len(hosts) == 1
+
+    def candidate(
+        self,
+        name: str,
+        text: str,
+        undo: str,
+        change: Change,
+        affected: Affected,
+        promise_share: float,
+    ) -> Candidate:
+        """A candidate with its bounds.
+
+        `promise_share` is the share of the bound that it may well save: it orders candidates, and
+        decides nothing.
+        """
+        upper = upper_share(self.program, affected)
+        return Candidate(name, text, undo, change, upper, upper * promise_share)
+
+
+def situation_of(
+    command: Sequence[str], installed: Sequence[Library], environment: dict[str, str], cores: int
+) -> Situation:
+    """What the words of a command say. Raises InputError if there are none."""
+    launch = parse_launch(command, environment)
+    if launch.family == TRIAL:
+        tried = library_of_trial([*launch.launcher, *launch.options])
+        return Situation(launch, tried[0] if tried else None, installed, cores=cores)
+    libraries = libraries_of_launcher(launch.launcher[0], installed) if launch.launcher else []
+    if libraries and not launch.family:
+        launch = parse_launch(command, environment, libraries[0].launcher)
+    return Situation(launch, libraries[0] if libraries else None, installed, cores=cores)
+
+
+def with_trace(situation: Situation, folder: Path) -> Situation:
+    """The situation with what a trace says of the program."""
+    return replace(situation, program=Program.open(folder))

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trace a launch once, so that candidates can be bounded and ordered."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from nhalf.base.errors import NhalfError
+from nhalf.decide.improve.situation import Situation, with_trace
+from nhalf.measure.launches.timed import run_timed
+from nhalf.measure.traced.preloaded import tracing_libraries
+from nhalf.measure.traced.tables import is_trace
+from nhalf.mpi.launch_settings import LaunchCommand
+
+NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can save"
+
+
+def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situation, str]:
+    """The situation with a trace of the program, and a remark if there is none."""
+    launch, trace = situation.launch, folder / "trace"
+    with suppress(NhalfError):
+        # What has to be compiled once is compiled before the limit begins.
+        tracing_libraries(launch.words)
+    words = ("-m", "nhalf", "trace", "--quiet", "--out", str(trace), "--", *launch.words)
+    launched = run_timed(
+        LaunchCommand(launch.environment, (), (), (), (), sys.executable, words),
+        folder / "tracing",
+        limit_s,
+    )
+    if launched.problem or not is_trace(trace):
+        return situation, f"{NOT_TRACED}: {launched.problem or 'no call of MPI was with_program'}."
+    try:
+        with_program = with_trace(situation, trace)
+    except NhalfError as error:
+        return situation, f"{NOT_TRACED}: {error}."
+    if with_program.program is None or with_program.program.calls.is_empty():
+        return situation, f"{NOT_TRACED}: no call of MPI was with_program."
+    return with_program, ""

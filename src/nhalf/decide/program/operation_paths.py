@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many messages and bytes of an operation of several ranks follow each other.
+
+The usual ones are those of the algorithms in R. Thakur, R. Rabenseifner, W. Gropp, Optimization of
+collective communication operations in MPICH, IJHPCA 19 (2005), with the sizes at which they change:
+trees, dissemination and recursive doubling up to a size, rings and pairs beyond. What a library
+does is not known, so that there are the fewest and the most that algorithms of use have as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nhalf.decide.program.costs import pattern_of
+from nhalf.facts.program.operations import operation
+
+LINEAR = ("gatherv", "scatterv")
+"""The root has a message for or from each other rank, all at once."""
+AT_ONCE = ("gather", "scatter", "alltoall", "allgather")
+BLOCKS = (*AT_ONCE, "reduce-scatter")
+BRUCK_BYTES, PAIRS_BYTES = 256, 32 << 10
+"""An all-to-all goes through other ranks up to the first size, in pairs from the second on."""
+RING_BYTES = 512 << 10
+"""From this size on, of all ranks together, blocks go around."""
+BROADCAST_BYTES, BROADCAST_RANKS = 12 << 10, 8
+"""From this size and number of ranks on, a broadcast scatters the data and gathers it again."""
+SUM_BYTES = 2 << 10
+"""Beyond this size, vectors are summed in parts, which are gathered then."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Messages one after another, and the bytes that they have together."""
+
+    messages: float
+    bytes: float
+
+
+Paths = Callable[[str, int, int], Path]
+"""By call, ranks, and what a rank puts in."""
+
+
+def usual_path(call: str, ranks: int, size_bytes: int) -> Path:
+    """What the algorithm of that size has."""
+    if ranks < 2:
+        return Path(0, 0)
+    name = operation(call)
+    pattern, part_bytes = pattern_of(name, ranks, size_bytes)
+    if pattern in BLOCKS:
+        return _of_blocks(name, pattern, ranks, part_bytes)
+    rounds = math.ceil(math.log2(ranks))
+    in_parts = pattern in ("reduce", "allreduce") and part_bytes > SUM_BYTES
+    if pattern == "bcast":
+        in_parts = part_bytes >= BROADCAST_BYTES and ranks >= BROADCAST_RANKS
+    if in_parts:
+        return Path(2 * rounds, 2 * (ranks - 1) / ranks * part_bytes)
+    return Path(rounds, rounds * part_bytes)
+
+
+def _of_blocks(name: str, pattern: str, ranks: int, part_bytes: int) -> Path:
+    """Operations in which a rank has a block for or from each other one."""
+    rounds, partners = math.ceil(math.log2(ranks)), ranks - 1
+    messages, blocks = rounds, float(partners)
+    if name in LINEAR:
+        messages = 1
+    elif pattern == "alltoall" and part_bytes <= BRUCK_BYTES:
+        blocks = rounds * ranks / 2
+    elif pattern == "alltoall":
+        messages = 1 if part_bytes < PAIRS_BYTES else partners
+    elif pattern == "allgather" and ranks * part_bytes >= RING_BYTES:
+        messages = partners
+    elif pattern == "reduce-scatter":
+        blocks = partners / ranks
+        messages = partners if part_bytes >= RING_BYTES else rounds
+    return Path(messages, blocks * part_bytes)
+
+
+def fewest_path(call: str, ranks: int, size_bytes: int) -> Path:
+    """The fewest of algorithms of use: one message where a rank may send to each other one, log2 p
+    where all need what all have; each byte once.
+    """
+    if ranks < 2:
+        return Path(0, 0)
+    pattern, part_bytes = pattern_of(operation(call), ranks, size_bytes)
+    usual = usual_path(call, ranks, size_bytes)
+    rounds = math.ceil(math.log2(ranks))
+    messages = 1 if pattern in (*AT_ONCE, "bcast", "reduce") else rounds
+    return Path(messages, min(usual.bytes, part_bytes))
+
+
+def most_path(call: str, ranks: int, size_bytes: int) -> Path:
+    """The most of algorithms of use: a tree up and down again, or a message for each rank."""
+    if ranks < 2:
+        return Path(0, 0)
+    _, part_bytes = pattern_of(operation(call), ranks, size_bytes)
+    rounds = math.ceil(math.log2(ranks))
+    usual = usual_path(call, ranks, size_bytes)
+    return Path(max(ranks - 1, 2 * rounds), max(usual.bytes, 2 * rounds * part_bytes))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways out of ranks and into them, which each message keeps for a time.
+
+Messages leave a rank one after the other, and come into one in the order in which they came when
+the program was traced: a replay that goes through ranks one by one does not know a later one yet.
+That order has no circle, since every message waits for earlier ones only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+from nhalf.decide.program.costs import Costs
+from nhalf.facts.program.script import Script
+
+
+class Ports:
+    """By message: how long it keeps a port, and what its sender is busy before."""
+
+    def __init__(self, script: Script, costs: Costs) -> None:
+        self._source = [script.routes[route][0] for route in script.route]
+        busy_s = np.array([costs.busy_s(*route)[0] for route in script.routes])
+        kept_s = np.array([costs.port_s(*route) for route in script.routes])
+        self._busy_s: list[float] = busy_s[script.route].tolist()
+        self.kept_s: list[float] = kept_s[script.route].tolist()
+        self._free_s: dict[int, float] = {}
+
+    def later_s(self, message: int, sent_s: float) -> float:
+        """Send a message; how much later than it could it leaves."""
+        kept_s = self.kept_s[message]
+        if kept_s == 0:
+            return 0.0
+        source, ready_s = self._source[message], sent_s + self._busy_s[message]
+        begins_s = max(ready_s, self._free_s.get(source, 0.0))
+        self._free_s[source] = begins_s + kept_s
+        return begins_s - ready_s
+
+
+def before_each(script: Script, ports: Ports, arrived_s: Floats) -> NDArray[np.int64]:
+    """The message that came into the same rank before each one, -1 if there is none."""
+    targets = np.array([target for _, target, _ in script.routes], np.int64)[script.route]
+    order = np.lexsort((arrived_s, targets))
+    order = order[(np.array(ports.kept_s)[order] > 0) & np.isfinite(arrived_s[order])]
+    before = np.full(len(arrived_s), -1)
+    is_same = targets[order[1:]] == targets[order[:-1]]
+    before[order[1:][is_same]] = order[:-1][is_same]
+    return before
+
+
+class Incoming:
+    """Arrivals of a replay, each known when it and the one before it are."""
+
+    def __init__(self, before: NDArray[np.int64], kept_s: list[float], late_s: Floats) -> None:
+        self._before: list[int] = before.tolist()
+        self._after = np.full(len(before), -1)
+        has_before = before >= 0
+        self._after[before[has_before]] = np.flatnonzero(has_before)
+        self._kept_s = kept_s
+        self._late_s: list[float] = late_s.tolist()
+        self._could_s: dict[int, float] = {}
+        """When a message would be there without the one before it."""
+
+    def arrive(self, message: int, could_s: float, arrived_s: list[float | None]) -> None:
+        """Note when a message could be there; sets what is known by that."""
+        self._could_s[message] = could_s
+        arrived_s[message] = None
+        while message >= 0 and message in self._could_s:
+            before = self._before[message]
+            there_s = self._could_s[message]
+            if before >= 0:
+                before_s = arrived_s[before]
+                if before_s is None:
+                    return
+                there_s = max(there_s, before_s + self._kept_s[message])
+            del self._could_s[message]
+            arrived_s[message] = there_s + self._late_s[message]
+            message = int(self._after[message])

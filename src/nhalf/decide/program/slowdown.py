@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run time of a program by how much slower its network or its processors are: by replays.
+
+What the program was traced on counts as it was, by its own calls or by a machine file.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from statistics import fmean
+
+from nhalf.base.errors import NhalfError
+from nhalf.decide.program.costs import Costs, MachineCosts
+from nhalf.decide.program.excess import Excess, ExcessReplay, excess
+from nhalf.decide.program.followed_replay import FollowedReplay
+from nhalf.decide.program.lengthened import with_noise, with_slow_ranks
+from nhalf.decide.program.observed_paths import observed_paths
+from nhalf.decide.program.operation_paths import Paths
+from nhalf.decide.program.slower_costs import Slower, SlowerCosts
+from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.facts.program.critical_path import critical_path
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.script import Script, script
+from nhalf.machines import catalogue
+from nhalf.machines.message import Messages
+
+LATENCY, OVERHEAD, BYTE = "latency_s", "overhead_s", "byte_s"
+NOISE, SLOW_NODE = "noise_share", "slow_node_share"
+NETWORK = (LATENCY, OVERHEAD, BYTE)
+PARAMETERS = (*NETWORK, NOISE, SLOW_NODE)
+"""What may grow, by its name in results: seconds, or a share of computing."""
+NOISE_SEEDS = 5
+"""Noise is drawn that often; the run time is the mean."""
+FIRST_S = 1e-9
+FIRST_SHARE = 1e-6
+_Setting = tuple[Script, Costs, Excess, float]
+"""A script, costs, excess, and what a byte takes more."""
+MOST = 10.0
+"""What is added is at most this many run times, or this share of computing times a hundred."""
+
+
+class Slowdown:
+    """The run time of a program by what is added to one of PARAMETERS.
+
+    The slow node is the one whose computing has the largest part of the critical path; `slow_ranks`
+    are its ranks, or one rank where all share a node.
+    """
+
+    def __init__(self, program: Program, traced_on: Messages | None = None) -> None:
+        self._script = script(program)
+        self._costs = _usual(program, traced_on)
+        self._excess = excess(self._script, self._costs)
+        self._paths = observed_paths(self._script, self._costs, self._excess)
+        self.slow_ranks = _slow_ranks(program)
+        self._known_s: dict[tuple[str, float, Paths | None], float] = {}
+
+    def at(self, parameter: str, added: float, paths: Paths | None = None) -> float:
+        """The run time with an amount added to a parameter; `paths` are those of operations."""
+        key = (parameter, added, paths)
+        if key not in self._known_s:
+            self._known_s[key] = (
+                fmean(self.draws_s(added))
+                if parameter == NOISE
+                else self._time_s(self._setting(parameter, added, paths=paths))
+            )
+        return self._known_s[key]
+
+    def draws_s(self, added: float) -> list[float]:
+        """The run times with some noise, drawn several times."""
+        return [self._time_s(self._setting(NOISE, added, seed)) for seed in _seeds(added)]
+
+    def followed(self, parameter: str, added: float) -> FollowedReplay:
+        """A replay with that amount, to be looked at; of noise with the first seed."""
+        return FollowedReplay(*self._setting(parameter, added, seed=1))
+
+    def _time_s(self, setting: _Setting) -> float:
+        return max((actor.end_s for actor in ExcessReplay(*setting).run()), default=0.0)
+
+    def _setting(
+        self, parameter: str, added: float, seed: int = 0, paths: Paths | None = None
+    ) -> _Setting:
+        if parameter == NOISE:
+            return with_noise(self._script, added, seed), self._costs, self._excess, 0.0
+        if parameter == SLOW_NODE:
+            slower = with_slow_ranks(self._script, self.slow_ranks, added)
+            return slower, self._costs, self._excess, 0.0
+        costs = SlowerCosts(self._costs, Slower(**{parameter: added}), paths or self._paths)
+        return self._script, costs, self._excess, added if parameter == BYTE else 0.0
+
+
+def first_of(parameter: str) -> float:
+    """A small amount of a parameter, to begin a search with."""
+    return FIRST_S if parameter.endswith("_s") else FIRST_SHARE
+
+
+def most_of(parameter: str, usual_s: float) -> float:
+    """The largest amount of a parameter that is looked at."""
+    return MOST * usual_s if parameter.endswith("_s") else 100 * MOST
+
+
+def _seeds(added: float) -> range:
+    return range(1, 2 if added == 0 else 1 + NOISE_SEEDS)
+
+
+def _slow_ranks(program: Program) -> tuple[int, ...]:
+    path = critical_path(program)
+    if path is None or not path.computing_s:
+        return ()
+    hosts = program.hosts
+    if len(set(hosts)) < 2:
+        return (max(path.computing_s, key=lambda rank: path.computing_s[rank]),)
+    by_host = dict.fromkeys(hosts, 0.0)
+    for rank, seconds in path.computing_s.items():
+        by_host[hosts[rank]] += seconds
+    slowest = max(by_host, key=lambda host: by_host[host])
+    return tuple(rank for rank, host in enumerate(hosts) if host == slowest)
+
+
+def _usual(program: Program, traced_on: Messages | None) -> Costs:
+    """What messages took: on the machine of a virtual run, if it is one of record."""
+    if traced_on is None and program.trace.virtual is not None:
+        with suppress(NhalfError):
+            traced_on = Messages(catalogue.machine(program.trace.virtual.machine))
+    if traced_on is None:
+        return TracedCosts(program)
+    costs = MachineCosts(traced_on, program.hosts)
+    if program.trace.virtual is not None:
+        # No send waits for its receive there.
+        costs.rendezvous_bytes = TracedCosts(program).rendezvous_bytes
+    return costs

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why two ways of running something differ: mixtures of both are run until the cause is named."""

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of commands, timed: by the wall clock, by what they print, or in virtual time."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nhalf.base.errors import NhalfError
+from nhalf.decide.why.sides.commands import CommandPair, Started
+from nhalf.decide.why.switch import Mixture
+from nhalf.decide.why.turns import LaunchFailed
+from nhalf.measure.launches.timed import TimedLaunch, run_timed
+from nhalf.mpi.launch_options import launcher_options, option_value
+from nhalf.mpi.launch_settings import LaunchCommand, with_options
+from nhalf.mpi.launch_words import TRIAL
+
+FACTOR_MOST = 20.0
+"""A mixture that takes this much longer than the longest launch so far is stopped."""
+LEAST_S = 20.0
+"""No launch is stopped before, unless `timeout_s` says so."""
+OUTPUT_BYTES_MAX = 1 << 24
+
+
+@dataclass
+class Launching:
+    """Launches mixtures of two commands.
+
+    `seconds` is a pattern whose first group is the time in the output; None for the clock.
+    Launches end after `timeout_s`, those after the first two sooner.
+    """
+
+    commands: CommandPair
+    seconds: re.Pattern[str] | None
+    timeout_s: float
+    longest_s: float = field(default=0.0, init=False)
+    finished: int = field(default=0, init=False)
+
+    def __call__(self, mixture: Mixture) -> float:
+        """The time of one launch, seconds; raises LaunchFailed without one."""
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder:
+            try:
+                started = self.commands.mixed(mixture)
+                launch = with_new_noise(in_folder(started), self.finished + 1)
+                timed = run_timed(launch, Path(folder, "launch"), self._limit_s)
+            except NhalfError as error:
+                raise LaunchFailed(str(error)) from error
+            if timed.problem:
+                raise LaunchFailed(timed.problem)
+            time_s = timed.time_s if self.seconds is None else _printed_s(timed, self.seconds)
+        self.longest_s = max(self.longest_s, time.monotonic() - began_s)
+        self.finished += 1
+        return time_s
+
+    @property
+    def _limit_s(self) -> float:
+        if self.finished < 2:
+            return self.timeout_s
+        return min(self.timeout_s, max(LEAST_S, FACTOR_MOST * self.longest_s))
+
+
+def runs_virtually(commands: CommandPair) -> bool:
+    """Whether both commands run in virtual time."""
+    return all(side.launch.family == TRIAL for side in (commands.a, commands.b))
+
+
+def takes_the_same(commands: CommandPair) -> bool:
+    """Whether all launches of either side take the same virtual time.
+
+    They do not with noise, and where computing counts.
+    """
+    options = [launcher_options(side.launch) for side in (commands.a, commands.b)]
+    varies = any("noise" in side or _computes(side) for side in options)
+    return runs_virtually(commands) and not varies
+
+
+def _computes(options: Mapping[str, Sequence[str]]) -> bool:
+    return option_value(options.get("computing", ("none",))) != "none"
+
+
+def with_new_noise(launch: LaunchCommand, number: int) -> LaunchCommand:
+    """A launch of `nhalf try` with the noise of this number, if it has any."""
+    if launch.family != TRIAL or "noise" not in launcher_options(launch):
+        return launch
+    return with_options(launch, ("seed",), ("--seed", str(number)))
+
+
+def in_folder(started: Started) -> LaunchCommand:
+    """The launch in its folder."""
+    if started.folder == Path.cwd():
+        return started.launch
+    before = ("env", "-C", str(started.folder), *started.launch.before)
+    return replace(started.launch, before=before)
+
+
+def _printed_s(timed: TimedLaunch, seconds: re.Pattern[str]) -> float:
+    """The last time that a pattern finds in the output, standard output before errors."""
+    for path in (timed.stdout, timed.folder / "stderr"):
+        text = path.read_bytes()[-OUTPUT_BYTES_MAX:].decode(errors="replace")
+        times = seconds.findall(text)
+        with suppress(IndexError, ValueError):
+            return float(times[-1] if isinstance(times[-1], str) else times[-1][0])
+    raise LaunchFailed(f"no number in the output matches {seconds.pattern!r}")

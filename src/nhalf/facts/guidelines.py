@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which performance guidelines a library violates: operations that its other operations outdo.
+
+Every guideline (mock_ups.py) is tested at every size that a run has both sides of. The datum is the
+logarithm of the operation's time over that of its mock-up in the same launch, so that what disturbs
+a launch as a whole cancels. One-sided tests against `TOLERANCE` hold together at 2.5 %
+(statistics/many_tests.py): a run without a violation has one in at most as many cases.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.operations import COLLECTIVES
+from nhalf.facts.collectives import standard
+from nhalf.facts.contests import with_cores
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
+from nhalf.facts.mock_ups import MOCK_UPS, MockUp, longer, pieces
+from nhalf.statistics.intervals import Floats, Interval
+from nhalf.statistics.many_tests import holm, one_sided
+from nhalf.statistics.summary import VIRTUAL
+
+TOLERANCE = 1.05
+"""An operation may take so much longer than its mock-up, as a ratio."""
+FLOAT_BYTES = 4
+REACH = 2
+"""A part's message may be longer than needed by less than this factor, where sizes are few."""
+SETTING = ("run", "transport", "mpi", "ranks", "placement")
+
+LaunchTimes = Mapping[int, float]
+"""The median of each launch, seconds."""
+Curves = Mapping[str, Mapping[int, LaunchTimes]]
+"""The launches of each pattern and size in bytes."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One guideline at one size: how many times longer the operation takes than its mock-up.
+
+    `sizes_bytes` are those of the mock-up's parts. `factor` has a 95 % interval, which has no width
+    where time is virtual. `is_violated` takes into account how many guidelines were tested.
+    """
+
+    run: str
+    transport: str
+    mpi: str
+    ranks: int
+    placement: str
+    mock_up: MockUp
+    size_bytes: int
+    sizes_bytes: tuple[int, ...]
+    factor: Interval
+    is_violated: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict for scripts; parts are patterns with sizes, and how often each is called."""
+        parts = zip(self.mock_up.parts, self.sizes_bytes, strict=True)
+        return {
+            "kind": self.kind,
+            **{name: getattr(self, name) for name in SETTING},
+            "operation": self.mock_up.operation,
+            "bytes": self.size_bytes,
+            "mock_up": [
+                {"pattern": part.pattern, "bytes": size, "calls": part.calls}
+                for part, size in parts
+            ],
+            "factor": self.factor.median,
+            "ci": [self.factor.low, self.factor.high],
+        }
+
+    @property
+    def kind(self) -> str:
+        """'composition' of other operations, 'monotony' or 'pieces' of the operation itself."""
+        (first, *_) = self.mock_up.parts
+        if first.pattern != self.mock_up.operation:
+            return "composition"
+        return "monotony" if first.calls == 1 else "pieces"
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A guideline at one size, with a logarithm per launch."""
+
+    setting: tuple[str, str, str, int, str]
+    mock_up: MockUp
+    size_bytes: int
+    sizes_bytes: tuple[int, ...]
+    log_ratio: Floats
+
+
+@fact
+def guidelines(facts: Facts) -> tuple[Verdict, ...]:
+    """The verdict of every guideline that the data can test, as the data has them."""
+    exact = _is_exact(facts)
+    tests = [test for test in _tests(facts) if exact or len(test.log_ratio) > 1]
+    if not tests:
+        return ()
+    least = math.log(TOLERANCE)
+    mean, reach, chance = one_sided([test.log_ratio for test in tests], least)
+    if exact:
+        reach, chance = np.zeros(len(tests)), np.where(mean > least, 0.0, 1.0)
+    outcomes = zip(tests, mean, reach, holm(chance.tolist()), strict=True)
+    return tuple(
+        Verdict(
+            *test.setting,
+            test.mock_up,
+            test.size_bytes,
+            test.sizes_bytes,
+            Interval(*(math.exp(end) for end in (centre, centre - width, centre + width))),
+            is_violated,
+        )
+        for test, centre, width, is_violated in outcomes
+    )
+
+
+@fact
+def violations(facts: Facts) -> tuple[Verdict, ...]:
+    """The violated guidelines, the largest factor first."""
+    violated = [verdict for verdict in guidelines(facts) if verdict.is_violated]
+    return tuple(sorted(violated, key=lambda verdict: -verdict.factor.median))
+
+
+@fact
+def worst_by_guideline(facts: Facts) -> tuple[tuple[Verdict, int], ...]:
+    """The largest factor of each violated guideline of a library, and the number of points."""
+    groups: dict[tuple[str, ...], list[Verdict]] = {}
+    for verdict in violations(facts):
+        about = (verdict.mock_up.operation, verdict.mock_up.words, verdict.kind)
+        groups.setdefault((verdict.run, verdict.transport, verdict.mpi, *about), []).append(verdict)
+    return tuple((verdicts[0], len(verdicts)) for verdicts in groups.values())
+
+
+@fact
+def _is_exact(facts: Facts) -> bool:
+    """Whether time is virtual, where one launch is as good as many."""
+    advice = facts.summary["advice"]
+    return not advice.is_empty() and bool(advice.list.contains(VIRTUAL).all())
+
+
+@fact
+def _tests(facts: Facts) -> Iterator[_Test]:
+    points = with_cores(standard(facts.launches), facts).filter(pl.col("median_s") > 0)
+    for setting, frame in points.group_by(SETTING, maintain_order=True):
+        run, transport, mpi, ranks, placement = setting
+        about = (str(run), str(transport), str(mpi), int(ranks), str(placement))
+        curves: dict[str, dict[int, dict[int, float]]] = {}
+        columns = ("pattern", "bytes", "launch", "median_s")
+        for pattern, size_bytes, launch, time_s in frame.select(columns).iter_rows():
+            curves.setdefault(pattern, {}).setdefault(size_bytes, {})[launch] = time_s
+        for mock_up, size_bytes in _asked(curves):
+            sizes = _sizes(curves, mock_up, size_bytes, about[3])
+            log_ratio = _log_ratios(curves, mock_up, size_bytes, sizes) if sizes else np.empty(0)
+            if len(log_ratio):
+                yield _Test(about, mock_up, size_bytes, sizes, log_ratio)
+
+
+def _asked(curves: Curves) -> Iterator[tuple[MockUp, int]]:
+    """Every mock-up, and the operation's own sizes, at each size."""
+    for operation in (name for name in COLLECTIVES if name in curves):
+        sizes = sorted(curves[operation])
+        for mock_up in (mock_up for mock_up in MOCK_UPS if mock_up.operation == operation):
+            yield from ((mock_up, size_bytes) for size_bytes in sizes)
+        for size_bytes, next_bytes in itertools.pairwise(sizes):
+            if size_bytes > 0:
+                yield longer(operation, next_bytes), size_bytes
+                yield pieces(operation, size_bytes, -(-next_bytes // size_bytes)), next_bytes
+
+
+def _sizes(curves: Curves, mock_up: MockUp, size_bytes: int, ranks: int) -> tuple[int, ...]:
+    """The measured sizes of the parts: the least that suffice; none if they are far longer."""
+    sizes = []
+    own_bytes = _moved_bytes(mock_up.operation, size_bytes, ranks)
+    for part in mock_up.parts:
+        needed_bytes = part.size_bytes(own_bytes, ranks)
+        enough = [
+            size
+            for size in curves.get(part.pattern, ())
+            if _moved_bytes(part.pattern, size, ranks) >= needed_bytes
+        ]
+        least = min(enough, default=None)
+        if least is None or 0 < REACH * needed_bytes <= least:
+            return ()
+        sizes.append(least)
+    return tuple(sizes)
+
+
+def _moved_bytes(pattern: str, size_bytes: int, ranks: int) -> int:
+    """What a pattern of this size really sums: every rank gets as many floats."""
+    if pattern not in ("reduce-scatter", "reduce-scatterv"):
+        return size_bytes
+    return -(-size_bytes // FLOAT_BYTES // ranks) * ranks * FLOAT_BYTES
+
+
+def _log_ratios(
+    curves: Curves, mock_up: MockUp, size_bytes: int, sizes_bytes: Sequence[int]
+) -> Floats:
+    """The logarithm of the operation's time over its mock-up's, per launch that has both."""
+    own = curves[mock_up.operation][size_bytes]
+    parts = [
+        (part.calls, curves[part.pattern][size])
+        for part, size in zip(mock_up.parts, sizes_bytes, strict=True)
+    ]
+    launches = sorted(set(own).intersection(*(times for _, times in parts)))
+    return np.array(
+        [
+            math.log(own[launch] / sum(calls * times[launch] for calls, times in parts))
+            for launch in launches
+        ]
+    )

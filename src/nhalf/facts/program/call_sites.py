@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the program the calls of MPI are, and what each place costs."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.fact import fact
+from nhalf.facts.program.program import Program
+
+_KEYS = ("site", "call", "size_bytes")
+_SUMS = ("count", "time_s", "waiting_s")
+
+
+@fact
+def call_sites(program: Program) -> pl.DataFrame:
+    """Calls by place, name and size, of all ranks together, the longest first.
+
+    Columns `place` (see `place_of`), those of SITES without `site`, `call`, `size_bytes`, `ranks`
+    that make the call, `count`, `time_s`, `waiting_s`, and `share` of the ranks' time together;
+    null if that is unknown. Empty for a trace without call sites.
+    """
+    sums = program.call_sites.group_by(_KEYS).agg(
+        pl.col("rank").n_unique().alias("ranks"), pl.col(*_SUMS).sum()
+    )
+    at_places = sums.join(_places(program), on="site", how="inner").drop("site")
+    columns = [*_places(program).drop("site").columns, "call", "size_bytes", "ranks", *_SUMS]
+    return _with_share(program, at_places.select(columns)).sort(
+        "time_s", "call", "size_bytes", "place", descending=[True, False, False, False]
+    )
+
+
+@fact
+def operations_by_place(program: Program) -> pl.DataFrame:
+    """Calls by place and size, and those of which the place is not known: its `place` is ''.
+
+    Columns `place`, `call`, `size_bytes`, `count`, `time_s`, `waiting_s`, `share`.
+    """
+    keys = ["call", "size_bytes"]
+    everywhere = program.calls.group_by(keys).agg(pl.col(*_SUMS).sum())
+    by_place = call_sites(program).select("place", *keys, *_SUMS)
+    at_places = by_place.group_by(keys).agg(pl.col(*_SUMS).sum())
+    remainder = everywhere.join(at_places, on=keys, how="left", suffix="_known").select(
+        pl.lit("").alias("place"),
+        *keys,
+        *(
+            (pl.col(name) - pl.col(f"{name}_known").fill_null(0)).clip(0).alias(name)
+            for name in _SUMS
+        ),
+    )
+    return _with_share(program, pl.concat([by_place, remainder.filter(pl.col("count") > 0)]))
+
+
+@fact
+def _places(program: Program) -> pl.DataFrame:
+    """The sites with the name that each is shown by."""
+    rows = program.sites.iter_rows(named=True)
+    names = pl.Series("place", [place_of(row) for row in rows], pl.String())
+    return program.sites.with_columns(names).select("site", "place", pl.exclude("site", "place"))
+
+
+def place_of(site: Row) -> str:
+    """`solver.c:142`; without a line `solve in ./program`, without a name `program+0x1234`."""
+    if site["file"] and site["line"]:
+        return f"{PurePosixPath(site['file']).name}:{site['line']}"
+    module = PurePosixPath(site["module"]).name
+    if site["function"]:
+        return f"{site['function']} in {module}"
+    return f"{module or 'unknown'}+{site['offset']:#x}"
+
+
+def _with_share(program: Program, rows: pl.DataFrame) -> pl.DataFrame:
+    whole_s = program.elapsed_s * program.ranks
+    whole = pl.lit(whole_s if whole_s > 0 else None, dtype=pl.Float64)
+    return rows.with_columns(share=pl.col("time_s") / whole)

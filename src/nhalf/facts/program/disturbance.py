@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others took: time in which a rank could have run, but its processor had other work.
+
+It is known for each span between two calls and for each call, by the kernel's count of the time
+that a thread stood in the queue of a processor. Others are other programs, or further ranks and
+threads where there are more of them than processors.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+from nhalf.facts.fact import fact
+from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.critical_path import Piece, critical_path
+from nhalf.facts.program.late_messages import matched
+from nhalf.facts.program.own_time import computing_s, own_times
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.spans import amounts_until_s
+from nhalf.facts.program.waits import waits
+
+_EARLY_S = 1e-9
+"""A call and the messages that it ends share a moment, but for rounding."""
+LEAST_S = 5e-5
+"""Less is not taken for the others', nor does the tracer look at it."""
+
+
+@dataclass(frozen=True)
+class Queued:
+    """The spans of time of a rank in which it was queued for a part of it, in order, in seconds."""
+
+    starts_s: Floats
+    ends_s: Floats
+    queued_s: Floats
+
+    def parts_s(self, from_s: Floats, to_s: Floats) -> Floats:
+        """The time in the queue between moments, where that of each span is spread over it."""
+        return self._until_s(to_s) - self._until_s(from_s)
+
+    def _until_s(self, moments_s: Floats) -> Floats:
+        return amounts_until_s(self.starts_s, self.ends_s, self.queued_s, moments_s)
+
+    def most_within_s(self, from_s: float, to_s: float) -> float:
+        """The most of a span of time that it can have been queued."""
+        return sum(queued_s for _, _, queued_s in self.within(from_s, to_s))
+
+    def within(self, from_s: float, to_s: float) -> list[tuple[float, float, float]]:
+        """The parts in a span of time: begin, end, and the most that each was queued."""
+        first = int(np.searchsorted(self.ends_s, from_s, side="right"))
+        last = int(np.searchsorted(self.starts_s, to_s, side="left"))
+        parts = []
+        for place in range(first, last):
+            begin_s = max(from_s, float(self.starts_s[place]))
+            end_s = min(to_s, float(self.ends_s[place]))
+            parts.append((begin_s, end_s, min(end_s - begin_s, float(self.queued_s[place]))))
+        return parts
+
+
+NOBODY = Queued(np.zeros(0), np.zeros(0), np.zeros(0))
+"""The spans of a rank that was never queued."""
+
+
+@fact
+def taken_by_others(program: Program) -> pl.DataFrame:
+    """Seconds by rank: columns `rank`, `between_calls_s`, `in_calls_s`, and `share`, that of both
+    in the run time; null if that is unknown. Empty where processor time was not recorded.
+    """
+    rows = [
+        (record.rank, record.queued_s, record.in_calls_queued_s or 0.0)
+        for record in sorted(program.trace.ranks, key=lambda record: record.rank)
+        if record.queued_s is not None
+    ]
+    schema = {"rank": pl.Int32(), "between_calls_s": pl.Float64(), "in_calls_s": pl.Float64()}
+    elapsed = pl.lit(program.elapsed_s if program.elapsed_s > 0 else None, dtype=pl.Float64)
+    taken_s = pl.col("between_calls_s") + pl.col("in_calls_s")
+    return pl.DataFrame(rows, schema, orient="row").with_columns(share=taken_s / elapsed)
+
+
+@fact
+def undisturbed_computing_s(program: Program) -> dict[int, float]:
+    """The seconds outside MPI of each rank that was traced, without what others took of them."""
+    taken_s = dict(taken_by_others(program).select("rank", "between_calls_s").iter_rows())
+    return {
+        rank: max(0.0, seconds - taken_s.get(rank, 0.0))
+        for rank, seconds in computing_s(program).items()
+    }
+
+
+@fact
+def queued(program: Program, in_call: bool | None = None) -> dict[int, Queued]:
+    """The spans of time in which each rank's first thread was queued, in calls, between them, or
+    both; empty without a timeline.
+    """
+    rows = program.off_processor.filter((pl.col("thread") == 0) & (pl.col("queued_s") > 0))
+    if in_call is not None:
+        rows = rows.filter(pl.col("in_call") == in_call)
+    return {
+        int(str(rank)): Queued(*(own[name].to_numpy() for name in ("start_s", "end_s", "queued_s")))
+        for (rank,), own in rows.sort("rank", "start_s").group_by(["rank"], maintain_order=True)
+    }
+
+
+@fact
+def taken_on_path_s(program: Program) -> dict[str, float]:
+    """How much shorter the critical path would be if others had taken nothing on it: by call, ''
+    for between calls.
+
+    A call on the path lasts as long as the shortest one of its name from when nobody is waited for.
+    What it takes beyond that is the others' as far as a rank was queued that it depends on: its
+    own, those of the other ends of messages that it ends with, in an operation any.
+    """
+    path, by_rank = critical_path(program), queued(program)
+    if path is None or not by_rank:
+        return {}
+    shortest_s = _shortest_s(program)
+    taken_s: dict[str, float] = {"": 0.0}
+    between = queued(program, in_call=False)
+    for before, piece in zip([None, *path.pieces[:-1]], path.pieces, strict=True):
+        if not piece.call:
+            span_s = piece.begin_s, piece.end_s
+            taken_s[""] += between.get(piece.rank, NOBODY).most_within_s(*span_s)
+        for call, begin_s, end_s in _calls(program, piece):
+            excess_s = end_s - begin_s - shortest_s.get(call, 0.0)
+            if excess_s < LEAST_S:
+                continue
+            ranks = {piece.rank, piece.rank if before is None else before.rank}
+            ranks |= _other_ends(program, piece.rank, end_s)
+            depends_on = by_rank if call in _operations(program) else ranks & set(by_rank)
+            queues_s = sorted(by_rank[rank].most_within_s(begin_s, end_s) for rank in depends_on)
+            # Two ranks may be queued one after the other.
+            call_taken_s = min(excess_s, sum(queues_s[-2:]))
+            taken_s[call] = taken_s.get(call, 0.0) + call_taken_s
+    return taken_s
+
+
+def taken_from_run_s(program: Program) -> float:
+    """How much earlier the program would end if others had taken nothing on its critical path."""
+    return sum(taken_on_path_s(program).values())
+
+
+def _calls(program: Program, piece: Piece) -> list[tuple[str, float, float]]:
+    """The calls on a piece of the path, each from when nobody is waited for to its end."""
+    if piece.call:
+        return [(piece.call, piece.begin_s, piece.end_s)]
+    return own_times(program)[piece.rank].spans_between(piece.begin_s, piece.end_s)
+
+
+def _other_ends(program: Program, rank: int, end_s: float) -> set[int]:
+    """The other ends of the messages that a call of a rank ends with."""
+    moments_s, ranks = _ends(program).get(rank, ((), ()))
+    first = bisect_left(moments_s, end_s - _EARLY_S)
+    last = bisect_right(moments_s, end_s + _EARLY_S)
+    return set(ranks[first:last])
+
+
+@fact
+def _ends(program: Program) -> dict[int, tuple[Sequence[float], Sequence[int]]]:
+    """By rank: when its sends and receives end, in order, and the rank at the other end."""
+    received = matched(program).select(rank="target", end_s="arrived_s", other_end="source")
+    sent = matched(program).select(rank="source", end_s="left_s", other_end="target")
+    ends = pl.concat([received, sent]).sort("rank", "end_s")
+    return {
+        int(str(rank)): (own["end_s"].to_list(), own["other_end"].to_list())
+        for (rank,), own in ends.group_by(["rank"], maintain_order=True)
+    }
+
+
+@fact
+def _operations(program: Program) -> set[str]:
+    """The names of collective operations."""
+    return set(program.timeline.filter(pl.col("kind") == "collective")["call"])
+
+
+@fact
+def _shortest_s(program: Program) -> dict[str, float]:
+    """By call: the shortest time from when nobody is waited for to its end."""
+    whole_s = pl.col("end_s") - pl.col("start_s")
+    begun = pl.col("call").map_elements(is_begun_before, pl.Boolean())
+    whole = program.timeline.filter(~begun).group_by("call").agg(whole_s.min())
+    after = waits(program).group_by("call").agg((pl.col("end_s") - pl.col("to_s")).min())
+    shortest_s = dict(whole.iter_rows())
+    for call, seconds in after.iter_rows():
+        shortest_s[call] = min(seconds, shortest_s.get(call, seconds))
+    return shortest_s

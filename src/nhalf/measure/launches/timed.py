@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a launch once, from start to end: its time, its output and how it ended.
+
+The time is the wall clock's, from the start of the launcher to its end, which is what a user waits
+for; of `nhalf try` it is the time on the machine that is not there. Whatever happens, no process
+and no shared memory of the launch is left.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from nhalf.base.errors import FailedError, InputError
+from nhalf.base.processes import stop_group, stop_session
+from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.mpi.launch_settings import LaunchCommand
+from nhalf.mpi.launch_words import TRIAL
+
+OUT, ERR = "stdout", "stderr"
+TAIL_BYTES = 4096
+OBJECT = b'{"schema":'
+"""The begin of what `nhalf try --json` prints."""
+
+
+class _Virtual(msgspec.Struct):
+    """What `nhalf try --json` says at the end, as far as it is needed."""
+
+    virtual_s: float
+
+
+@dataclass(frozen=True)
+class TimedLaunch:
+    """One launch: seconds, exit code as shells give it, and the folder with its output.
+
+    `stopped` says why it was ended from outside, '' if it ended by itself.
+    """
+
+    time_s: float
+    exit_code: int
+    folder: Path
+    stopped: str = ""
+
+    @property
+    def stdout(self) -> Path:
+        """The file with its standard output."""
+        return self.folder / OUT
+
+    @property
+    def problem(self) -> str:
+        """Why there is no time that counts, with the last line it wrote; '' if it succeeded."""
+        if self.stopped:
+            return self.stopped
+        if self.exit_code == 0:
+            return ""
+        line = _last_line(self.folder / ERR) or _last_line(self.stdout)
+        return f"exit code {self.exit_code}" + (f": {line}" if line else "")
+
+
+def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunch:
+    """Run a launch with its output in a folder, which is made; it is ended after a time.
+
+    Raises InputError if it cannot be started.
+    """
+    folder.mkdir(parents=True)
+    launched = _asking_for_time(launch)
+    segments = SegmentsLeft()
+    begin_s = time.monotonic()
+    code, stopped = None, ""
+    try:
+        with _started(launched, folder) as process:
+            if _has_ended(process, limit_s):
+                time_s, code = time.monotonic() - begin_s, process.wait()
+            else:
+                time_s = math.nan
+    except BaseException:
+        segments.remove()
+        raise
+    if code is None:
+        stopped = f"no end within {limit_s:.3g} s"
+    if code != 0:
+        segments.remove()
+    elif launch.family == TRIAL:
+        time_s = _virtual_time_s(folder / OUT)
+    exit_code = 128 + signal.SIGTERM if code is None else 128 - code if code < 0 else code
+    return TimedLaunch(time_s, exit_code, folder, stopped)
+
+
+def _has_ended(process: subprocess.Popen[bytes], limit_s: float) -> bool:
+    """Wait for the end, which the kernel tells at once: to look now and then would be late."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([descriptor], [], [], max(0.0, limit_s))[0])
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _started(launch: LaunchCommand, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a launch; at the end nothing that it started is left."""
+    with (folder / OUT).open("wb") as out, (folder / ERR).open("wb") as err, _stdin() as stdin:
+        try:
+            process = subprocess.Popen(
+                launch.words,
+                env=dict(launch.environment),
+                stdin=stdin or subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InputError(
+                f"cannot start {launch.words[0]}: {error.strerror or error}",
+                "give the command after --",
+            ) from error
+        with process:
+            try:
+                yield process
+            finally:
+                stop_group(process)
+                stop_session(process)
+
+
+@contextmanager
+def _stdin() -> Iterator[BinaryIO | None]:
+    """The file on standard input from its beginning, for each launch again; None for others."""
+    with suppress(OSError, ValueError):
+        if stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode):
+            with open(f"/proc/self/fd/{sys.stdin.fileno()}", "rb") as file:
+                yield file
+            return
+    yield None
+
+
+def _asking_for_time(launch: LaunchCommand) -> LaunchCommand:
+    """The launch; `nhalf try` also prints its time."""
+    if launch.family != TRIAL or "--json" in launch.options:
+        return launch
+    return replace(launch, options=("--json", *launch.options))
+
+
+def _virtual_time_s(path: Path) -> float:
+    """Take the object that `nhalf try` printed last off a file; returns the time in it."""
+    content = path.read_bytes()
+    begin = max(0, content.rfind(OBJECT))
+    try:
+        time_s = msgspec.json.decode(content[begin:], type=_Virtual).virtual_s
+    except msgspec.MsgspecError as error:
+        raise FailedError("nhalf try printed no time", "run it by hand with --json") from error
+    path.write_bytes(content[:begin])
+    return time_s
+
+
+def _last_line(path: Path) -> str:
+    """The last line with content of a file, cut to what fits on a line."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+        return next((line[:160] for line in reversed(lines) if line.strip(" -=*")), "")
+    return ""

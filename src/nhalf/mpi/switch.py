@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a library that may make a program faster: rows of the file of its vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nhalf.mpi.affected import ALL, MPI, Affected
+
+Needs = Literal[
+    "nothing", "one host", "several hosts", "a core for each rank", "too few cores", "bound ranks"
+]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A setting: `text` says what it does, `promise_share` how much of its bound it may well save.
+
+    `options` of the launcher take the place of all those named in `replaced`, without dashes.
+    """
+
+    name: str
+    text: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    replaced: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    affected: Affected = MPI
+    needs: Needs = "nothing"
+    promise_share: float = 0.2
+
+
+def bound_by_options(*words: str) -> Switch:
+    """One core for each rank, by the options of a launcher."""
+    return Switch(
+        "bound to cores",
+        "every rank keeps one core",
+        replaced=("bind-to", "binding", "map-by"),
+        options=words,
+        affected=ALL,
+        needs="a core for each rank",
+        promise_share=0.1,
+    )
+
+
+def unbound_by_options(*words: str, needs: Needs = "nothing") -> Switch:
+    """No binding, by the options of a launcher: threads of a rank may have cores of their own."""
+    return Switch(
+        "not bound",
+        "ranks and their threads may run on any core",
+        replaced=("bind-to", "binding", "map-by"),
+        options=words,
+        affected=ALL,
+        needs=needs,
+        promise_share=0.05,
+    )

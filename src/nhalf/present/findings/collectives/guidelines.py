@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where other operations of a library do the work of one in less time, or it contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.numbers import times
+from nhalf.base.units import format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.guidelines import Verdict, violations
+from nhalf.facts.series import library_label
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, count, weight
+
+LABELS = {
+    "composition": "Slower than its parts",
+    "monotony": "Slower than a longer message",
+    "pieces": "Slower than in pieces",
+}
+
+
+class Guidelines(Finder[Facts]):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        groups: dict[tuple[str, str, str, str], list[Verdict]] = {}
+        for verdict in violations(facts):
+            key = (verdict.run, verdict.transport, verdict.mpi, verdict.kind)
+            groups.setdefault(key, []).append(verdict)
+        for verdicts in groups.values():
+            yield _finding(verdicts, facts)
+
+
+def _finding(verdicts: list[Verdict], facts: Facts) -> Finding:
+    """One sentence for a library and a kind of guideline: its largest factor."""
+    worst = verdicts[0]
+    label = library_label(facts, worst.transport, worst.mpi)
+    operation = worst.mock_up.operation
+    size = f" of {format_size(worst.size_bytes)}" if worst.size_bytes else ""
+    operations = sorted({verdict.mock_up.operation for verdict in verdicts})
+    return Finding(
+        f"{label}: {operation}{size} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
+        f"long as {instead(worst)} ({between(worst.factor)}). Guidelines of this kind are violated "
+        f"at {count(len(verdicts), 'point')}, in {', '.join(operations)}.",
+        importance=weight(worst.factor.median, 44, 66),
+        kind=f"guideline-{worst.kind}",
+        remedy=_remedy(worst),
+        label=LABELS[worst.kind],
+        interval=worst.factor,
+        mpi=worst.mpi,
+        pattern=operation,
+        size_bytes=worst.size_bytes,
+    )
+
+
+def _remedy(verdict: Verdict) -> str:
+    """What the library's user can do; only libraries of MPI can be tuned."""
+    tune = "nhalf tune --violated RUN tries what may be faster there, or "
+    return f"{tune if verdict.transport == 'mpi' else ''}call {plan(verdict)}"
+
+
+def instead(verdict: Verdict) -> str:
+    """The mock-up with its sizes: 'reduce of 8 B and bcast of 8 B, which do the same'."""
+    sizes = [format_size(size) for size in verdict.sizes_bytes]
+    if verdict.kind == "monotony":
+        return f"one of {sizes[0]}"
+    if verdict.kind == "pieces":
+        return f"{verdict.mock_up.parts[0].calls} of {sizes[0]}"
+    parts = zip(verdict.mock_up.parts, sizes, strict=True)
+    words = " and ".join(f"{part.pattern} of {size}" for part, size in parts)
+    return f"{words}, which {'do' if len(sizes) > 1 else 'does'} its work"
+
+
+def plan(verdict: Verdict) -> str:
+    """What a program can do: 'reduce and bcast instead'."""
+    if verdict.kind == "monotony":
+        return f"it with {format_size(verdict.sizes_bytes[0])}"
+    if verdict.kind == "pieces":
+        return (
+            f"it {verdict.mock_up.parts[0].calls} times with {format_size(verdict.sizes_bytes[0])}"
+        )
+    return " and ".join(part.pattern for part in verdict.mock_up.parts)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search for improvements learned, as an object for scripts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.search import Search, Trial
+from nhalf.decide.improve.sequential import Gain
+
+
+def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:
+    """The gain, what is switched on for it, and what became of each candidate."""
+    return {
+        "plain_s": state.plain_s,
+        "spread_share": state.spread,
+        "gain": gain_json(state.total),
+        "changes": [_change(candidate) for candidate in state.proven],
+        "candidates": [
+            *(_trial(trial, state.turns.refused.get(trial.candidate, "")) for trial in _all(state)),
+            *(_candidate(candidate, "bounded") for candidate in bounded),
+        ],
+        "launches": state.turns.launches,
+        "false_share": state.false_share,
+        "complete": state.is_complete,
+    }
+
+
+def gain_json(gain: Gain | None) -> dict[str, Any] | None:
+    """A gain as an object; null for an end that is unknown."""
+    if gain is None:
+        return None
+    return {
+        "factor": gain.factor,
+        "ci_low": gain.low,
+        "ci_high": gain.high if math.isfinite(gain.high) else None,
+        "pairs": gain.pairs,
+        "proven": gain.is_proven,
+    }
+
+
+def _all(state: Search) -> list[Trial]:
+    return list(state.trials.values())
+
+
+def _change(candidate: Candidate) -> dict[str, Any]:
+    change = candidate.change
+    return {
+        "name": candidate.name,
+        "text": candidate.text,
+        "undo": candidate.undo,
+        "variables": dict(change.variables),
+        "options": list(change.options),
+        "launcher": list(change.launcher),
+    }
+
+
+def _trial(trial: Trial, reason: str) -> dict[str, Any]:
+    entry = _candidate(trial.candidate, trial.fate)
+    entry["reason"] = reason
+    entry["launches_factor"] = trial.scouted_factor
+    entry["proof"] = gain_json(trial.proof)
+    return entry
+
+
+def _candidate(candidate: Candidate, fate: str) -> dict[str, Any]:
+    return {
+        "name": candidate.name,
+        "text": candidate.text,
+        "upper_share": candidate.upper_share,
+        "expected_share": candidate.expected_share,
+        "fate": fate,
+        "reason": "",
+        "launches_factor": None,
+        "proof": None,
+    }

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search for improvements learned, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.numbers import percent
+from nhalf.base.units import format_duration, format_time
+from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.search import Search, Trial
+from nhalf.decide.improve.sequential import Gain
+
+NEAR = 0.03
+"""Factors that are nearer to 1 have one more decimal."""
+REASON_MAX = 70
+"""Longer reasons are cut in tables; --json has all of them."""
+NOTHING = "Nothing that was tried is proven to help by more than 1 %."
+
+
+def verdict(state: Search) -> str:
+    """The answer in one sentence: how much faster, or that nothing helps."""
+    if not state.proven:
+        return " ".join([NOTHING, *_unclear(state)])
+    names = " and ".join(candidate.name for candidate in state.proven)
+    if state.total is None:
+        return f"Faster: {names}; there was no time to measure by how much together."
+    return f"{factor_text(state.total)}, {pairs_text(state.total)}: {names}."
+
+
+def _unclear(state: Search) -> Iterator[str]:
+    """What seems to help but is not proven, and what to do about it."""
+    for trial in state.trials.values():
+        proof = trial.proof
+        if trial.fate == "unclear" and proof is not None and proof.factor > 1:
+            yield (
+                f"{trial.candidate.name} seems to be {factor_text(proof)}: "
+                "a larger --budget may prove it."
+            )
+    missed = sum(trial.fate == "not reached" for trial in state.trials.values())
+    if missed:
+        yield f"There was no time for {missed} of {len(state.trials)} candidates."
+    elif state.is_out_of_time:
+        yield "The budget is spent."
+
+
+def factor_text(gain: Gain) -> str:
+    """'1.34 times as fast [1.29, 1.39]'; the interval is left out where times do not vary."""
+    text = f"{factor_number(gain.factor)} times as fast"
+    if gain.low == gain.high:
+        return f"{text} exactly" if gain.pairs > 1 else text
+    return f"{text} [{factor_number(gain.low)}, {factor_number(gain.high)}]"
+
+
+def factor_number(factor: float) -> str:
+    """'1.34', and '1.005' of a factor near 1."""
+    return f"{factor:.3f}" if abs(factor - 1) < NEAR else f"{factor:.2f}"
+
+
+def pairs_text(gain: Gain) -> str:
+    """'12 pairs of launches'."""
+    return "1 pair of launches" if gain.pairs == 1 else f"{gain.pairs} pairs of launches"
+
+
+def remarks(state: Search) -> list[str]:
+    """What a file that switches the winner on says of it: the proof, and each change."""
+    lines = [f"nhalf improve: {verdict(state)}"]
+    for candidate in state.proven:
+        lines += [f"{candidate.name}: {candidate.text}", f"to undo: {candidate.undo}"]
+    return lines
+
+
+def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, str, str]]:
+    """One row per candidate: its name, what it may save, how fast it was, what became of it."""
+    for trial in state.trials.values():
+        candidate = trial.candidate
+        reason = state.turns.refused.get(candidate, "")
+        short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
+        fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
+        yield candidate.name, _upper(candidate), _speed(trial), fate
+    for candidate in bounded:
+        yield candidate.name, _upper(candidate), "", "not tried: it can save less than 1 %"
+
+
+def _upper(candidate: Candidate) -> str:
+    return percent(candidate.upper_share, 1 if candidate.upper_share < 0.1 else 0)
+
+
+def _speed(trial: Trial) -> str:
+    if trial.proof is not None:
+        return factor_text(trial.proof).replace(" times as fast", "")
+    ratio = trial.scouted_factor
+    return factor_number(ratio) if ratio is not None else ""
+
+
+def effort(state: Search) -> str:
+    """'61 launches in 4 min; the plain program takes 2.1 s, and two launches differ by 3 %'."""
+    turns = state.turns
+    text = f"{turns.launches} launches in {format_duration(turns.budget_s - turns.remaining_s)}"
+    plain = state.plain_s
+    if plain is None:
+        return text
+    text += f"; the plain program takes {format_time(plain)}"
+    return text + (f", two launches differ by {percent(state.spread, 1)}" if state.spread else "")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a traced program can bear, in words and as tables of its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.numbers import format_number, percent, span
+from nhalf.base.units import format_time
+from nhalf.decide.program.slowdown import (
+    BYTE,
+    LATENCY,
+    NOISE,
+    OVERHEAD,
+    PARAMETERS,
+    SLOW_NODE,
+    Slowdown,
+)
+from nhalf.decide.program.tolerance import LOSS, tolerances
+from nhalf.decide.program.tolerance_curves import Curve
+from nhalf.facts.program.program import Program
+from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.tables import show_table
+
+TITLES = {
+    LATENCY: "latency of each message",
+    OVERHEAD: "overhead at either end of a message",
+    BYTE: "time of each byte",
+    NOISE: "noise in computing",
+    SLOW_NODE: "computing of one node",
+}
+"""What grows, by its name."""
+GROWS = {
+    LATENCY: "latency by",
+    OVERHEAD: "the overhead at either end by",
+    BYTE: "the time of a byte by",
+    NOISE: "computing, by noise, by",
+}
+SLOPES = {
+    LATENCY: "messages on the path",
+    OVERHEAD: "overheads on the path",
+    BYTE: "bytes on the path",
+    NOISE: "s of it on the path",
+    SLOW_NODE: "s of it on the path",
+}
+"""What the slope of a curve counts."""
+BARS = 12
+COVERS = (
+    "Intervals cover the error of the replay, how many messages operations of several ranks may "
+    "have one after the other, and other rounds of what the program repeats; not a library that "
+    "chooses other algorithms on a slower network."
+)
+
+
+def amount_text(parameter: str, added: float) -> str:
+    """'3.1 µs', or '1.2 %' of computing."""
+    return format_time(added) if parameter.endswith("_s") else percent(added, None)
+
+
+def tolerance_lines(program: Program) -> Iterator[str]:
+    """What may grow by how much before LOSS is lost, in one line; none if nothing costs that."""
+    parts = [
+        f"{_grows(parameter, program)} {amount_text(parameter, added)}"
+        for parameter, added in _tolerated(program)
+    ]
+    if parts:
+        yield f"Before {percent(LOSS)} is lost, there may grow {', or '.join(parts)}"
+
+
+def _tolerated(program: Program) -> Iterator[tuple[str, float]]:
+    added = {tolerance.parameter: tolerance.added for tolerance in tolerances(program)}
+    for parameter in PARAMETERS:
+        amount = added.get(parameter)
+        if amount is not None:
+            yield parameter, amount
+
+
+def _grows(parameter: str, program: Program) -> str:
+    if parameter == SLOW_NODE:
+        return f"computing on {_ranks_text(Slowdown(program).slow_ranks)} alone by"
+    return GROWS[parameter]
+
+
+def _ranks_text(ranks: Sequence[int]) -> str:
+    numbers = ", ".join(map(str, ranks[:4])) + (", …" if len(ranks) > 4 else "")
+    return f"rank {numbers}" if len(ranks) == 1 else f"ranks {numbers}"
+
+
+def show_curves(program: Program, drawn: Sequence[Curve]) -> None:
+    """Print a table for each curve, and what its intervals cover."""
+    console = stdout_console()
+    console.print(
+        f"{program.command}: {format_time(drawn[0].measured_s)}", markup=False, soft_wrap=True
+    )
+    for curve in drawn:
+        console.print(f"\n{_headline(curve)}", markup=False, soft_wrap=True)
+        if curve.points:
+            show_table(*_table(curve))
+    console.print(f"\n{COVERS}", markup=False, style="dim")
+
+
+def _headline(curve: Curve) -> str:
+    title = TITLES[curve.parameter]
+    if curve.parameter == SLOW_NODE:
+        title += f" ({_ranks_text(curve.slow_ranks)})"
+    title = title[0].upper() + title[1:]
+    if curve.tolerated is None:
+        return f"{title}: no amount costs {percent(LOSS)}"
+    low, high = (
+        "?" if end is None else amount_text(curve.parameter, end)
+        for end in (curve.tolerated_low, curve.tolerated_high)
+    )
+    tolerated = amount_text(curve.parameter, curve.tolerated)
+    words = f"{title} may grow by {tolerated} ({low} to {high}) before {percent(LOSS)} is lost"
+    if curve.bends:
+        listed = ", ".join(amount_text(curve.parameter, bend) for bend in curve.bends[:4])
+        words += f"; the longest path changes at {listed}{', …' if curve.bends[4:] else ''}"
+    return words
+
+
+def _table(curve: Curve) -> tuple[tuple[str, ...], list[list[str]]]:
+    most_s = max(point.time_s for point in curve.points) - curve.measured_s
+    rows = []
+    for point in curve.points:
+        lost_s = point.time_s - curve.measured_s
+        bar = "█" * round(BARS * lost_s / most_s) if most_s > 0 else ""
+        rows.append(
+            [
+                f"+{amount_text(curve.parameter, point.added)}",
+                format_time(point.time_s),
+                span(point.low_s, point.high_s, format_time),
+                percent(lost_s / curve.measured_s, 1, signed=True),
+                format_number(point.slope),
+                bar,
+            ]
+        )
+    columns = ("added", "run time", "interval", "lost", SLOPES[curve.parameter], "")
+    return columns, rows

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nhalf why` puts on a terminal: the answer, its evidence, and what was not tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nhalf.base.numbers import change, fixed
+from nhalf.base.units import format_time
+from nhalf.present.terminal.tables import house_table, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.decide.why.explanation import Cause, Explanation
+    from nhalf.decide.why.investigate import Investigation
+    from nhalf.decide.why.ways import Ways
+    from nhalf.statistics.intervals import Interval
+
+LISTED_MOST = 12
+WORDS_MOST = 60
+NOTHING = 0.05
+"""A share up to this is called nothing."""
+
+
+def show_explanation(console: Console, explained: Explanation) -> None:
+    """Print the answer, the table of what was named, and what was not tried."""
+    for line in _answer(explained):
+        console.print(line, markup=False, soft_wrap=True)
+    for cause in explained.causes:
+        _show_cause(console, explained, cause)
+    _show_limits(console, explained)
+
+
+def show_differences(console: Console, ways: Ways) -> None:
+    """Print all differences: what can be switched, and what cannot."""
+    table = house_table("difference", "A", "B", "switch")
+    for switch in ways.switches:
+        table.add_row(switch.name, _short(switch.a), _short(switch.b), "yes")
+    for switch in ways.not_tried:
+        table.add_row(switch.name, _short(switch.a), _short(switch.b), "no")
+    if not table.row_count:
+        console.print("A and B do not differ in anything that is recorded", markup=False)
+        return
+    print_table(table, console)
+
+
+def progress_text(investigation: Investigation) -> str:
+    """Where a search is, in one line."""
+    suspicion = investigation.suspicion
+    if investigation.is_different is None:
+        return "do A and B differ?"
+    if suspicion.within:
+        return f"the effect is among {len(suspicion.within)} differences"
+    switches = investigation.switches
+    suspects = ", ".join(switches[number].name for number in sorted(suspicion.together))
+    return f"proving {suspects}" if suspects else "searching"
+
+
+def _answer(explained: Explanation) -> list[str]:
+    """The sentences of the verdict."""
+    verdict = explained.verdict
+    if verdict == "equal":
+        return [_equal(explained)]
+    first = _difference(explained)
+    if verdict == "explained":
+        causes = [_carries(cause) for cause in explained.causes]
+        either = ["each of these sets is enough by itself"] if len(causes) > 1 else []
+        return [first, *causes, *either]
+    if verdict == "unexplained":
+        return [first, "none of what can be switched explains it"]
+    reason = explained.why_ended or "not finished"
+    suspects = ", ".join(switch.name for switch in explained.suspected)
+    within = [f"suspected, not proven: {suspects}"] if suspects else []
+    return [first, f"not answered: {reason}", *within]
+
+
+def _equal(explained: Explanation) -> str:
+    if not explained.ways.switches:
+        return "A and B are the same: nothing differs that can be switched"
+    ratio = explained.ratio
+    if ratio is None or explained.ways.are_exact:
+        return f"A and B do not differ: both take {format_time(explained.a_s)}"
+    answer = "A and B do not differ" if explained.is_within_least else "no difference is shown"
+    return (
+        f"{answer}: {format_time(explained.a_s)} and {format_time(explained.b_s)}, "
+        f"ratio {_between(ratio)} over {explained.launches // 2} launches of each"
+    )
+
+
+def _difference(explained: Explanation) -> str:
+    """How A and B differ, measured now and in their records."""
+    ratio, ways = explained.ratio, explained.ways
+    recorded = "" if ways.recorded_ratio is None else f"as recorded {change(ways.recorded_ratio)}"
+    if ratio is None:
+        return f"B against A: {recorded or 'not compared'}"
+    seconds = f"{format_time(explained.a_s)} → {format_time(explained.b_s)}"
+    exactly = "" if ways.are_exact else f", ratio {_between(ratio)}"
+    text = f"B against A: {change(ratio.median)} ({seconds}{exactly}; {ways.timed})"
+    return f"{text}; {recorded}" if recorded else text
+
+
+def _carries(cause: Cause) -> str:
+    """The sentence on one set."""
+    switches = [switch for member in cause.members for switch in member.switches]
+    joined = _and([_short(switch.as_in_b) for switch in switches])
+    verb = "carries" if len(switches) == 1 else "carry"
+    together = " only together" if cause.is_joint else ""
+    text = f"{joined}{together} {verb} {_share(cause.share)} of the difference"
+    if cause.remainder_share is None:
+        return text
+    remainder = cause.remainder_share
+    is_nothing = abs(remainder.median) <= NOTHING and remainder.covers(0.0)
+    amount = "nothing" if is_nothing else _share(remainder)
+    return f"{text}; everything else {amount}"
+
+
+def _show_cause(console: Console, explained: Explanation, cause: Cause) -> None:
+    rounds = "exact" if explained.ways.are_exact else f"{cause.rounds} rounds"
+    table = house_table("switch", "A", "B", "its share", "its effect", "proof")
+    for member in cause.members:
+        proof = "needed to run" if member.is_needed else rounds
+        effect = change(member.ratio.median) if member.ratio else "–"
+        for switch in member.switches:
+            sides = _short(switch.a), _short(switch.b)
+            table.add_row(switch.name, *sides, _share(member.share), effect, proof)
+    table.add_row("everything else", "", "", _share(cause.remainder_share), "", rounds)
+    print_table(table, console)
+    if not explained.ways.are_exact:
+        console.print(
+            f"proof: {cause.launches} launches in turns, apart from those of the search "
+            f"({explained.launches} in all, {explained.mixtures} mixtures); at most 1 % of "
+            "searches name a difference without an effect",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _show_limits(console: Console, explained: Explanation) -> None:
+    """Print what was not tried, and which mixtures do not run."""
+    not_tried = [
+        f"{switch.name} ({_short(switch.title_of_sides)})" for switch in explained.ways.not_tried
+    ]
+    if not_tried:
+        console.print(f"not tried: {_listed(not_tried)}", markup=False, soft_wrap=True)
+    if explained.does_not_run:
+        switches, reason = explained.does_not_run[0]
+        names = _listed([switch.name for switch in switches])
+        console.print(
+            f"{len(explained.does_not_run)} mixtures do not run, first that with {names} of B: "
+            f"{_short(reason)}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _and(texts: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    shown = ", ".join(texts[:LISTED_MOST])
+    more = len(texts) - LISTED_MOST
+    return f"{shown} and {more} more (all with --json)" if more > 0 else shown
+
+
+def _share(interval: Interval | None) -> str:
+    """'0.97 [0.94, 1.01]', or '0.97' if it is exact."""
+    if interval is None or not math.isfinite(interval.median):
+        return "an unknown part"
+    middle = _hundredths(interval.median)
+    if interval.high - interval.low < 5e-4:
+        return middle
+    return f"{middle} [{_hundredths(interval.low)}, {_hundredths(interval.high)}]"
+
+
+def _hundredths(share: float) -> str:
+    """'0.97', and '0.00' for what is rounded to it from below."""
+    return fixed(round(share, 2) + 0.0, 2)
+
+
+def _between(interval: Interval) -> str:
+    return f"{fixed(interval.median, 3)} [{fixed(interval.low, 3)}, {fixed(interval.high, 3)}]"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WORDS_MOST else f"{text[: WORDS_MOST - 1]}…"

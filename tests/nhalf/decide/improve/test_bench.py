@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches that are compared with the plain one, and the script that starts the best."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.improve.bench import Bench
+from nhalf.decide.improve.candidate import PLAIN, Candidate
+from nhalf.decide.improve.change import Change, applied
+from nhalf.decide.improve.same_output import SameOutput
+from nhalf.decide.improve.script import script
+from nhalf.mpi.launch_settings import parse_launch
+from tests.patience import patience_s
+
+WRONG = (Candidate("wrong", "", "", Change({"RESULT": "2"})),)
+BROKEN = (Candidate("broken", "", "", Change({"RESULT": None})),)
+TEXT = 'test "$RESULT" || exit 3; echo result $RESULT $SPEED'
+
+
+def bench(folder: Path, how: str, text: str = TEXT) -> Bench:
+    launch = parse_launch(["sh", "-c", text], {"PATH": "/usr/bin:/bin", "RESULT": "1"})
+    return Bench(launch, SameOutput(how), folder)
+
+
+def test_results_that_differ_are_refused_if_somebody_asks(tmp_path: Path) -> None:
+    for number, (how, problem) in enumerate(
+        {"": "", "exact": "its output differs", "cmp": "its output differs (exit code 1"}.items()
+    ):
+        launches = bench(tmp_path / str(number), how)
+        limit_s = patience_s(10)
+        assert launches(PLAIN, limit_s).counts
+        assert launches(PLAIN, limit_s).counts
+        assert launches(WRONG, limit_s).problem.startswith(problem)
+        assert launches(WRONG, limit_s).counts == (how == "")
+        assert launches(BROKEN, limit_s).problem == "exit code 3"
+        assert [path.name for path in launches.folder.iterdir()] == ["1"]
+
+
+def test_a_program_whose_output_differs_by_itself_is_an_error(tmp_path: Path) -> None:
+    launches = bench(tmp_path / "1", "exact", "echo $$")
+    launches(PLAIN, patience_s(10))
+    with pytest.raises(InputError, match="two launches of the plain program differ"):
+        launches(PLAIN, patience_s(10))
+
+
+@pytest.mark.parametrize("how", ["'", "/nowhere/compare"])
+def test_a_comparison_that_cannot_be_made_is_an_error(tmp_path: Path, how: str) -> None:
+    with pytest.raises(InputError):
+        launches = bench(tmp_path / "1", how)
+        launches(PLAIN, patience_s(10))
+        launches(WRONG, patience_s(10))
+
+
+def test_the_script_starts_what_was_proven(tmp_path: Path) -> None:
+    words = ["sh", "-c", 'echo "$RESULT" "$ADDED" "$GONE" "$@"', "sh", "it's"]
+    plain = parse_launch(words, {"GONE": "x", "RESULT": "1", "SETTING": "on"})
+    change = Change({"GONE": None, "RESULT": "$(2)", "ADDED": "a 'b'"})
+    file = tmp_path / "improved.sh"
+    file.write_text(
+        script(plain, applied([change], plain), ["twice as fast\nor more"], ["SETTING"])
+    )
+    assert "\nexport SETTING=on\n" in file.read_text()
+    assert "# twice as fast or more\n" in file.read_text()
+    done = subprocess.run(
+        ["sh", str(file), "more"],
+        env={"GONE": "x", "RESULT": "1", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "$(2) a 'b'  it's more\n"

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches on simulated programs: false gains, power, intervals, budgets, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from nhalf.base.errors import FailedError
+from nhalf.decide.improve.candidate import PLAIN
+from nhalf.decide.improve.search import Search, run, search
+from nhalf.decide.improve.turns import Launched, Turns
+from tests.nhalf.decide.improve.simulated import Simulated, candidates
+
+NOISES = {
+    "quiet": {"noise": 0.01},
+    "usual": {"noise": 0.05},
+    "outliers": {"noise": 0.05, "outliers": 0.05},
+    "states": {"noise": 0.02, "states": True},
+    "drift": {"noise": 0.02, "drift": 0.002},
+}
+TEN = "a b c d e f g h i j"
+
+
+def proven(state: Search) -> list[str]:
+    return [candidate.name for candidate in state.proven]
+
+
+def test_of_an_exact_program_a_few_launches_prove_the_gain() -> None:
+    program = Simulated({"e": 0.5, "g": 1.05, "h": 2.0})
+    state = program.searched(TEN)
+    assert proven(state) == ["e"]
+    assert state.total is not None
+    assert state.total.factor == state.total.low == state.total.high == pytest.approx(2.0)
+    assert state.trials["h"].fate == "slower"
+    assert {state.trials[name].fate for name in "abcdfgij"} == {"no gain"}
+    assert state.is_complete
+    assert program.launches < 25
+
+
+def test_an_exact_program_that_nothing_helps_takes_a_launch_for_each_candidate() -> None:
+    program = Simulated({})
+    state = program.searched(TEN)
+    assert (proven(state), state.total, state.is_complete) == ([], None, True)
+    assert program.launches == 2 + 10
+
+
+def test_gains_below_one_percent_are_not_claimed() -> None:
+    assert proven(Simulated({"a": 1 / 1.009}).searched("a b")) == []
+    assert proven(Simulated({"a": 1 / 1.011}).searched("a b")) == ["a"]
+
+
+def test_of_two_that_help_alike_the_one_expected_first_is_taken() -> None:
+    assert proven(Simulated({"b": 0.5, "d": 0.499, "e": 0.5}).searched(TEN))[0] == "b"
+    assert proven(Simulated({"b": 0.5, "d": 0.4955, "e": 0.499}).searched(TEN))[0] == "b"
+    assert proven(Simulated({"b": 0.5, "d": 0.4}).searched(TEN))[0] == "d"
+
+
+def test_two_that_help_are_proven_together() -> None:
+    state = Simulated({"b": 0.5, "d": 0.8}, noise=0.01).searched(TEN)
+    assert proven(state) == ["b", "d"]
+    assert state.total is not None
+    assert state.total.low <= 2.5 <= state.total.high
+
+
+@pytest.mark.parametrize("kind", NOISES)
+def test_false_gains_are_rare(kind: str) -> None:
+    searches = [Simulated({}, seed=seed, **NOISES[kind]).searched(TEN) for seed in range(30)]
+    assert sum(bool(state.proven) for state in searches) <= 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", NOISES)
+def test_the_rate_of_false_gains_is_kept(kind: str) -> None:
+    searches = [Simulated({}, seed=seed, **NOISES[kind]).searched(TEN) for seed in range(400)]
+    assert sum(bool(state.proven) for state in searches) <= 0.05 * 400
+
+
+@pytest.mark.parametrize("kind", NOISES)
+def test_a_brake_of_a_third_is_found_and_its_interval_holds(kind: str) -> None:
+    searches = [
+        Simulated({"g": 0.75}, seed=seed, **NOISES[kind]).searched(TEN) for seed in range(10)
+    ]
+    assert sum(proven(state) == ["g"] for state in searches) >= 9
+    totals = [state.total for state in searches if state.total]
+    assert sum(total.low <= 1 / 0.75 <= total.high for total in totals) >= len(totals) - 1
+
+
+def test_what_fails_or_differs_is_refused_and_named() -> None:
+    problems = {"a": "exit code 1: no such transport", "b": "its output differs"}
+    state = Simulated({"a": 0.5, "b": 0.5, "c": 0.6}, problems=problems).searched("a b c")
+    assert proven(state) == ["c"]
+    refused = {candidate.name: why for candidate, why in state.turns.refused.items()}
+    assert refused == problems
+    assert {state.trials[name].fate for name in "ab"} == {"refused"}
+
+
+def test_a_candidate_that_is_ended_for_its_slowness_takes_no_more_than_that() -> None:
+    program = Simulated({"a": 1000.0, "b": 0.5})
+    state = program.searched("a b")
+    assert proven(state) == ["b"]
+    assert state.trials["a"].fate == "refused"
+    assert program.now_s < 60
+
+
+@pytest.mark.parametrize("budget_s", [0.0, 1.0])
+def test_a_budget_that_the_plain_program_exceeds_is_an_error(budget_s: float) -> None:
+    with pytest.raises(FailedError, match="more time with --budget"):
+        Simulated({}).searched("a", budget_s)
+
+
+@pytest.mark.parametrize("budget_s", [3.0, 5.0, 13.0])
+def test_a_short_budget_is_kept_and_said(budget_s: float) -> None:
+    program = Simulated({"a": 0.5}, noise=0.05)
+    state = program.searched("a b c", budget_s)
+    assert not state.is_complete
+    assert proven(state) == []
+    assert program.now_s <= budget_s + 3
+    assert all(
+        trial.fate in ("not reached", "unclear", "no gain") for trial in state.trials.values()
+    )
+
+
+def test_without_time_to_scout_the_expected_ones_are_tried_first() -> None:
+    state = Simulated({"a": 0.5}).searched("a b c d e", 14.0)
+    assert proven(state) == ["a"]
+    assert state.trials["e"].fate == "not reached"
+
+
+def test_of_many_candidates_the_expected_ones_are_proven_before_others_are_launched() -> None:
+    many = " ".join(f"c{number:02}" for number in range(40))
+    states = [Simulated({"c01": 0.6}, noise=0.15, seed=s).searched(many) for s in range(10)]
+    assert sum(proven(state) == ["c01"] for state in states) >= 9
+    false = [Simulated({}, noise=0.05, seed=seed).searched(many) for seed in range(20)]
+    assert sum(bool(state.proven) for state in false) <= 1
+
+
+def test_no_candidates() -> None:
+    state = Simulated({}).searched("")
+    assert (state.proven, state.is_complete, len(state.turns.times_s[PLAIN])) == ([], True, 1)
+
+
+@pytest.mark.parametrize(
+    "done", [Launched(1.0, "exit code 1"), Launched(float("nan")), Launched(0.0)]
+)
+def test_a_program_that_does_not_run_is_an_error(done: Launched) -> None:
+    turns = Turns(lambda setting, limit_s: done, 60.0, lambda: 0.0)
+    with pytest.raises(FailedError, match="as it is does not run"):
+        run(search(turns, candidates("a")))
+
+
+def test_a_base_that_stops_running_is_an_error_and_keeps_what_was_learned() -> None:
+    program = Simulated({"a": 0.5}, noise=0.01)
+
+    def breaks(setting: tuple, limit_s: float) -> Launched:
+        done = program(setting, limit_s)
+        return done if program.launches < 8 else Launched(done.time_s, "disk full")
+
+    state = search(Turns(breaks, 600.0, lambda: program.now_s), candidates("a b"))
+    with pytest.raises(FailedError, match="does not run any more"):
+        run(state)
+    assert state.trials["a"].scouted_relative
+    assert state.total is None
+
+
+def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
+    program = Simulated({"a": 0.5}, noise=0.01)
+
+    def stalls(setting: tuple, limit_s: float) -> Launched:
+        launched = program(setting, math.inf)
+        time_s = launched.time_s * (20 if program.launches == 7 else 1)
+        return Launched(time_s) if time_s <= limit_s else Launched(math.nan, "no end")
+
+    state = search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a"))
+    run(state)
+    assert proven(state) == ["a"]
+
+
+def test_candidates_that_change_the_same_are_not_combined() -> None:
+    program = Simulated({"a": 0.5, "b": 0.6})
+    first, second = candidates("a b")
+    both = [first, type(second)("b", "b", "b", first.change)]
+    state = search(Turns(program, 600.0, lambda: program.now_s), both)
+    run(state)
+    assert proven(state) == ["a"]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others took of the ranks' processors, on timelines by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.facts.program.delays import delays
+from nhalf.facts.program.disturbance import (
+    NOBODY,
+    Queued,
+    taken_by_others,
+    taken_from_run_s,
+    taken_on_path_s,
+    undisturbed_computing_s,
+)
+from nhalf.facts.program.program import Program
+from nhalf.present.program.answer import answer_json, answer_lines
+from tests.nhalf.traced_programs import call, frame, program, timed
+
+
+def off(rank: int, from_s: float, to_s: float, queued_s: float, **more: Any) -> dict[str, Any]:
+    """A span in which others had the processor for some time, and nobody slept."""
+    times_s = {"start_s": from_s, "end_s": to_s, "off_s": queued_s, "queued_s": queued_s}
+    return {"rank": rank, "in_call": False, **times_s, **more}
+
+
+def disturbed(made: Program, *spans: dict[str, Any]) -> Program:
+    """The program with what others took, of which each rank knows the sums."""
+    for record in made.trace.ranks:
+        own = [span for span in spans if span["rank"] == record.rank]
+        for prefix, in_call in (("", False), ("in_calls_", True)):
+            for name in ("off_s", "queued_s"):
+                seconds = sum(span[name] for span in own if span["in_call"] == in_call)
+                setattr(record, f"{prefix}{name}", float(seconds))
+    return replace(made, off_processor=frame("off_processor", spans))
+
+
+def barrier(ends_s: float, *begins_s: float) -> list[dict[str, Any]]:
+    return [
+        call(rank, "MPI_Barrier", "collective", -2, begin_s, ends_s, size_bytes=0)
+        for rank, begin_s in enumerate(begins_s)
+    ]
+
+
+def tree_of(made: Program) -> Efficiency:
+    tree = efficiency(made)
+    assert tree is not None
+    return tree
+
+
+def test_computing_is_without_what_others_took() -> None:
+    # Rank 0 computes 3 s, and others have its processor for one more.
+    plain = timed(2, *barrier(4, 4, 2), ends_s=(4, 4))
+    made = disturbed(plain, off(0, 0, 4, 1))
+    assert undisturbed_computing_s(made) == pytest.approx({0: 3.0, 1: 2.0})
+    assert taken_from_run_s(made) == pytest.approx(1.0)
+    tree = tree_of(made)
+    assert (tree.elapsed_s, tree.measured_s, tree.ideal_s) == pytest.approx((3.0, 4.0, 3.0))
+    assert tree.load_balance_share == pytest.approx(2.5 / 3)
+    assert tree.communication_share == pytest.approx(1.0)
+    assert tree.transfer_share == pytest.approx(1.0)
+    before = tree_of(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)))
+    assert before.load_balance_share == pytest.approx(3 / 4)
+    # Rank 1 waits for 2 s, a quarter of which others took, as far as is known.
+    row = delays(made).row(0, named=True)
+    assert (row["rank"], row["waiting_s"]) == (0, 2.0)
+    assert (row["computing_s"], row["in_mpi_s"], row["taken_s"]) == pytest.approx((1.5, 0, 0.5))
+
+
+def test_without_others_another_rank_is_the_last() -> None:
+    # Without others rank 0 would arrive after 1 s, so that the run takes as long as rank 1 does.
+    made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 3))
+    tree = tree_of(made)
+    assert (tree.elapsed_s, tree.ideal_s) == pytest.approx((2.0, 2.0))
+    assert tree.load_balance_share == pytest.approx(0.75)
+
+
+def test_calls_last_as_long_as_the_shortest_where_others_had_the_processor() -> None:
+    # Both barriers take 0.5 s once all are there; in the second, others have it for 1.5 s more.
+    calls = [*barrier(2.5, 2, 1), *barrier(6.5, 4.5, 3.5)]
+    made = disturbed(timed(2, *calls, ends_s=(6.5, 6.5)), off(1, 3.5, 6.5, 2.5, in_call=True))
+    assert taken_on_path_s(made) == pytest.approx({"": 0.0, "MPI_Barrier": 1.5})
+    assert tree_of(made).elapsed_s == pytest.approx(5.0)
+    lines = answer_lines(made)
+    assert any(line.startswith("Critical path: computing 80 %") for line in lines), lines
+
+
+def test_sleep_is_the_program_s_own() -> None:
+    made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 0, off_s=2.0))
+    assert taken_from_run_s(made) == 0.0
+    assert undisturbed_computing_s(made) == pytest.approx({0: 4.0, 1: 2.0})
+    assert taken_by_others(made)["share"].to_list() == [0.0, 0.0]
+
+
+def test_the_verdict_says_so() -> None:
+    made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 1))
+    lines = [line for line in answer_lines(made) if line.startswith("Other programs")]
+    assert lines == [
+        "Other programs took 25 % of the time of rank 0 (of other ranks 0 % or more): without them "
+        "the run would take 3 s instead of 4 s, and the efficiencies are those of that run"
+    ]
+    others = answer_json(made)["others"]
+    assert others["on_critical_path_s"] == pytest.approx(1.0)
+    assert [row["share"] for row in others["ranks"]] == pytest.approx([0.25, 0.0])
+
+
+def test_a_trace_that_did_not_record_it_is_silent() -> None:
+    made = timed(2, *barrier(4, 4, 2), ends_s=(4, 4))
+    assert taken_by_others(made).is_empty()
+    assert not [line for line in answer_lines(made) if line.startswith("Other programs")]
+    counts = disturbed(program(2, [], elapsed_s=0.0))
+    assert taken_by_others(counts)["share"].to_list() == [None, None]
+    assert not [line for line in answer_lines(counts) if line.startswith("Other programs")]
+
+
+def test_counts_alone_know_the_sums() -> None:
+    made = program(2, [], elapsed_s=4.0)
+    made.trace.ranks[1].queued_s, made.trace.ranks[1].in_calls_queued_s = 1.0, 1.0
+    assert taken_by_others(made).rows() == [(1, 1.0, 1.0, 0.5)]
+    assert undisturbed_computing_s(made) == pytest.approx({0: 4.0, 1: 3.0})
+    assert tree_of(made).elapsed_s == 4.0
+
+
+def test_parts_of_spans() -> None:
+    spans = Queued(np.array([1.0, 5.0]), np.array([3.0, 6.0]), np.array([1.0, 0.5]))
+    ends_s = np.array([2.0, 3.0, 5.5, 9.0])
+    assert spans.parts_s(np.zeros(4), ends_s) == pytest.approx([0.5, 1.0, 1.25, 1.5])
+    assert spans.most_within_s(2.5, 5.25) == pytest.approx(0.75)
+    assert (NOBODY.most_within_s(0, 9), NOBODY.parts_s(np.zeros(1), np.ones(1))[0]) == (0.0, 0.0)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch: its time, its output, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import stat
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import FailedError, InputError
+from nhalf.base.processes import is_running
+from nhalf.measure.launches.timed import run_timed
+from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
+from tests.patience import patience_s
+
+
+def shell(text: str) -> LaunchCommand:
+    return parse_launch(["sh", "-c", text])
+
+
+def test_time_output_and_exit_code(tmp_path: Path) -> None:
+    done = run_timed(shell("echo out; echo err >&2"), tmp_path / "1", patience_s(10))
+    assert (done.exit_code, done.problem, done.stdout.read_text()) == (0, "", "out\n")
+    assert done.time_s > 0
+    failed = run_timed(shell("echo because >&2; exit 7"), tmp_path / "2", patience_s(10))
+    assert failed.problem == "exit code 7: because"
+    killed = run_timed(shell("kill -9 $$"), tmp_path / "3", patience_s(10))
+    assert killed.exit_code == 128 + signal.SIGKILL
+
+
+def test_what_cannot_be_started_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot start"):
+        run_timed(parse_launch(["/nowhere/mpiexec", "x"]), tmp_path / "1", 1.0)
+
+
+def test_a_launch_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+    done = run_timed(shell(f"sleep 600 & echo $! > {note}; sleep 600"), tmp_path / "1", 0.5)
+    assert "no end within 0.5 s" in done.problem
+    assert math.isnan(done.time_s)
+    assert not is_running(int(note.read_text()))
+
+
+def test_an_interrupted_launch_leaves_nothing(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+
+    def interrupt() -> None:
+        while not note.exists() or not note.read_text().strip():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_timed(shell(f"sleep 600 & echo $! > {note}; wait"), tmp_path / "1", patience_s(20))
+    thread.join()
+    assert not is_running(int(note.read_text()))
+
+
+@pytest.mark.parametrize("text", ["", "a line\n", "no line break", '{"schema": 1}\n'])
+def test_of_a_trial_the_time_is_that_of_the_virtual_machine(tmp_path: Path, text: str) -> None:
+    trial = tmp_path / "nhalf"
+    answer = '{"schema":1,"virtual_s":0.25,"real_s":3.0}'
+    trial.write_text(f"#!{sys.executable}\nprint({text!r} + {answer!r})\n")
+    trial.chmod(trial.stat().st_mode | stat.S_IXUSR)
+    launch = parse_launch([str(trial), "try", "--ranks", "2", "--", "./program"])
+    done = run_timed(launch, tmp_path / "1", patience_s(10))
+    assert (done.time_s, done.stdout.read_text()) == (0.25, text)
+
+
+def test_a_trial_without_a_time_is_a_failure(tmp_path: Path) -> None:
+    trial = tmp_path / "nhalf"
+    trial.write_text("#!/bin/sh\necho nothing\n")
+    trial.chmod(trial.stat().st_mode | stat.S_IXUSR)
+    launch = parse_launch([str(trial), "try", "--", "./program"])
+    with pytest.raises(FailedError, match="no time"):
+        run_timed(launch, tmp_path / "1", patience_s(10))
+
+
+def test_every_launch_reads_the_same_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = tmp_path / "input"
+    given.write_text("42\n")
+    with given.open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        for name in ("1", "2"):
+            done = run_timed(shell("cat"), tmp_path / name, patience_s(10))
+            assert done.stdout.read_text() == "42\n"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of addresses, with a program that finds lines and without one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.processes import run
+from nhalf.measure.traced.elf import functions_at
+from nhalf.measure.traced.symbols import Name, Names
+from tests.patience import patience_s
+
+COMPILER = shutil.which("gcc") or shutil.which("cc")
+SOURCE = """\
+int first(int x) {
+  return x + 1;
+}
+int second(int x) {
+  return x * 2;
+}
+int main(void) { return 0; }
+"""
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("symbols")
+    (folder / "source.c").write_text(SOURCE)
+    words = [str(COMPILER), "-g", "-O0", "-shared", "-fPIC", str(folder / "source.c")]
+    outcome = run([*words, "-o", str(folder / "library.so")], patience_s(60.0))
+    assert outcome.succeeded, outcome.stderr
+    return folder / "library.so"
+
+
+def address_of(library: Path, name: str) -> int:
+    """The address of a function: the one at which functions_at begins to name it."""
+    size_bytes = library.stat().st_size
+    return next(
+        address
+        for address, found in enumerate(functions_at(library, range(size_bytes)))
+        if found == name
+    )
+
+
+def none(_: str) -> None:
+    """No program is installed."""
+
+
+def test_functions_from_the_symbol_table(library: Path) -> None:
+    first, second = (address_of(library, name) for name in ("first", "second"))
+    assert functions_at(library, [first, second, second + 1]) == ["first", "second", "second"]
+    assert functions_at(library, [1 << 40, 0]) == ["", ""]
+
+
+def test_the_address_after_a_call_belongs_to_the_call(library: Path) -> None:
+    second = address_of(library, "second")
+    assert Names(none).of([(str(library), second)]) == [Name("first")]
+    assert Names(none).of([(str(library), second + 1)]) == [Name("second")]
+
+
+@pytest.mark.skipif(shutil.which("addr2line") is None, reason="there is no addr2line")
+def test_lines(library: Path) -> None:
+    places = [(str(library), address_of(library, name) + 1) for name in ("second", "first")]
+    names = Names().of(places)
+    assert [(name.function, Path(name.file).name, name.line) for name in names] == [
+        ("second", "source.c", 4),
+        ("first", "source.c", 1),
+    ]
+
+
+@pytest.mark.parametrize("answer", ["exit 1", "echo nonsense", "exec cat /dev/null"])
+def test_a_program_that_fails_leaves_functions(library: Path, tmp_path: Path, answer: str) -> None:
+    program = tmp_path / "addr2line"
+    program.write_text(f"#!/bin/sh\n{answer}\n")
+    program.chmod(0o755)
+    names = Names(lambda _: str(program)).of([(str(library), address_of(library, "second") + 1)])
+    assert names == [Name("second")]
+
+
+@pytest.mark.parametrize("content", [b"", b"no program", b"\x7fELF\x02\x01" + b"\xff" * 90])
+def test_files_that_are_no_programs_have_no_names(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    assert functions_at(tmp_path / "file", [0, 100]) == ["", ""]
+    places = [(str(tmp_path / "file"), 100), (str(tmp_path / "absent"), 100), ("", 100)]
+    assert Names().of(places) == [Name()] * 3
+    assert Names().of([]) == []

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of violated guidelines, and at the end of `nhalf show`."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.present.findings import Finding, findings
+from nhalf.present.terminal.guidelines import show_guidelines
+from tests.nhalf.facts.test_guidelines import SIZES, consistent_s, facts_of
+
+
+def said(slower: dict[tuple[str, int], float], *patterns: str) -> list[Finding]:
+    facts = facts_of(slower, patterns=patterns) if patterns else facts_of(slower)
+    return [finding for finding in findings(facts) if finding.kind.startswith("guideline")]
+
+
+def test_a_library_that_keeps_them_is_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said({}) == []
+    show_guidelines(facts_of())
+    assert capsys.readouterr().out == ""
+
+
+def test_an_operation_is_compared_with_its_parts() -> None:
+    slow = {("allreduce", size): 3.0 for size in SIZES[2:4]}
+    by_kind = {finding.kind: finding for finding in said(slow, "allreduce", "reduce", "bcast")}
+    finding = by_kind["guideline-composition"]
+    assert finding.text.startswith(
+        "mpich: allreduce of 32 B on 8 ranks takes 1.50x as long as reduce of 32 B and bcast of "
+        "32 B, which do its work (interval 1.5"
+    )
+    assert "violated at 2 points, in allreduce." in finding.text
+    assert finding.remedy == (
+        "nhalf tune --violated RUN tries what may be faster there, or call reduce and bcast"
+    )
+    assert finding.value == pytest.approx(1.5)
+
+
+def test_a_message_is_compared_with_a_longer_one_and_with_pieces() -> None:
+    (finding,) = said({("bcast", 64): 1.5}, "bcast")
+    assert "bcast of 64 B on 8 ranks takes 1.49x as long as one of 128 B (" in finding.text
+    assert finding.remedy.endswith("or call it with 128 B")
+    (finding,) = said({("bcast", size): 4.0 for size in SIZES if size >= 4096}, "bcast")
+    ratio = 2 * consistent_s("bcast", 4096) / consistent_s("bcast", 2048)
+    assert finding.value == pytest.approx(ratio)
+    assert "as long as 2 of 2 KiB (" in finding.text
+    assert finding.remedy.endswith("or call it 2 times with 2 KiB")
+
+
+def test_show_ends_with_them(capsys: pytest.CaptureFixture[str]) -> None:
+    show_guidelines(facts_of({("gather", 1024): 1.5}))
+    out = capsys.readouterr().out
+    assert "performance guidelines: 1 of " in out
+    for word in ("mpich", "gather", "1 KiB", "allgather 1 KiB", "1.50"):
+        assert word in out, word
