@@ -193,7 +193,7 @@ class Flows {
   }
   /// Memory is reached at its time, whatever its rank does until then.
   void serve_at(std::uint32_t rank, Picoseconds time) {
-    if (region_.members[rank].presence == Presence::left) return;
+    if (has_left(region_.members[rank].presence)) return;
     region_.next[rank] = std::min(region_.next[rank], time);
   }
   void leave_links(const Message& message, Picoseconds now) {

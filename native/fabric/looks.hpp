@@ -38,7 +38,7 @@ inline void let_all_poll(Region& region, int ranks, Picoseconds time) {
 inline bool can_nothing_happen(Region& region, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     const auto at = static_cast<std::size_t>(rank);
-    const bool is_over = region.members[at].presence == Presence::left;
+    const bool is_over = has_left(region.members[at].presence);
     if (is_over) continue;
     if (region.next[at] != never && region.slots[at].has_looked_long == 0) return false;
     if (Inbox(region, rank).due() != never) return false;

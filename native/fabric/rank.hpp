@@ -88,7 +88,7 @@ class Rank {
     if (!is_running()) return;
     if (end_ != never) member().now = end_;
     has_left_ = true;
-    turns_->end();
+    turns_->end(end_ == never ? Presence::gone : Presence::left);
   }
 
   [[nodiscard]] bool has_endpoint() const { return !endpoints_.empty(); }

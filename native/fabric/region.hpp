@@ -16,7 +16,12 @@ inline constexpr int ranks_max = 1024;
 /// A place in the region; processes map it at different addresses. 0 is no place.
 using Offset = std::uint64_t;
 
-enum class Presence : std::uint32_t { absent, active, finished, left };
+/// A rank that is gone has ended its process without MPI_Finalize.
+enum class Presence : std::uint32_t { absent, active, finished, left, gone };
+
+inline bool has_left(Presence presence) {
+  return presence == Presence::left || presence == Presence::gone;
+}
 
 /// What src/nhalf/measure/virtual reads of a rank when all is over.
 struct Member {

@@ -45,8 +45,8 @@ class Turns {
   }
 
   /// Takes part no more.
-  void end() {
-    region_.members[self_].presence = Presence::left;
+  void end(Presence presence) {
+    region_.members[self_].presence = presence;
     region_.next[self_] = never;
     if (const auto next = chosen(); next < ranks_) hand_over(next);
   }

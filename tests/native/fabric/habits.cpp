@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 namespace {
@@ -161,6 +162,7 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "poll" && rank == 1) poll();
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
+  if (habit == "exit" && rank == 1) std::exit(0);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   ring(rank, ranks);
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -127,6 +128,11 @@ def _trial(request: Request) -> Trial:
 
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
+    if shutil.which(request.command[0]) is None:
+        raise InputError(
+            f"{request.command[0]} is no program here that may be run",
+            "give the path of one after --, e.g. ./program",
+        )
     if not request.machine:
         raise InputError(
             "on which machine?", "name one: --machine altix-bx2; see nhalf machines list"
@@ -168,8 +174,9 @@ def _check_inside(way: str, library: Library) -> None:
 def _summary(trial: Trial, tried: Tried) -> str:
     from nhalf.base.numbers import whole
     from nhalf.base.units import format_size, format_time
+    from nhalf.present.wording import count
 
-    head = f"{trial.ranks} ranks of {trial.library.name} on {trial.messages.machine.name}"
+    head = f"{count(trial.ranks, 'rank')} of {trial.library.name} on {trial.messages.machine.name}"
     if not tried.has_begun:
         return f"{head}: ended with exit code {tried.exit_code} before MPI_Init did"
     noise = trial.noise

@@ -23,6 +23,7 @@ from nhalf.base.session_folders import remove_session_folders
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.probe.topology_left import TopologyLeft
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -84,7 +85,7 @@ class Probe:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         self._selector = selectors.DefaultSelector()
         self._ranks = RankWatch(self._selector)
-        self._segments = SegmentsLeft()
+        self._segments, self._topology = SegmentsLeft(), TopologyLeft()
         own = {**_launched(), **self._ranks.environment}
         try:
             self._process = subprocess.Popen(
@@ -260,6 +261,7 @@ class Probe:
         _signal_group(self._process.pid, signal.SIGKILL)
         if self._process.returncode != 0:
             self._segments.remove()
+            self._topology.remove()
             remove_session_folders([self._process.pid])
         self._close(self._process.stdin, self._process.stdout)
 

@@ -17,6 +17,7 @@ from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.probe.topology_left import TopologyLeft
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
 from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence, Region
@@ -25,6 +26,7 @@ from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
 from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
+_GONE = Presence.GONE
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
@@ -88,6 +90,8 @@ def run(
         code, died = _watched(begin.command, environment, region, standstill, trial.ranks)
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:
+        if stopped.kind == "deadlock" and (gone := _gone(members)):
+            raise FailedError(gone)
         raise error_of(stopped, trial.library)
     if died:
         raise FailedError(died)
@@ -123,7 +127,7 @@ def _watched(
 
     Returns the exit code as shells do, and which rank died or holds up the others; '' if none.
     """
-    segments = SegmentsLeft()
+    segments, topology = SegmentsLeft(), TopologyLeft()
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
@@ -140,12 +144,14 @@ def _watched(
                     _end(process, region, ranks)
         except BaseException:
             segments.remove()
+            topology.remove()
             raise
         finally:
             watch.close()
     code = process.returncode
     if code != 0 or died or region.stopped:
         segments.remove()
+        topology.remove()
     return (128 - code if code < 0 else code), died
 
 
@@ -179,8 +185,21 @@ def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
 
 
 def _died(members: Sequence[Member], process: int) -> str:
-    """Which rank ended without MPI_Finalize, if this process is one."""
+    """Which rank ended without MPI_Finalize, if this process is one.
+
+    Launchers end the others when a rank exits too early, which is to blame then.
+    """
     for rank, member in enumerate(members):
         if member.process == process and member.presence == Presence.ACTIVE:
-            return f"rank {rank} (process {process}) ended without MPI_Finalize"
+            return _gone(members) or _too_early(rank, member)
     return ""
+
+
+def _gone(members: Sequence[Member]) -> str:
+    """Which rank exited without MPI_Finalize, for which others may wait; '' if none did."""
+    gone = ((rank, member) for rank, member in enumerate(members) if member.presence == _GONE)
+    return next((_too_early(rank, member) for rank, member in gone), "")
+
+
+def _too_early(rank: int, member: Member) -> str:
+    return f"rank {rank} (process {member.process}) ended without MPI_Finalize"

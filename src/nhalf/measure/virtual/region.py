@@ -43,6 +43,8 @@ class Presence(enum.IntEnum):
     ACTIVE = 1
     FINISHED = 2
     LEFT = 3
+    GONE = 4
+    """Its process ended without MPI_Finalize."""
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, program
 @pytest.mark.parametrize(
     ("habit", "words"),
     [
+        ("exit", r"rank 1 \(process \d+\) ended without MPI_Finalize"),
         ("kill", r"rank 1 \(process \d+\) ended without MPI_Finalize"),
         ("abort", r"rank 1 called MPI_Abort with code 7"),
     ],
