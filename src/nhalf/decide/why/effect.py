@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nhalf.decide.race import trimmed
+from nhalf.statistics.many_tests import trimmed
 from nhalf.statistics.student import student_quantile
 
 ROUNDING = 1e-9
