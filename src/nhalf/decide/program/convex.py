@@ -46,9 +46,9 @@ def crossing(
     next tangent leads back (Newton's method, which ends after as many steps as there are pieces).
     """
     low, high = 0.0, first
-    value = function(first)
-    if value > usual:
-        high = max(first, first * (target - usual) / (value - usual))
+    slope = (function(first) - usual) / first
+    if slope > 0:
+        high = max(first, (target - usual) / slope)
     while (value := function(min(high, most))) < target - accuracy:
         if high >= most:
             return None
@@ -65,7 +65,7 @@ def crossing(
             low = place
         else:
             high, value = place, reached
-    return high
+    return high - (value - target) / slope if slope > 0 else high
 
 
 def tangent(function: Function, place: float, step: float) -> Tangent:
