@@ -358,7 +358,30 @@ def _tables(draw: random.Random, ranks: int, end_s: float, detail: str) -> dict[
         "bins": bins,
         "timeline": timeline if detail == "timeline" else [],
         "communicators": [{"rank": n, "world_rank": n, "name": "world"} for n in range(ranks)],
+        **_places(draw, ranks, end_s),
     }
+
+
+def _places(draw: random.Random, ranks: int, end_s: float) -> dict[str, Any]:
+    """Where the program calls MPI, some calls at places that no table has, and lost processors."""
+    sites = [
+        {"site": site, "module": draw.choice(NAMES), "offset": draw.choice((0, 1, 2**62)),
+         "function": draw.choice(("", NAMES[3])), "file": draw.choice(("", NAMES[3])),
+         "line": draw.choice((0, 7))}
+        for site in range(2) if draw.random() < 0.8
+    ]  # fmt: skip
+    call_sites = [
+        {"rank": rank, "site": draw.choice((-1, 0, 1, 99)), "call": "MPI_Send", "count": 10,
+         "size_bytes": draw.choice(SIZES[:5]), "bytes": draw.choice(SIZES), "time_s": end_s,
+         "waiting_s": end_s / 2}
+        for rank in range(ranks) if draw.random() < 0.8
+    ]  # fmt: skip
+    off_processor = [
+        {"rank": rank, "start_s": end_s / 4, "end_s": end_s / 2, "in_call": draw.random() < 0.5,
+         "off_s": draw.choice((0.0, end_s, 1e9)), "queued_s": draw.choice((0.0, end_s))}
+        for rank in range(ranks) if draw.random() < 0.5
+    ]  # fmt: skip
+    return {"sites": sites, "call_sites": call_sites, "off_processor": off_processor}
 
 
 def _sent(draw: random.Random, source: int, target: int) -> list[dict[str, Any]]:
