@@ -19,8 +19,8 @@ from tests.nhalf.cli.hostile_subjects import (
     write_measurements,
     write_promises,
     write_run,
-    write_trace,
 )
+from tests.nhalf.cli.hostile_traces import write_trace
 from tests.nhalf.cli.in_process import call_here
 
 LINE_MAX, WORD_MAX = 300, 255

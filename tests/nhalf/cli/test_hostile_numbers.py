@@ -26,8 +26,8 @@ from tests.nhalf.cli.hostile_subjects import (
     write_processor,
     write_promises,
     write_run,
-    write_trace,
 )
+from tests.nhalf.cli.hostile_traces import write_trace
 from tests.nhalf.cli.in_process import call_here
 from tests.nhalf.present.hostile import absurd
 from tests.schemas import check_schema

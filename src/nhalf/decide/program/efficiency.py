@@ -67,6 +67,8 @@ def efficiency(program: Program) -> Efficiency | None:
         # Another path may be the longest once others take nothing.
         without_s = elapsed_s - taken_from_run_s(program)
         elapsed_s = without_s if without_s == elapsed_s else max(without_s, ideal_s)
+        if ideal_s <= 0 or elapsed_s <= 0:
+            return None
     return Efficiency(
         parallel_share=mean_s / elapsed_s,
         load_balance_share=mean_s / largest_s,
