@@ -73,10 +73,13 @@ class Rank {
     process_ = getpid();
     callers_.note();
     pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
+    on_exit([](int, void*) { here().note_exit(); }, nullptr);
     hold_life_line();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
   }
+  /// The process ends, maybe without MPI_Finalize; a launcher may end the others before `leave`.
+  void note_exit() { member().is_exiting = is_running() ? 1 : 0; }
   /// The program has ended; its library may go on.
   void finish() {
     if (!is_running()) return;
@@ -507,18 +510,16 @@ class Rank {
                   number_, slot().doing.call.data(), size_MiB);
     stop("memory", reason.data());
   }
-  Message& placed(std::size_t size_bytes) {
-    const auto place = taken(sizeof(Message) + size_bytes);
+  Message& placed(std::size_t size_bytes, std::uint32_t head_bytes = 0) {
+    const auto place = taken(sizeof(Message) + head_bytes + size_bytes);
     auto& message = *new (&region_->at<std::byte>(place)) Message;
+    message.head_bytes = head_bytes;
     message.size_bytes = size_bytes;
     return message;
   }
   /// An access, or its answer.
   Message& placed(const Access& access, std::size_t size_bytes) {
-    const auto place = taken(sizeof(Message) + sizeof(Access) + size_bytes);
-    auto& message = *new (&region_->at<std::byte>(place)) Message;
-    message.head_bytes = sizeof(Access);
-    message.size_bytes = size_bytes;
+    auto& message = placed(size_bytes, sizeof(Access));
     message.is_access = true;
     new (message.body()) Access(access);
     return message;

@@ -30,6 +30,8 @@ struct Member {
   Picoseconds now;
   std::uint64_t messages;
   std::uint64_t bytes;
+  /// Its process has called exit, or its main function has returned.
+  std::uint64_t is_exiting;
 };
 
 /// Why a run cannot go on; the first rank that knows it writes it.
@@ -115,6 +117,6 @@ struct Region {
 };
 
 static_assert(offsetof(Region, outcome) == 65536 && offsetof(Region, members) == 69632);
-static_assert(sizeof(Member) == 32);
+static_assert(sizeof(Member) == 40);
 
 }  // namespace nhalf::fabric

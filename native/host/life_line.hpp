@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -37,6 +38,16 @@ inline int life_line() {
 /// A file number above practically all others of a process.
 constexpr int life_line_file_max = 4095;
 
+/// How long to wait for the listener: it may be stopped, and then nobody learns who ended first.
+constexpr int life_line_wait_ms = 1000;
+
+/// Waits until the listener has taken the line, since it cannot tell the order of ends before.
+inline void wait_until_held(int file) {
+  pollfd answer{file, POLLIN, 0};
+  char taken = 0;
+  if (poll(&answer, 1, life_line_wait_ms) > 0) static_cast<void>(recv(file, &taken, 1, 0));
+}
+
 /// Holds the life line until this process ends.
 ///
 /// Linux closes the files of an ending process from the highest number down (since 4.3, where
@@ -46,6 +57,7 @@ constexpr int life_line_file_max = 4095;
 inline void hold_life_line() {
   const int file = life_line();
   if (file < 0) return;
+  wait_until_held(file);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   const auto highest = std::min<rlim_t>(limit.rlim_cur - 1, life_line_file_max);

@@ -22,6 +22,8 @@ from typing import Any
 
 ENDS_ALONE_S = 5.0
 """How long the remaining processes of a launch may run after the first has ended."""
+TAKEN = b"\1"
+"""What a rank waits for before it goes on: ends are told in their order from then on."""
 _PEER = struct.Struct("3i")
 """Process, user and group at the other end of a connection, as the kernel reports them."""
 
@@ -106,6 +108,8 @@ class RankWatch:
                 if user != os.geteuid():
                     line.close()
                     continue
+                with contextlib.suppress(OSError):
+                    line.send(TAKEN)
                 self._holding.add(process)
                 self._watch(line.detach(), process)
 

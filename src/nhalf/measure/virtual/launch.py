@@ -26,7 +26,6 @@ from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
 from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
-_GONE = Presence.GONE
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
@@ -93,7 +92,8 @@ def run(
         if stopped.kind == "deadlock" and (gone := _gone(members)):
             raise FailedError(gone)
         raise error_of(stopped, trial.library)
-    if died:
+    # A launcher may have ended the others, and itself, before the first one was looked at.
+    if died or (code != 0 and (died := _gone(members))):
         raise FailedError(died)
     has_begun = any(member.presence for member in members)
     if code == 0 and not has_begun:
@@ -164,13 +164,15 @@ def _wait(
     ranks: int,
 ) -> str:
     """Wait until a process ends, or its ranks cannot go on; returns which rank is to blame."""
-    died = ""
-    while process.poll() is None and region.stopped is None and not died:
-        watch.note([key.fd for key, _ in selector.select(LOOK_S)])
+    died, has_ended = "", False
+    while not has_ended and region.stopped is None and not died:
+        # A launcher may end together with the rank that died: there is a look after its end.
+        has_ended = process.poll() is not None
+        watch.note([key.fd for key, _ in selector.select(0 if has_ended else LOOK_S)])
         if watch.first_process:
             died = _died(region.members(ranks), watch.first_process)
             watch.first_process = 0
-        died = died or standstill.reason
+        died = died or ("" if has_ended else standstill.reason)
     return died
 
 
@@ -197,8 +199,11 @@ def _died(members: Sequence[Member], process: int) -> str:
 
 def _gone(members: Sequence[Member]) -> str:
     """Which rank exited without MPI_Finalize, for which others may wait; '' if none did."""
-    gone = ((rank, member) for rank, member in enumerate(members) if member.presence == _GONE)
-    return next((_too_early(rank, member) for rank, member in gone), "")
+    for rank, member in enumerate(members):
+        is_active = member.presence == Presence.ACTIVE
+        if member.presence == Presence.GONE or (is_active and member.is_exiting):
+            return _too_early(rank, member)
+    return ""
 
 
 def _too_early(rank: int, member: Member) -> str:

@@ -29,7 +29,7 @@ ADDRESSES_SHARE = 4
 HOST_SHARE = 2
 """The region takes half of the host's memory at most; ranks and other programs need the rest."""
 OUTCOME_AT, MEMBERS_AT = 65536, 69632
-_MEMBER = struct.Struct("=IIQQQ")
+_MEMBER = struct.Struct("=IIQQQQ")
 RANKS_MAX = 1024
 _OWNER_AT = MEMBERS_AT + RANKS_MAX * _MEMBER.size + 4
 _WRITTEN = 2
@@ -49,13 +49,17 @@ class Presence(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Member:
-    """What a rank did: its virtual time, and the messages and bytes that it sent to others."""
+    """What a rank did: its virtual time, and the messages and bytes that it sent to others.
+
+    `is_exiting` once its process has called exit, or its main function has returned.
+    """
 
     process: int
     presence: Presence
     now_ps: int
     messages: int
     bytes: int
+    is_exiting: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,10 @@ class Region:
         """The ranks in their order."""
         content = os.pread(self._file, ranks * _MEMBER.size, MEMBERS_AT)
         return [
-            Member(process, Presence(presence), now_ps, messages, size_bytes)
-            for process, presence, now_ps, messages, size_bytes in _MEMBER.iter_unpack(content)
+            Member(process, Presence(presence), now_ps, messages, size_bytes, bool(is_exiting))
+            for process, presence, now_ps, messages, size_bytes, is_exiting in _MEMBER.iter_unpack(
+                content
+            )
         ]
 
     def kill_ranks(self, ranks: int) -> None:
