@@ -122,12 +122,14 @@ def _trial(request: Request) -> Trial:
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
+    from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
     from nhalf.measure.virtual.launch import Trial
     from nhalf.measure.virtual.wires import nodes_of
     from nhalf.mpi.discover import find
 
     if not request.command:
         raise InputError("no program is given", "give it at the end: -- ./program")
+    refuse_to_trace_each_rank(request.command)
     if shutil.which(request.command[0]) is None:
         raise InputError(
             f"{request.command[0]} is no program here that may be run",

@@ -27,7 +27,7 @@ from nhalf.exchange.program.goal_order import BEGIN, BLOCK, WAIT, Circle, GoalCa
 from nhalf.exchange.program.written import counted_calls, world
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import SHORT_S
-from nhalf.measure.traced.tables import NO_PARTNER, SCHEDULE, TABLES, Rank, Trace
+from nhalf.measure.traced.tables import NO_PARTNER, NO_SITE, SCHEDULE, TABLES, Rank, Trace
 
 NANO = 1e-9
 NOMINAL_S = 2 * SHORT_S
@@ -161,7 +161,7 @@ class _Rows:
         start_s: float,
         end_s: float,
     ) -> None:
-        row = (*actor, *name, 0, *about, start_s, end_s, 0.0)
+        row = (*actor, *name, 0, *about, start_s, end_s, 0.0, NO_SITE)
         for column, value in zip(self._columns.values(), row, strict=True):
             column.append(value)
 

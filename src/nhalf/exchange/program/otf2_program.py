@@ -23,7 +23,7 @@ from nhalf.exchange.program.written import counted_calls, with_waiting
 from nhalf.facts.program.completions import POLLS
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
-from nhalf.measure.traced.tables import NO_PARTNER, TABLES, Rank, Trace
+from nhalf.measure.traced.tables import NO_PARTNER, NO_SITE, TABLES, Rank, Trace
 
 ANCHOR = "traces.otf2"
 MARK = b"OTF2"
@@ -126,7 +126,8 @@ class _Archive:
 
     def program(self, path: Path) -> Program:
         """The program; raises InputError if there is no call of MPI."""
-        timeline = pl.DataFrame(self._rows, schema=TABLES["timeline"])
+        rows = pl.DataFrame(self._rows, schema=TABLES["timeline"])
+        timeline = rows.with_columns(site=pl.lit(NO_SITE, pl.Int32()))
         if timeline.is_empty():
             raise InputError(f"{path} holds no call of MPI", "record the program with MPI's calls")
         timeline = with_waiting(timeline.sort("rank", "thread", "start_s", maintain_order=True))

@@ -130,7 +130,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
             if excess_s < LEAST_S:
                 continue
             ranks = {piece.rank, piece.rank if before is None else before.rank}
-            ranks |= _other_ends(program, piece.rank, end_s)
+            ranks |= _other_ends(_ends(program).get(piece.rank, ((), ())), end_s)
             depends_on = by_rank if call in _operations(program) else ranks & set(by_rank)
             queues_s = sorted(by_rank[rank].most_within_s(begin_s, end_s) for rank in depends_on)
             # Two ranks may be queued one after the other.
@@ -139,6 +139,7 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
     return taken_s
 
 
+@fact
 def taken_from_run_s(program: Program) -> float:
     """How much earlier the program would end if others had taken nothing on its critical path."""
     return sum(taken_on_path_s(program).values())
@@ -151,9 +152,9 @@ def _calls(program: Program, piece: Piece) -> list[tuple[str, float, float]]:
     return own_times(program)[piece.rank].spans_between(piece.begin_s, piece.end_s)
 
 
-def _other_ends(program: Program, rank: int, end_s: float) -> set[int]:
-    """The other ends of the messages that a call of a rank ends with."""
-    moments_s, ranks = _ends(program).get(rank, ((), ()))
+def _other_ends(ends: tuple[Sequence[float], Sequence[int]], end_s: float) -> set[int]:
+    """The other ends of the messages that a call ends with, among those of its rank."""
+    moments_s, ranks = ends
     first = bisect_left(moments_s, end_s - _EARLY_S)
     last = bisect_right(moments_s, end_s + _EARLY_S)
     return set(ranks[first:last])

@@ -153,7 +153,9 @@ TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
 }
 MAY_LACK = ("timeline", "sites", "call_sites", "off_processor")
 """Tables that not every trace has."""
-ADDED: Mapping[str, object] = {"site": -1}
+NO_SITE = -1
+"""Where a call was made from is not known."""
+ADDED: Mapping[str, object] = {"site": NO_SITE}
 """Columns that older traces lack, with what stands for them."""
 
 

@@ -37,7 +37,8 @@ class TestExact:
         ended = call(*model("r", *words))
         assert (ended.code, ended.err) == (0, "")
         answer = json.loads(ended.out)
-        assert set(answer) == {"schema", "run", "points", "results", "unresolved", "notes"}
+        keys = {"schema", "run", "points", "results", "guidelines", "unresolved", "notes"}
+        assert set(answer) == keys
         assert answer["unresolved"] == answer["notes"] == []
         found = {(p["pattern"], p["bytes"]): p for p in answer["points"]}
         assert {pattern for pattern, _ in found} == {*PAIRWISE, "stream"}

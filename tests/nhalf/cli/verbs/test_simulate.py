@@ -127,7 +127,8 @@ class TestMessages:
         done = call(*words, "--out", "run", "--json")
         assert (done.code, done.err) == (0, "")
         answer = json.loads(done.out)
-        assert {"schema", "run", "points", "results", "unresolved", "notes"} == answer.keys()
+        keys = {"schema", "run", "points", "results", "guidelines", "unresolved", "notes"}
+        assert keys == answer.keys()
         assert len(answer["points"]) == 2 * 2 * 2
         for point in answer["points"]:
             assert point["transport"] == "simulated"

@@ -10,6 +10,7 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ def test_a_launch_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -
     assert not is_running(int(note.read_text()))
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Signals end this process as by default: what runs in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_launch_leaves_nothing(tmp_path: Path) -> None:
     note = tmp_path / "process"
 
