@@ -35,6 +35,11 @@ def trial(tmp_path: Path) -> list[str]:
     return [str(file), "try", "--ranks", "2", "--", "./program"]
 
 
+def without_compiling(text: str) -> list[str]:
+    """Lines but those that a machine prints once: what traces is compiled for its libraries."""
+    return [line for line in text.splitlines() if not line.startswith("nhalf: compil")]
+
+
 def test_a_brake_is_found_proven_and_written_down(
     call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path
 ) -> None:
@@ -43,7 +48,7 @@ def test_a_brake_is_found_proven_and_written_down(
         UCX_TLS="tcp",
         FI_LOG_LEVEL="warn",
     )
-    assert (ended.code, ended.err) == (0, "")
+    assert (ended.code, without_compiling(ended.err)) == (0, [])
     answer = json.loads(ended.out)
     assert answer["gain"] == {
         **{"factor": pytest.approx(2.0), "ci_low": pytest.approx(2.0), "pairs": 2},
@@ -91,7 +96,7 @@ def test_what_is_wrong_is_said_in_one_line(
     ended = call("improve", "--quiet", *words)
     assert ended.code == code
     assert text in ended.err
-    assert len(ended.err.splitlines()) == 1
+    assert len(without_compiling(ended.err)) == 1
 
 
 def test_interrupted_it_says_what_it_learned_and_leaves_nothing(tmp_path: Path) -> None:

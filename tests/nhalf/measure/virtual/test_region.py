@@ -46,7 +46,7 @@ def test_a_region_has_its_description_and_nothing_else() -> None:
 def test_what_ranks_write_is_read() -> None:
     with Region("") as region:
         file = os.open(region.path, os.O_RDWR)
-        os.pwrite(file, struct.pack("=IIQQQ", 4711, 2, 10**12, 3, 300), MEMBERS_AT + 32)
+        os.pwrite(file, struct.pack("=IIQQQQ", 4711, 2, 10**12, 3, 300, 1), MEMBERS_AT + 40)
         os.pwrite(file, b"deadlock: rank 0 waits: for ever\0", OUTCOME_AT + 4)
         before = region.stopped
         os.pwrite(file, struct.pack("=I", 2), OUTCOME_AT)
@@ -54,7 +54,7 @@ def test_what_ranks_write_is_read() -> None:
         assert before is None
         assert region.stopped == Stopped("deadlock", " rank 0 waits: for ever")
         assert (member.process, member.presence, member.now_ps) == (4711, 2, 10**12)
-        assert (member.messages, member.bytes) == (3, 300)
+        assert (member.messages, member.bytes, member.is_exiting) == (3, 300, True)
         os.close(file)
 
 
