@@ -19,8 +19,8 @@ LOSS = 0.01
 """The share of the run time that is lost."""
 ACCURACY = 1e-7
 """The share of the run time to which its loss is found."""
-CALLS_MAX = 300_000
-"""Dozens of replays of a longer timeline take minutes."""
+CALLS_MAX = 10_000
+"""Dozens of replays of a longer timeline take a while: its curves are for who asks for them."""
 SMALL = 1e-3
 """The share of what costs LOSS that shows the first slope."""
 
@@ -56,9 +56,15 @@ def tolerance(slowdown: Slowdown, parameter: str, loss: float = LOSS) -> Toleran
 
 
 @fact
+def is_long(program: Program) -> bool:
+    """Whether its timeline is longer than `tolerances` replays."""
+    return len(program.timeline) > CALLS_MAX
+
+
+@fact
 def tolerances(program: Program) -> tuple[Tolerance, ...]:
     """The tolerance of each parameter; none without a timeline, or of one beyond CALLS_MAX."""
-    if program.timeline.is_empty() or program.elapsed_s <= 0 or len(program.timeline) > CALLS_MAX:
+    if program.timeline.is_empty() or program.elapsed_s <= 0 or is_long(program):
         return ()
     slowdown = Slowdown(program)
     with without_collection():

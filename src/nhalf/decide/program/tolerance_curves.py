@@ -40,14 +40,12 @@ from nhalf.decide.program.slowdown import (
     first_of,
     most_of,
 )
-from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, tolerance
+from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, tolerance
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
 
 POINTS = 10
-CALLS_SHOWN = 50_000
-"""Curves of longer timelines take too long for a report."""
 LOSS_SHOWN = 0.2
 """A curve ends where this share of the run time is lost."""
 LEAST_DOUBT = 0.02
@@ -115,9 +113,8 @@ def curves(
 
 @fact
 def network_curves(program: Program) -> list[Curve]:
-    """The curves of the network; none without a timeline, or of one beyond CALLS_SHOWN."""
-    calls = len(program.timeline)
-    if calls == 0 or calls > CALLS_SHOWN or program.elapsed_s <= 0:
+    """The curves of the network; none without a timeline, or of a long one."""
+    if program.timeline.is_empty() or is_long(program) or program.elapsed_s <= 0:
         return []
     return [curve for curve in curves([program], parameters=NETWORK) if curve.points]
 

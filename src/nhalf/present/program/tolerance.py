@@ -16,7 +16,7 @@ from nhalf.decide.program.slowdown import (
     SLOW_NODE,
     Slowdown,
 )
-from nhalf.decide.program.tolerance import LOSS, tolerances
+from nhalf.decide.program.tolerance import LOSS, is_long, tolerances
 from nhalf.decide.program.tolerance_curves import Curve
 from nhalf.facts.program.program import Program
 from nhalf.present.terminal.output import stdout_console
@@ -58,7 +58,13 @@ def amount_text(parameter: str, added: float) -> str:
 
 
 def tolerance_lines(program: Program) -> Iterator[str]:
-    """What may grow by how much before LOSS is lost, in one line; none if nothing costs that."""
+    """What may grow by how much before LOSS is lost, in one line; none if nothing costs that.
+
+    Of a long timeline it says who tells that.
+    """
+    if is_long(program):
+        yield "How much slower a network it can bear takes a while: nhalf show TRACE --tolerance"
+        return
     parts = [
         f"{_grows(parameter, program)} {amount_text(parameter, added)}"
         for parameter, added in _tolerated(program)

@@ -7,8 +7,10 @@ from statistics import fmean
 
 import pytest
 
+from nhalf.decide.program import tolerance
 from nhalf.decide.program.slowdown import NOISE_SEEDS, PARAMETERS, Slowdown
 from nhalf.decide.program.tolerance import tolerances
+from nhalf.decide.program.tolerance_curves import curves, network_curves
 from nhalf.facts.program.program import Program
 from nhalf.present.program.answer import answer_lines
 from tests.nhalf.traced_programs import call, program, timed
@@ -35,6 +37,16 @@ def test_each_message_of_the_path_counts(relay: Program) -> None:
         assert by_name[name].added == pytest.approx(0.1 / number, rel=1e-5)
     line = "Before 1 % is lost, there may grow latency by 50 ms, or the overhead at either end by "
     assert any(shown.startswith(line) for shown in answer_lines(relay))
+
+
+def test_a_long_timeline_is_replayed_only_for_who_asks(
+    relay: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tolerance, "CALLS_MAX", len(relay.timeline) - 1)
+    assert tolerances(relay) == ()
+    assert network_curves(relay) == []
+    assert [line for line in answer_lines(relay) if "nhalf show TRACE --tolerance" in line]
+    assert len(curves([relay])) == len(PARAMETERS)
 
 
 def test_a_curve_has_the_run_times(relay: Program) -> None:
