@@ -33,7 +33,8 @@ from nhalf.decide.improve.sequential import (
     is_exact,
     is_look,
 )
-from nhalf.decide.improve.turns import OutOfTime, Turns
+from nhalf.decide.improve.turns import Turns
+from nhalf.decide.out_of_time import OutOfTime
 
 BLOCK = 3
 """This many candidates share a launch of the base."""

@@ -8,8 +8,9 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from nhalf.base.errors import FailedError, NhalfError
+from nhalf.base.errors import FailedError
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting, title
+from nhalf.decide.out_of_time import OutOfTime
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,6 @@ class Launched:
 
 Launch = Callable[[Setting, float], Launched]
 """Launches a setting, which is ended after some seconds."""
-
-
-class OutOfTime(NhalfError):
-    """The budget is spent."""
 
 
 EXACT_LAUNCHES = 2
@@ -88,7 +85,7 @@ class Turns:
         the first one, does not run any more.
         """
         if self.remaining_s < len(settings) * self.cost_s:
-            raise OutOfTime("the budget is spent")
+            raise OutOfTime()
         order = list(settings)
         self.random.shuffle(order)
         return self._launched(order, settings[0])
@@ -96,7 +93,7 @@ class Turns:
     def pair(self, base: Setting, setting: Setting, base_first: bool) -> float | None:
         """The logarithm of the ratio of two launches that follow each other; None without one."""
         if self.remaining_s < 2 * self.cost_s:
-            raise OutOfTime("the budget is spent")
+            raise OutOfTime()
         order = [base, setting] if base_first else [setting, base]
         times = self._launched(order, base)
         return math.log(times[base] / times[setting]) if len(times) == 2 else None

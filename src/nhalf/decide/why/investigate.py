@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nhalf.base.errors import FailedError
+from nhalf.decide.out_of_time import OutOfTime
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.proof import FALSE_RATE, LOOKS, Proof, Proving
 from nhalf.decide.why.search import Search, Suspicion
 from nhalf.decide.why.switch import A_ALONE, Mixture, Switch, whole
-from nhalf.decide.why.turns import OutOfTime, Turns, differences
+from nhalf.decide.why.turns import Turns, differences
 
 DIFFERS_RATE = 0.005
 """The rate at which equal ways are said to differ, at most."""

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nhalf.decide.out_of_time import OutOfTime
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.search import LEAST_SHARE
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import OutOfTime, Round, Turns, differences
+from nhalf.decide.why.turns import Round, Turns, differences
 from nhalf.statistics.intervals import Floats, Interval
 from nhalf.statistics.student import student_quantile
 

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nhalf.base.errors import FailedError, NhalfError
+from nhalf.base.errors import FailedError
+from nhalf.decide.out_of_time import OutOfTime
 from nhalf.decide.why.switch import Mixture
 
 Launch = Callable[[Mixture], float]
@@ -26,10 +27,6 @@ FAILURES_MAX = 2
 
 class LaunchFailed(FailedError):
     """A launch ended without a time."""
-
-
-class OutOfTime(NhalfError):
-    """The budget is spent."""
 
 
 @dataclass
@@ -81,7 +78,7 @@ class Turns:
         if mixture in self._repeated:
             return self._repeated[mixture]
         if time.monotonic() - self.began_s > self.budget_s:
-            raise OutOfTime("the budget is spent", "give more with --budget")
+            raise OutOfTime()
         try:
             time_s = self.launch(mixture)
             if not (time_s > 0 and math.isfinite(time_s)):

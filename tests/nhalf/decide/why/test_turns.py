@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from nhalf.decide.why.turns import LaunchFailed, OutOfTime, Turns, differences
+from nhalf.decide.out_of_time import OutOfTime
+from nhalf.decide.why.turns import LaunchFailed, Turns, differences
 from tests.nhalf.decide.why.plant import Planted
 
 A, B, C = frozenset[int](), frozenset([0]), frozenset([0, 1])
