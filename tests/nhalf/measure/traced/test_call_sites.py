@@ -61,7 +61,11 @@ def slept(read: Program) -> None:
     for rank in range(RANKS):
         starts_s = barriers.filter(pl.col("rank") == rank)["start_s"]
         own = between.filter(pl.col("rank") == rank)
-        sleeps = own.filter(pl.col("end_s").is_between(starts_s[0] - 1e-3, starts_s[-1] + 1e-3))
+        # A busy machine takes a rank from its processor at other places, too, for shorter.
+        sleeps = own.filter(
+            pl.col("end_s").is_between(starts_s[0] - 1e-3, starts_s[-1] + 1e-3),
+            pl.col("off_s") - pl.col("queued_s") >= SLEEP_S * 0.9,
+        )
         assert len(sleeps) == TIMES
         assert min(sleeps["off_s"]) >= SLEEP_S * 0.99
         assert sum(sleeps["off_s"] - sleeps["queued_s"]) >= TIMES * SLEEP_S * 0.9
