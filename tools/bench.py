@@ -27,6 +27,7 @@ from benchmarks import (
     many_ranks,
     models,
     overhead,
+    predicted_timelines,
     preload,
     spread,
     virtual_network,
@@ -65,6 +66,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "bearing": (
         bearing.measure,
         "How near is a predicted slow-down to that on a machine that is slower?",
+    ),
+    "timelines": (
+        predicted_timelines.measure,
+        "How long does a prediction from a long timeline take, beside SimGrid's replay of it?",
     ),
     "virtual": (
         virtual_network.measure,

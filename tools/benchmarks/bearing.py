@@ -27,6 +27,7 @@ from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.subject import library_subject, transport_file
+from nhalf.measure.virtual.wires import OVERHEADS_SHARE_MAX
 from nhalf.mpi.discover import find
 
 RANKS = 4
@@ -39,6 +40,10 @@ ROUNDING = 1e-9
 """Virtual time has picoseconds, and so have the machine's parameters."""
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "tests/native/fabric/planted.cpp"
+SHORTEST_S, OVERHEADS_S = 9e-6, 4e-6
+"""Of the machine as it is: its shortest message between nodes, and both overheads of one."""
+OVERHEAD_MAX_S = (OVERHEADS_SHARE_MAX * SHORTEST_S - OVERHEADS_S) / (2 - 2 * OVERHEADS_SHARE_MAX)
+"""With more, both overheads would be a larger share of a message than the virtual network has."""
 MACHINE = """schema = 1
 name = "bearing"
 [node]
@@ -121,7 +126,7 @@ def compared(program: tuple[str, list[str], str], folder: Path) -> list[Point]:
     for parameter, losses in LOSSES.items():
         for loss in losses:
             added_s = tolerance(launch.slowdown, parameter, loss).added
-            if added_s is None:
+            if added_s is None or (parameter == OVERHEAD and added_s > OVERHEAD_MAX_S):
                 continue
             slower_file = machine(folder / "slower.toml", **{parameter: added_s})
             out = folder / f"{name}-{parameter}-{loss}"
@@ -140,7 +145,7 @@ def machine(
 ) -> Path:
     """A file of the machine: o = 1.5 and 2.5 µs, L = 5 µs, g = 3 µs, G = 1 ns; with that more."""
     text = MACHINE.format(
-        t0_s=9e-6 + latency_s + 2 * overhead_s,
+        t0_s=SHORTEST_S + latency_s + 2 * overhead_s,
         rate_Bps=1 / (1e-9 + byte_s),
         latency_s=5e-6 + latency_s,
         sends_s=1.5e-6 + overhead_s,
@@ -168,7 +173,9 @@ def traced(program: tuple[str, list[str], str], on: Path, detail: str, out: Path
 NOTE = """MPICH in virtual time on {ranks} ranks, kernels of NPB (class S) and three small \
 programs; nothing but messages takes time in the kernels. Of {points} points the median error is \
 {median} of the run time, the largest {largest} ({worst}); {inside} of the intervals hold what is \
-lost. Their least width was chosen by these points.
+lost. Their least width was chosen by these points. {left_out} more are left out: with so much \
+overhead, more than {share} of a message would be that of processors, which no machine of the \
+virtual network has.
 
 Where a prediction is off, another order of messages sets in (CG), or an operation has other \
 messages than the model of it (EP, ring)."""
@@ -185,6 +192,9 @@ def page(points: Sequence[Point]) -> str:
         largest=percent(worst.error_share, 1),
         worst=f"{worst.program}, {worst.parameter.removesuffix('_s')}",
         inside=percent(inside),
+        left_out=len({point.program for point in points}) * sum(map(len, LOSSES.values()))
+        - len(points),
+        share=percent(OVERHEADS_SHARE_MAX),
     )
     head = ["program", "what grows", "by", "predicted", "interval", "lost", "off by"]
     rows = [

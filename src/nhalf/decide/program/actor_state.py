@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nhalf.facts.program.schedule import Actor
@@ -31,6 +31,8 @@ class ActorState:
     actor: Actor
     awaited: Mapping[int, Numbers]
     """By step: the messages that it completes as a wait."""
+    operations: Mapping[int, Sequence[int]]
+    """By step: the operations that it completes as a wait."""
     now_s: float
     position: int = 0
     computed: bool = False

@@ -104,24 +104,47 @@ Completed = dict[int, list[int]]
 def completed_receives(calls: Calls) -> Completed:
     """The receives that each wait of a thread completes."""
     completed: Completed = {}
-    received = calls.places(lambda form: form.is_begun_receive)
-    if not received:
+    received = _by_end(calls, lambda form: form.is_begun_receive)
+    waits = _by_end(calls, lambda form: form.of_kind == "waiting")
+    if not (len(received) and len(waits)):
         return completed
-    end_s: list[float] = calls.end_s.tolist()
-    received.sort(key=end_s.__getitem__)
-    waits = sorted(calls.places(lambda form: form.of_kind == "waiting"), key=end_s.__getitem__)
+    ends_s, waits_s = calls.end_s[received], calls.end_s[waits]
+    first = np.searchsorted(waits_s, ends_s - _EARLY_S)
+    inside = np.minimum(first, len(waits) - 1)
+    # In virtual time a wait may end at the very moment at which a receive begins and ends.
+    if np.any((waits[inside] < received) & (waits_s[inside] <= ends_s)):
+        first = _after_their_begins(received, waits, ends_s.tolist(), waits_s.tolist())
+    received, first = received[first < len(waits)], first[first < len(waits)]
+    edges = np.flatnonzero(np.diff(first, prepend=-1))
+    places, bounds = received.tolist(), [*edges.tolist(), len(received)]
+    for at, wait in enumerate(waits[first[edges]].tolist()):
+        completed[wait] = places[bounds[at] : bounds[at + 1]]
+    return completed
+
+
+def _by_end(calls: Calls, is_wanted: Callable[[Form], bool]) -> NDArray[np.int64]:
+    """Where the calls of some forms stand, in the order of their ends."""
+    places = np.array(calls.places(is_wanted), np.int64)
+    return np.asarray(places[np.argsort(calls.end_s[places], kind="stable")])
+
+
+def _after_their_begins(
+    received: NDArray[np.int64],
+    waits: NDArray[np.int64],
+    ends_s: Sequence[float],
+    waits_s: Sequence[float],
+) -> NDArray[np.int64]:
+    """Which wait completes each receive, where one that stands before it may end with it."""
     index = 0
-    for place in received:
+    first = np.full(len(received), len(waits))
+    for at, place in enumerate(received):
         while index < len(waits) and (
-            end_s[waits[index]] < end_s[place] - _EARLY_S
-            # In virtual time a wait may end at the very moment at which a receive begins and ends.
-            or (waits[index] < place and end_s[waits[index]] <= end_s[place])
+            waits_s[index] < ends_s[at] - _EARLY_S
+            or (waits[index] < place and waits_s[index] <= ends_s[at])
         ):
             index += 1
-        if index == len(waits):
-            break
-        completed.setdefault(waits[index], []).append(place)
-    return completed
+        first[at] = index
+    return first
 
 
 @dataclass(frozen=True)

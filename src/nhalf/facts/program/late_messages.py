@@ -88,10 +88,11 @@ def _late(
 
 
 def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
-    """The calls with `waits_s`: the time from which a receive only waits; null if unknown. A call
-    that completes receives ends when they do.
+    """The receives with `waits_s`, the time from which they only wait; null if unknown. A call that
+    completes receives ends when they do.
     """
     waits = timeline.filter(pl.col("kind") == "waiting")
+    timeline = timeline.filter(pl.col("kind") == "received")
     begins = waits.group_by("rank", "thread", "end_s").agg(
         wait_s=pl.col("start_s").max(), wait_call=pl.col("call").get(pl.col("start_s").arg_max())
     )

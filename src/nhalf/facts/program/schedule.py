@@ -8,7 +8,7 @@ completions.py finds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -83,7 +83,8 @@ class Actor:
     Its steps are columns, by their places: a replay takes a few of them only. `form` is the index
     of a step in `forms`. `message` is the number of its own message among those of which both ends
     were traced, -1 if it has none. `completes` are the places of the receives that a wait
-    completes, `ended` those of sends and operations. `rows` has the columns of the timeline.
+    completes; `find_ended` finds those of sends and operations. `rows` has the columns of the
+    timeline.
     """
 
     rank: int
@@ -96,9 +97,24 @@ class Actor:
     measured_s: list[float] = field(default_factory=list)
     message: list[int] = field(default_factory=list)
     completes: Completed = field(default_factory=dict)
-    ended: Completed = field(default_factory=dict)
+    find_ended: Callable[[], Completed] = dict
     least_s: Mapping[str, float] = field(default_factory=dict)
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @cached_property
+    def ended(self) -> Completed:
+        """The places of the sends and operations that each wait completes."""
+        return self.find_ended()
+
+    @cached_property
+    def form_of(self) -> NDArray[np.int64]:
+        """`form` as an array."""
+        return np.array(self.form, np.int64)
+
+    @cached_property
+    def message_of(self) -> NDArray[np.int64]:
+        """`message` as an array."""
+        return np.array(self.message, np.int64)
 
     def form_at(self, place: int) -> Form:
         """The form of a step."""
@@ -122,7 +138,7 @@ class Actor:
     def places_of(self, kind: str) -> list[int]:
         """The places of the steps of a kind."""
         chosen = np.array([form.kind == kind for form in self.forms], bool)
-        places: list[int] = np.flatnonzero(chosen[self.form]).tolist() if self.form else []
+        places: list[int] = np.flatnonzero(chosen[self.form_of]).tolist() if self.form else []
         return places
 
     def sends_of(self, place: int) -> list[int]:
@@ -138,6 +154,14 @@ class Actor:
         """The places of the operations that a step completes."""
         begun = self.ended.get(place, ())
         return [started for started in begun if self.form_at(started).kind == COLLECTIVE]
+
+    @property
+    def operations_by_wait(self) -> Mapping[int, Sequence[int]]:
+        """The places of the operations that each wait completes; waits for others are left out."""
+        if not any(form.kind == COLLECTIVE and form.is_completed_later for form in self.forms):
+            return {}
+        operations = {place: self.operations_of(place) for place in self.ended}
+        return {place: begun for place, begun in operations.items() if begun}
 
     def waits_s(self, place: int) -> float:
         """The shortest time of a wait's call; 0 of other steps."""
@@ -270,7 +294,6 @@ def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
     calls = Calls(actor.forms, rows["form"].to_numpy(), *times_s)
     completed = completed_receives(calls)
     loops = loops_of_polls(calls, completed)
-    ended = UnderWay(calls, completed, loops).ended()
     stays = np.ones(len(calls.form), bool)
     stays[list(loops.merged)] = False
     before_s, measured_s, last_s = _times_s(calls, loops, stays, begin_s)
@@ -278,16 +301,21 @@ def _add_steps(actor: Actor, rows: pl.DataFrame, begin_s: float) -> float:
     actor.rows = rows
     actor.form, actor.message = rows["form"].to_list(), rows["message"].to_list()
     actor.before_s, actor.measured_s = before_s.tolist(), measured_s.tolist()
-    place = (np.cumsum(stays) - 1).tolist() if loops.merged else range(len(stays))
-    actor.completes, actor.ended = (
-        {
-            place[wait]: [place[begun] for begun in places]
-            for wait, places in waits.items()
-            if stays[wait]
-        }
-        for waits in (completed, ended)
-    )
+    actor.completes = _staying(completed, stays)
+    actor.find_ended = lambda: _staying(UnderWay(calls, completed, loops).ended(), stays)
     return last_s
+
+
+def _staying(completed: Completed, stays: NDArray[np.bool_]) -> Completed:
+    """What is completed by the calls that stay, by their places among these."""
+    if stays.all():
+        return completed
+    place = (np.cumsum(stays) - 1).tolist()
+    return {
+        place[wait]: [place[begun] for begun in places]
+        for wait, places in completed.items()
+        if stays[wait]
+    }
 
 
 def _times_s(

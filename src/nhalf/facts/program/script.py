@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -87,11 +88,16 @@ def script(program: Program) -> Script:
 
 def _awaited(actor: Actor) -> dict[int, Numbers]:
     """The messages that each wait of an actor completes."""
-    own = actor.message
-    return {
-        wait: tuple([own[place] for place in places if own[place] >= 0])
-        for wait, places in actor.completes.items()
-    }
+    places = list(chain.from_iterable(actor.completes.values()))
+    own = actor.message_of[places].tolist() if places else []
+    is_whole = not own or min(own) >= 0
+    awaited: dict[int, Numbers] = {}
+    begin = 0
+    for wait, received in actor.completes.items():
+        some = own[begin : begin + len(received)]
+        begin += len(received)
+        awaited[wait] = tuple(some if is_whole else [message for message in some if message >= 0])
+    return awaited
 
 
 def _gatherings(actors: Sequence[Actor]) -> dict[Operation, Gathering]:
@@ -99,10 +105,11 @@ def _gatherings(actors: Sequence[Actor]) -> dict[Operation, Gathering]:
     input_bytes: dict[Operation, dict[int, int]] = {}
     roots: dict[Operation, int] = {}
     for actor in actors:
+        scatters = [operation(form.call) in SCATTERS for form in actor.forms]
         for place in actor.places_of(COLLECTIVE):
             key = actor.operation[place]
             input_bytes.setdefault(key, {})[actor.rank] = actor.size_bytes[place]
-            if operation(actor.form_at(place).call) in SCATTERS:
+            if scatters[actor.form[place]]:
                 roots[key] = actor.partner[place]
     gatherings = {}
     for key, sizes in input_bytes.items():
