@@ -53,10 +53,13 @@ def _oversubscribed(allowed: dict[int, Processors]) -> Iterator[tuple[Processors
 
 def _candidates(allowed: dict[int, Processors]) -> list[Processors]:
     """What ranks are bound to, and what is connected by ranks that may run on several; the
-    smallest first."""
+    smallest first.
+    """
     connected: list[Processors] = []
     for own in set(allowed.values()):
         touching = [processors for processors in connected if processors & own]
         joined = own.union(*touching)
         connected = [processors for processors in connected if not processors & own] + [joined]
-    return sorted({*allowed.values(), *connected}, key=lambda each: (len(each), min(each)))
+    return sorted(
+        {*allowed.values(), *connected}, key=lambda processors: (len(processors), min(processors))
+    )

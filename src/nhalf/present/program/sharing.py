@@ -10,7 +10,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
 from nhalf.present.wording import count
 
-REMEDY = "Bind each rank to a processor of its own, or start fewer ranks on a node."
+REMEDY = "Bind each rank to its own processor, or start fewer ranks on a node."
 
 
 def sharing_lines(program: Program) -> Iterator[str]:

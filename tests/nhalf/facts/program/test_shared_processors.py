@@ -58,7 +58,7 @@ def test_it_is_the_first_thing_to_know() -> None:
     made = bound("0", "0", "0", "1", hosts=1)
     text = "Oversubscribed: 3 ranks (0-2) share 1 processor of node0 (processor 0)."
     assert list(sharing_lines(made)) == [
-        f"{text} Bind each rank to a processor of its own, or start fewer ranks on a node."
+        f"{text} Bind each rank to its own processor, or start fewer ranks on a node."
     ]
     assert findings(made)[0].text == text
     twice = bound("0", "0", "3", "3", "01234567")
