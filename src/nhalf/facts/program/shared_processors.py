@@ -20,6 +20,11 @@ class SharedProcessors:
     processors: tuple[int, ...]
     ranks: tuple[int, ...]
 
+    @property
+    def ranks_each(self) -> float:
+        """How many ranks there are for a processor."""
+        return len(self.ranks) / len(self.processors)
+
 
 @fact
 def shared_processors(program: Program) -> tuple[SharedProcessors, ...]:
@@ -37,8 +42,7 @@ def shared_processors(program: Program) -> tuple[SharedProcessors, ...]:
         for host, allowed in by_host.items()
         for processors, ranks in _oversubscribed(allowed)
     ]
-    shared.sort(key=lambda each: (-len(each.ranks) / len(each.processors), each.host, each.ranks))
-    return tuple(shared)
+    return tuple(sorted(shared, key=lambda few: (-few.ranks_each, few.host, few.ranks)))
 
 
 def _oversubscribed(allowed: dict[int, Processors]) -> Iterator[tuple[Processors, tuple[int, ...]]]:

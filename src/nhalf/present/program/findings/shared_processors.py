@@ -22,6 +22,6 @@ class SharedProcessorsFinder(Finder[Program]):
                 importance=98,
                 kind="shared-processors",
                 remedy=REMEDY,
-                value=len(shared[0].ranks) / len(shared[0].processors),
+                value=shared[0].ranks_each,
                 label="Oversubscribed",
             )
