@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import FailedError, InputError, Interrupted
+from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, Started, Where
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
     from nhalf.mpi.tuner import Tuner
+    from nhalf.sites.site import Site
 
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
@@ -113,7 +115,9 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     goal = _goal(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
     plan = _plan(request, library, goal.budget_s)
-    tuner = tuner_for(library, request.to)
+    tuner = tuner_for(library, request.to).placed(
+        partial(_nodes, site, placement.text), shares_memory=machine is None
+    )
     if request.violated is not None:
         goal = _where_violated(goal, request, tuner)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
@@ -128,6 +132,14 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     if not quiet:
         bench.tell = _tell
     return bench, goal
+
+
+def _nodes(site: Site, placement: str, ranks: int) -> int:
+    """On how many hosts this many ranks are; 1 where a placement does not have them."""
+    try:
+        return site.layout(placement, ranks).hosts
+    except NhalfError:
+        return 1
 
 
 def _tell(text: str) -> None:
