@@ -179,15 +179,18 @@ class Han:
         return HanFile(blocks, variables)
 
     def expressible(self, rules: Sequence[Rule], nodes_of: NodesOf) -> list[Rule]:
-        """Rules without those that need two components for one size of a level."""
-        kept: list[Rule] = []
+        """Rules without those that the file would not hold beside the ones before them.
+
+        A level has one component for each of its sizes, and an operation one set of variables.
+        """
+        expressed: list[Rule] = []
         for rule in rules:
-            file = self.file([*kept, rule], nodes_of)
-            if not settings_of(rule.algorithm) or rule.algorithm == self.choice(
+            file = self.file([*expressed, rule], nodes_of)
+            if not is_of_han(rule.algorithm) or rule.algorithm == self.choice(
                 file, rule.operation, rule.from_ranks, rule.from_bytes, nodes_of
             ):
-                kept.append(rule)
-        return kept
+                expressed.append(rule)
+        return expressed
 
     def choice(
         self, file: HanFile, operation: str, ranks: int, size_bytes: int, nodes_of: NodesOf
@@ -223,15 +226,15 @@ class Han:
             for rule in own:
                 ranks |= {rule.from_ranks, *_after(rule.to_ranks)}
                 sizes |= {rule.from_bytes, *_after(rule.to_bytes)}
-            both: Blocks = []
+            by_ranks: Blocks = []
             for number in sorted(ranks):
                 steps = []
                 for size in sorted(sizes):
                     name = self.choice(file, operation, number, size, nodes_of)
                     inner = choice(own, operation, number, size) if name == TUNED else NATIVE
                     steps.append((size, name if inner == NATIVE else inner))
-                both.append((number, _merged(steps)))
-            rules += rules_from(operation, both)
+                by_ranks.append((number, _merged(steps)))
+            rules += rules_from(operation, by_ranks)
         return rules
 
     def _read(self, file: HanFile, operation: str, algorithm: str) -> list[tuple[str, str]]:
@@ -252,18 +255,18 @@ class Han:
         names = {name for gains in options.values() for name in gains}
         sets = sorted({_variables_in(name) for name in names if _is_of_intra(name)} | {""})
 
-        def allowed(kept: str) -> dict[tuple[int, int], dict[str, float]]:
+        def allowed(variables: str) -> dict[tuple[int, int], dict[str, float]]:
             return {
                 cell: {
                     name: gain
                     for name, gain in gains.items()
-                    if not _is_of_intra(name) or _variables_in(name) == kept
+                    if not _is_of_intra(name) or _variables_in(name) == variables
                 }
                 for cell, gains in options.items()
             }
 
-        def total(kept: str) -> float:
-            return sum(max(gains.values(), default=0.0) for gains in allowed(kept).values())
+        def total(variables: str) -> float:
+            return sum(max(gains.values(), default=0.0) for gains in allowed(variables).values())
 
         return allowed(max(sets, key=total))
 

@@ -61,7 +61,7 @@ class Tuner(ABC):
         return True
 
     def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
-        """The same for the calls of one operation, where others of its calls take algorithms."""
+        """Whether calls of an operation keep it where others of its calls take algorithms."""
         return self.keeps_own and bool(operation) and algorithms is not None
 
     def together(

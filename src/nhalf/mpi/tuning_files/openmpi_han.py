@@ -68,7 +68,7 @@ def read_han(path: Path, text: str, components: Sequence[str]) -> HanFile:
     for _ in range(words.number("the number of collectives", 1)):
         call = words.next("the name of a collective")
         if call in blocks or not re.fullmatch(r"[a-z_]+", call):
-            why = "comes twice" if call in blocks else "is no name of a collective"
+            why = "comes twice" if call in blocks else "is not the name of a collective"
             raise rejected(path, words.line, f"{call!r} {why}")
         levels = blocks[call] = {}
         for _ in range(words.number("the number of levels", 1)):

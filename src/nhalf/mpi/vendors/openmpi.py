@@ -296,14 +296,14 @@ class CollTuned(Tuner):
         return not self._demoted_rivals()
 
     def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
-        """Not if algorithms need variables that coll/han heeds for every size."""
+        """Not if algorithms need variables that hold for every size of coll/han."""
         han_keeps = self._han is None or self._han.keeps_own(operation, algorithms)
         return self.keeps_own and han_keeps
 
     def together(
         self, operation: str, options: Mapping[tuple[int, int], Mapping[str, float]]
     ) -> dict[tuple[int, int], dict[str, float]]:
-        """Those of one set of variables of coll/han."""
+        """The algorithms that one set of variables of coll/han allows."""
         if self._han is None:
             return super().together(operation, options)
         return self._han.together(operation, options)
