@@ -32,6 +32,8 @@ class Tuner(ABC):
     def __init__(self, library: Library, form: str = "") -> None:
         self.library = library
         self.nodes_of: Callable[[int], int] = lambda ranks: 1
+        self.is_placed = False
+        self.note = ""
         self.shares_memory = True
         if form and form not in self.forms:
             raise unknown(f"form of {library.vendor}'s file", form, self.forms)
@@ -40,10 +42,11 @@ class Tuner(ABC):
     def placed(self, nodes_of: Callable[[int], int], *, shares_memory: bool = True) -> Self:
         """The tuner for ranks that are on several nodes.
 
-        `nodes_of` says on how many this many ranks are; without `shares_memory` all that they send
-        passes the network.
+        `nodes_of` says on how many this many ranks are, 0 if that is unknown; without
+        `shares_memory` all that they send passes the network.
         """
         self.nodes_of, self.shares_memory = nodes_of, shares_memory
+        self.is_placed = True
         return self
 
     def usual_form(self) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,8 +52,8 @@ class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     to: Annotated[
         str,
         Option(
-            "File format: 1, 2, json (Open MPI); json, variables (MPICH); nhalf (a table of "
-            "nhalf's algorithms for libnhalf_coll.so)."
+            "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
+            "table of nhalf's algorithms for libnhalf_coll.so)."
         ),
     ] = ""
     placement: Annotated[str, Option("Placement of ranks, as for nhalf run.", heading=WHERE)] = (
@@ -118,6 +118,9 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     tuner = tuner_for(library, request.to).placed(
         partial(_nodes, site, placement.text), shares_memory=machine is None
     )
+    if "pattern" not in request.given:
+        offered = tuple(name for name in goal.operations if tuner.algorithms(name))
+        goal = replace(goal, operations=offered or goal.operations)
     if request.violated is not None:
         goal = _where_violated(goal, request, tuner)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
@@ -131,15 +134,16 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     )
     if not quiet:
         bench.tell = _tell
+    bench.notes += [tuner.note] if tuner.note else []
     return bench, goal
 
 
 def _nodes(site: Site, placement: str, ranks: int) -> int:
-    """On how many hosts this many ranks are; 1 where a placement does not have them."""
+    """On how many hosts this many ranks are; 0 where a placement does not have them."""
     try:
         return site.layout(placement, ranks).hosts
     except NhalfError:
-        return 1
+        return 0
 
 
 def _tell(text: str) -> None:
@@ -166,8 +170,6 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
-    from dataclasses import replace
-
     from nhalf.cli.run_side import run_and_library
     from nhalf.decide.tune.bench import size_text
     from nhalf.decide.tune.violated import violated_cells

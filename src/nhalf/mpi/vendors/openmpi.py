@@ -24,6 +24,12 @@ from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.affected import ALL, MESSAGES
+from nhalf.mpi.components import (
+    COMPONENTS,
+    COMPONENTS_FILE,
+    Components,
+    component_switches,
+)
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.han import is_choice, parse_han
 from nhalf.mpi.job import Job
@@ -31,7 +37,7 @@ from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
 from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.openmpi_han import HanFile, han_text, read_han
-from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
+from nhalf.mpi.tuning_files.openmpi_json import ANY, distribution, json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.vendors import Vendor, Wheel
@@ -230,7 +236,12 @@ class OpenMpi(Vendor):
     def switches(self, library: Library) -> Sequence[Switch]:
         """Binding, transports, copies by the kernel, and who waits for what."""
         major = int(library.version.partition(".")[0])
-        return (*SWITCHES, *(SINCE_5 if major >= FIRST_WITH_SMSC else UNTIL_4))
+        try:
+            values = parse_parameters(_listed(library))[0]
+        except MissingError:
+            values = {}
+        later = SINCE_5 if major >= FIRST_WITH_SMSC else UNTIL_4
+        return (*SWITCHES, *later, *component_switches(values))
 
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the transports between ranks; a transport without one has 0."""
@@ -239,7 +250,12 @@ class OpenMpi(Vendor):
         return parse_eager_limits(text)
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
-        """The tuner of coll/tuned; raises MissingError if ompi_info is not available."""
+        """The tuner of coll/tuned, or of whole components.
+
+        Raises MissingError if ompi_info is not available, or has no component to switch on.
+        """
+        if form == COMPONENTS:
+            return Components(library, parse_parameters(_listed(library))[0])
         return CollTuned(library, form)
 
 
@@ -275,6 +291,7 @@ class CollTuned(Tuner):
         "1": "openmpi.rules",
         "2": "openmpi.rules",
         "json": "openmpi-rules.json",
+        COMPONENTS: COMPONENTS_FILE,
     }
 
     def __init__(self, library: Library, form: str = "") -> None:
@@ -370,8 +387,11 @@ class CollTuned(Tuner):
             replace(rule, algorithm=NATIVE) if is_choice(rule.algorithm) else rule for rule in rules
         ]
         if self.form == "json":
-            return json_text(rules, self._fan)
+            return json_text(rules, self._fan, self._distribution)
         return rules_text(rules, self._number, self._fan, version=int(self.form))
+
+    def _distribution(self, ranks: int) -> str:
+        return distribution(self.nodes_of(ranks), ranks) if self.is_placed else ANY
 
     def write(self, path: Path, rules: Sequence[Rule]) -> None:
         """Write the rules, and those by which coll/han hands over to them beside it."""
