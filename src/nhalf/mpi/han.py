@@ -47,13 +47,14 @@ PARTS = {"up": ("libnbc",), "low": (TUNED,)}
 """The levels as variables of `intra` name them, each with its usual component."""
 IN_MEMORY = ("sm", "xhc", "acoll")
 """Components that send no messages within a node."""
-IDLE = ("self", "libnbc", "adapt", HAN, TUNED)
-"""Components that change nothing on a level of `simple`: tuned is usual, and the others have no
-blocking collective on a part of a communicator (5.0.11 disables adapt there)."""
+IDLE = ("self", "libnbc", HAN, TUNED)
+"""Components that change nothing on a level of `simple`: tuned is usual there, and the others have
+no blocking collective of several ranks."""
 ONE_SIZE = ("allreduce", "barrier", "bcast", "reduce")
 """Operations whose message size is the same on each level."""
-LEAST_PRIORITY = "1"
-"""Makes a component available that is off, and leaves every choice to the others."""
+BELOW_TUNED = "20"
+"""The priority that makes a component available which is off. It is disabled below basic and libnbc
+(10), on which it builds, and from 30 on it would take the calls of coll/tuned."""
 
 NodesOf = Callable[[int], int]
 Options = Mapping[tuple[int, int], Mapping[str, float]]
@@ -152,7 +153,7 @@ class Han:
                 number = self.parts[call][key][value]
                 variables[f"OMPI_MCA_coll_han_{call}_{key}_module"] = str(number)
             elif self.values.get(f"coll_{value}_priority") == "0":
-                variables[f"OMPI_MCA_coll_{value}_priority"] = LEAST_PRIORITY
+                variables[f"OMPI_MCA_coll_{value}_priority"] = BELOW_TUNED
         return variables
 
     def file(self, rules: Sequence[Rule], nodes_of: NodesOf) -> HanFile:

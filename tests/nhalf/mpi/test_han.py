@@ -25,6 +25,7 @@ def info(extra: str = "") -> str:
     lines = [
         f"{of_han}_priority:value:35",
         "mca:coll:sm:param:coll_sm_priority:value:0",
+        "mca:coll:adapt:param:coll_adapt_priority:value:0",
         f"{of_han}_dynamic_rules_filename:value:",
         f"{of_han}_bcast_segsize:value:65536",
         f"{of_han}_use_simple_bcast:value:false",
@@ -64,7 +65,9 @@ def test_choices_are_what_the_library_lists() -> None:
         "tuned",
         "han-simple",
         "han-simple/intra_node=basic",
+        "han-simple/intra_node=adapt",
         "han-simple/inter_node=basic",
+        "han-simple/inter_node=adapt",
         "han-intra/up=adapt",
         "han-intra/segsize=16384",
         "han-intra/segsize=262144",
@@ -75,7 +78,8 @@ def test_choices_are_what_the_library_lists() -> None:
     }  # fmt: skip
     # The barrier has one algorithm, which is what it takes anyway.
     assert HAN.choices("barrier", shares_memory=False) == [
-        "tuned", "han-simple/intra_node=basic", "han-simple/inter_node=basic",
+        "tuned", "han-simple/intra_node=basic", "han-simple/intra_node=adapt",
+        "han-simple/inter_node=basic", "han-simple/inter_node=adapt",
     ]  # fmt: skip
     assert HAN.choices("alltoall", shares_memory=True) == []
 
@@ -89,7 +93,7 @@ def test_a_component_of_a_later_version_is_raced_within_nodes() -> None:
     assert later.force("bcast", "han-simple/intra_node=xhc") == {
         "OMPI_MCA_coll_han_use_bcast_algorithm": "2",
         "OMPI_MCA_coll_han_bcast_dynamic_intra_node_module": "7",
-        "OMPI_MCA_coll_xhc_priority": "1",
+        "OMPI_MCA_coll_xhc_priority": "20",
     }
 
 
@@ -105,6 +109,10 @@ def test_forcing() -> None:
         "OMPI_MCA_coll_han_bcast_dynamic_global_communicator_module": "3"
     }
     assert HAN.force("alltoall", "pairwise") == {}
+    # adapt is off, and has to be there for the level.
+    assert HAN.needed("bcast", "han-simple/inter_node=adapt") == {
+        "OMPI_MCA_coll_adapt_priority": "20"
+    }
     assert HAN.force("bcast", "han-intra/up=adapt") == {
         "OMPI_MCA_coll_han_use_bcast_algorithm": "1",
         "OMPI_MCA_coll_han_bcast_up_module": "1",

@@ -75,7 +75,7 @@ DIVIDED = (
     "han-intra/up=adapt",
     "tuned",
     "basic_linear",
-    "han-simple/intra_node=basic",
+    "han-simple/inter_node=adapt",
 )
 """Choices between nodes, the first for the usual tests."""
 
