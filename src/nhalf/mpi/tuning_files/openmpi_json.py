@@ -2,7 +2,7 @@
 """Open MPI's file of dynamic rules as JSON, from version 6 on; the first matching rule applies.
 
 A block of rules may be for communicators whose ranks share a node, or are alone on theirs. Keys and
-values are those of docs/tuning-apps/tuned_dynamic_file_schema.json of Open MPI, but for the name of
+values are those of tuned_dynamic_file_schema.json in Open MPI's documentation, but for the name of
 reduce_scatter_block, for which the library takes the one that its parameters have.
 
 Open MPI silently ignores a rule with an unknown algorithm, and the whole file for any other error.

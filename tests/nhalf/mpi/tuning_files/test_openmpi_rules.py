@@ -232,7 +232,7 @@ SCHEMA = {
         },
     },
 }
-"""The keys of docs/tuning-apps/tuned_dynamic_file_schema.json in Open MPI's main, as read there.
+"""The keys of tuned_dynamic_file_schema.json in the documentation of Open MPI's main.
 
 The file itself is no valid schema, since `anyOf` has to be a list. Its names of collectives are
 left out: it has reducescatterblock, where the library takes reduce_scatter_block alone.
