@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks import (
     accuracy,
     bearing,
+    bearing_injected,
     collectives,
     coverage,
     curve_time,
@@ -66,6 +67,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "bearing": (
         bearing.measure,
         "How near is a predicted slow-down to that on a machine that is slower?",
+    ),
+    "injected": (
+        bearing_injected.measure,
+        "How near is a predicted slow-down to what an injected delay costs on a real library?",
     ),
     "timelines": (
         predicted_timelines.measure,

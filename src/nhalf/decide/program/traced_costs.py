@@ -7,9 +7,11 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
+from nhalf.facts.program.disturbance import queued
 from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
@@ -22,8 +24,9 @@ class TracedCosts(Costs):
     """Costs of a program's own calls.
 
     A message takes the median of those whose receive was posted in time, a collective operation the
-    median from the last arrival to the end. Without a timeline these are the shortest calls. A size
-    that does not occur takes the time of the next smaller one.
+    median from the last arrival to the end; where others had the processor of a rank in the call,
+    without that. Without a timeline these are the shortest calls. A size that does not occur takes
+    the time of the next smaller one.
     """
 
     def __init__(self, program: Program) -> None:
@@ -73,17 +76,43 @@ def _transfer_times(program: Program) -> SizeTimes:
     """The transfer time of messages for which the receiver waited."""
     late = matched(program).filter(pl.col("late_sender_s") > 0)
     way = pl.col("arrived_s") - pl.col("sent_s")
-    return _listed(late.group_by("size_bytes").agg(way.median()))
+    begins = pl.max_horizontal("sent_s", "received_s")
+    late = late.with_columns(
+        way_s=way,
+        queued_s=_queued_s(program, late.select("source", "sent_s", "left_s"))
+        + _queued_s(program, late.select("target", begins, "arrived_s")),
+    )
+    return _listed(late.group_by("size_bytes").agg(_typical("way_s")))
+
+
+def _queued_s(program: Program, calls: pl.DataFrame) -> pl.Series:
+    """How long others had the processor in a part of calls: the columns are rank, begin, end."""
+    ranks, *spans_s = (column.to_numpy() for column in calls)
+    queued_s = np.zeros(len(calls))
+    for rank, spans in queued(program, in_call=True).items():
+        own = ranks == rank
+        queued_s[own] = spans.parts_s(*(moments_s[own] for moments_s in spans_s))
+    return pl.Series(queued_s)
+
+
+def _typical(name: str) -> pl.Expr:
+    """The median of those that nobody disturbed; where all were, of what is left of them."""
+    time, queued_s = pl.col(name), pl.col("queued_s")
+    quiet = time.filter(queued_s <= 0)
+    return quiet.median().fill_null((time - queued_s).clip(0).median())
 
 
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
     some = numbered(program).filter(pl.col("kind") == "collective")
+    some = some.with_columns(queued_s=_queued_s(program, some.select("rank", "start_s", "end_s")))
     operations = some.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),
+        # Two ranks may be queued one after the other.
+        queued_s=pl.col("queued_s").top_k(2).sum(),
     )
-    typical = operations.group_by("call", "size_bytes").agg(pl.col("time_s").median())
+    typical = operations.group_by("call", "size_bytes").agg(_typical("time_s"))
     return _by_call(typical)
 
 

