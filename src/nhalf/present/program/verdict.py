@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from nhalf.base.numbers import percent
 from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import share_in_mpi
 from nhalf.present.program.largest_loss import first_step
 
 LITTLE = 0.05
