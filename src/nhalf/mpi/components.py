@@ -30,7 +30,7 @@ OPERATIONS_OF = {
     "sm": ("allreduce", "barrier", "bcast", "reduce"),
 }
 """Components by name, with the operations that they have: acoll.rst and xhc.rst of Open MPI's
-documentation, coll/sm of 5.0.11 as it was observed."""
+documentation, coll/sm by the functions that libmpi of 5.0.11 has of it."""
 SINCE_6 = ("acoll", "xhc")
 FEWEST_RANKS = {"acoll": 16}
 """The communicators that a component takes: coll_acoll_comm_size_thresh."""
