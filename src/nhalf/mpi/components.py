@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from nhalf.base.errors import MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.affected import Affected
 from nhalf.mpi.decision_table import Rule
@@ -30,7 +30,7 @@ OPERATIONS_OF = {
     "sm": ("allreduce", "barrier", "bcast", "reduce"),
 }
 """Components by name, with the operations that they have: acoll.rst and xhc.rst of Open MPI's
-documentation, coll/sm of 5.0.11 as it was observed."""
+documentation, coll/sm by the functions that libmpi of 5.0.11 has of it."""
 SINCE_6 = ("acoll", "xhc")
 FEWEST_RANKS = {"acoll": 16}
 """The communicators that a component takes: coll_acoll_comm_size_thresh."""
@@ -78,14 +78,22 @@ class Components(Tuner):
                 "leave out --to components",
             )
 
+    def placed(self, nodes_of: Callable[[int], int], *, shares_memory: bool = True) -> Self:
+        """The tuner for ranks of a node; raises InputError without shared memory."""
+        if not shares_memory:
+            raise InputError(
+                "components of a node send no messages, so that they take no virtual time",
+                "leave out --machine",
+            )
+        return super().placed(nodes_of)
+
     def algorithms(self, operation: str) -> list[str]:
         """The components that have an operation."""
         return [name for name in self._names if operation in OPERATIONS_OF[name]]
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Whether a component takes this many ranks, which share a node."""
-        on_a_node = self.shares_memory and self.nodes_of(ranks) == 1
-        return on_a_node and ranks >= FEWEST_RANKS.get(algorithm, 2)
+        return self.nodes_of(ranks) == 1 and ranks >= FEWEST_RANKS.get(algorithm, 2)
 
     def stands_alone(self, algorithm: str) -> bool:
         """A component takes all operations that it has."""

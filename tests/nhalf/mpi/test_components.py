@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import FailedError, MissingError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.components import Components, component_switches, switched_off
 from nhalf.mpi.decision_table import Rule
@@ -57,7 +57,8 @@ def test_they_take_the_ranks_of_a_node() -> None:
     assert not later.suits("bcast", "acoll", 15)
     assert later.suits("bcast", "acoll", 16)
     assert not later.placed(lambda ranks: 2).suits("bcast", "xhc", 4)
-    assert not later.placed(lambda ranks: 1, shares_memory=False).suits("bcast", "xhc", 4)
+    with pytest.raises(InputError, match="take no virtual time"):
+        later.placed(lambda ranks: 1, shares_memory=False)
 
 
 def test_one_takes_all_sizes_of_its_operations(tmp_path: Path) -> None:

@@ -224,7 +224,10 @@ def _activity(
 
 
 def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]:
-    """Cells with a bad algorithm: known ones first, then the slowest observed."""
+    """Cells with a bad algorithm: known ones first, then the slowest observed.
+
+    An exact machine shows the slowest ones itself.
+    """
     certain = [
         (cell, algorithm)
         for cell in sorted(screening, key=lambda cell: (cell.ranks, -cell.size_bytes))
@@ -233,7 +236,8 @@ def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]
     observed = [
         (cell, name) for cell, name, factor in slowest(screening) if math.log(factor) > EFFECT_LEAST
     ]
-    return [*certain[:1], *observed]
+    # What an exact screening saw is certain, too, and takes fewer messages.
+    return observed + certain[:1] if bench.is_exact else certain[:1] + observed
 
 
 def _without(won: Mapping[Cell, list[Gain]], against: Sequence[Cell]) -> dict[Cell, list[Gain]]:

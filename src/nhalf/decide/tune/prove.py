@@ -99,10 +99,9 @@ def prove_active(
         activity = judge(cell, algorithm, times.get(cell, {}))
         if activity.verdict != "unclear":
             break
-        if (
-            activity.forced_s < 2 * math.exp(EFFECT_LEAST) * activity.default_s
-            and len(candidates) > 1
-        ):
+        # Without launches, which have no time, it took too long to be forced at all.
+        is_slow = activity.forced_s >= 2 * math.exp(EFFECT_LEAST) * activity.default_s
+        if not is_slow and len(candidates) > 1:
             del candidates[0]
             times = {}
     return activity

@@ -17,7 +17,7 @@ def sharing_lines(program: Program) -> Iterator[str]:
     """One line, if ranks share processors."""
     shared = shared_processors(program)
     if shared:
-        yield f"{sharing_text(shared)} {REMEDY}"
+        yield sharing_text(shared)
 
 
 def sharing_text(shared: Sequence[SharedProcessors]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 
 import pytest
 
+from nhalf.base.errors import FailedError
 from nhalf.mpi import Library
+from nhalf.mpi.decision_table import Rule, choice
 from nhalf.mpi.eager_limits import eager_limits
+from nhalf.mpi.han import is_choice
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
+from tests.nhalf.measure.virtual.programs import library_of
 
 OPENMPI = OpenMpi()
 
@@ -163,3 +168,58 @@ def test_a_library_that_cannot_be_asked_has_no_eager_limits(tmp_path: Path) -> N
         for vendor in ("openmpi", "mpich")
     )  # fmt: skip
     assert eager_limits([absent, unasked]) == {}
+
+
+def test_both_files_are_written_and_removed_together(tmp_path: Path) -> None:
+    tuner = OPENMPI.tuner(library_of("openmpi")).placed(lambda ranks: 4)
+    path = tmp_path / tuner.file_name
+    beside = tmp_path / f"han-{tuner.file_name}"
+    rules = [
+        Rule("allreduce", 8, 8, 0, math.inf, "tuned"),
+        Rule("alltoall", 8, 8, 0, math.inf, "pairwise"),
+        Rule("bcast", 8, 8, 0, 1023, "binomial"),
+        Rule("bcast", 8, 8, 1024, math.inf, "han-intra/up=adapt"),
+    ]
+    tuner.write(path, rules)
+    assert sorted(tuner.read(path), key=repr) == sorted(rules, key=repr)
+    assert (
+        tuner.activate(path).items()
+        >= {
+            "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(path),
+            "OMPI_MCA_coll_han_dynamic_rules_filename": str(beside),
+            "OMPI_MCA_coll_han_bcast_up_module": "1",
+        }.items()
+    )
+    # Both would be rejected as a whole: so is what is read.
+    beside.write_text(beside.read_text().replace("han @intra", "hans @intra"))
+    with pytest.raises(FailedError, match="no component 'hans'"):
+        tuner.read(path)
+    tuner.remove(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_without_rules_for_han_puts_it_aside(tmp_path: Path) -> None:
+    tuner = OPENMPI.tuner(library_of("openmpi"))
+    path, worse = tmp_path / "site.rules", tmp_path / "worse.rules"
+    path.write_text(tuner.text([Rule("bcast", 8, 8, 0, math.inf, "binomial")]))
+    (tmp_path / "han-worse.rules").write_text("of an earlier search")
+    tuner.write_with(path, Rule("bcast", 8, 8, 8, 8, "pipeline"), worse)
+    assert choice(tuner.read(worse), "bcast", 8, 8) == "pipeline"
+    assert choice(tuner.read(worse), "bcast", 8, 9) == "binomial"
+    for one in (path, worse):
+        variables = tuner.activate(one)
+        assert variables["OMPI_MCA_coll_han_priority"] == "0"
+        assert "OMPI_MCA_coll_han_use_dynamic_file_rules" not in variables
+
+
+def test_candidates_of_several_nodes_are_for_several_nodes() -> None:
+    tuner = OPENMPI.tuner(library_of("openmpi"))
+    divided = [name for name in tuner.algorithms("bcast") if is_choice(name)]
+    assert "tuned" in divided
+    for nodes, ranks, suits in ((1, 8, False), (4, 8, True), (8, 8, False), (0, 8, False)):
+        tuner.placed(lambda _, nodes=nodes: nodes)
+        assert {tuner.suits("bcast", name, ranks) for name in divided} == {suits}
+        assert tuner.suits("bcast", "binomial", ranks)
+    assert not any("=sm" in name for name in divided) or tuner.shares_memory
+    tuner.placed(lambda ranks: 4, shares_memory=False)
+    assert not any("=sm" in name for name in tuner.algorithms("bcast"))

@@ -23,5 +23,5 @@ class SharedProcessorsFinder(Finder[Program]):
                 kind="shared-processors",
                 remedy=REMEDY,
                 value=shared[0].ranks_each,
-                label="Oversubscribed",
+                label="Ranks on a processor",
             )
