@@ -13,11 +13,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
+
+Reach = Literal["rules", "operations", "collectives"]
+"""What a file may change: calls that its rules cover, all calls of their operations, or those of
+all collective operations."""
 
 
 class Tuner(ABC):
@@ -48,6 +52,10 @@ class Tuner(ABC):
     def keeps_own(self) -> bool:
         """Whether calls without a rule keep the library's own choice where others have one."""
         return True
+
+    def reach(self, *, on_one_host: bool) -> Reach:
+        """What a file may change, whatever its rules are for."""
+        return "rules" if self.keeps_own or on_one_host else "collectives"
 
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:

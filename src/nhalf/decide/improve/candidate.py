@@ -32,8 +32,8 @@ class Candidate:
         return self.upper_share >= LEAST_SHARE
 
     def excludes(self, candidate: Candidate) -> bool:
-        """Whether both change the same thing."""
-        return bool(self.change.subjects & candidate.change.subjects)
+        """Whether it changes what another one has changed, so that both do not go together."""
+        return self.change.excludes(candidate.change)
 
 
 Setting = tuple[Candidate, ...]

@@ -53,14 +53,16 @@ class Situation:
         change: Change,
         affected: Affected,
         promise_share: float,
+        aimed_at: Affected | None = None,
     ) -> Candidate:
         """A candidate with its bounds.
 
-        `promise_share` is the share of the bound that it may well save: it orders candidates, and
-        decides nothing.
+        `promise_share` is the share that it may well save of the bound of what it is `aimed_at`, if
+        that is less than it may affect: it orders candidates, and decides nothing.
         """
         upper = upper_share(self.program, affected)
-        return Candidate(name, text, undo, change, upper, upper * promise_share)
+        aim = upper_share(self.program, aimed_at) if aimed_at else upper
+        return Candidate(name, text, undo, change, upper, min(upper, aim) * promise_share)
 
 
 def situation_of(

@@ -24,7 +24,7 @@ from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
 from nhalf.mpi.switch import Switch
-from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.tuner import Reach, Tuner
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
@@ -196,6 +196,10 @@ class Presets(Tuner):
     def keeps_own(self) -> bool:
         """No: the basic choice takes its place."""
         return False
+
+    def reach(self, *, on_one_host: bool) -> Reach:
+        """All sizes of an operation, since the basic choice takes the place of its own."""
+        return "operations"
 
     def algorithms(self, operation: str) -> list[str]:
         """The numbers of presets according to impi_info."""

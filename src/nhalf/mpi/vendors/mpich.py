@@ -27,7 +27,7 @@ from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
-from nhalf.mpi.tuner import Tuner, content
+from nhalf.mpi.tuner import Reach, Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
@@ -103,6 +103,8 @@ class Mpich(Hydra):
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
+    in_batch: ClassVar[Mapping[str, str]] = {PMI: PMI_VERSIONS[""]}
+
     # Ranks ask for addresses all at once. Hydra and its proxy write to each other without reading:
     # if more questions and answers are on their way than the kernel keeps, both wait for ever.
     daemon_ranks_max: ClassVar[int] = 128
@@ -168,6 +170,10 @@ class Ch4(Tuner):
         "MPICH: its tree of tests as JSON, or one algorithm for each operation"
     )
     forms: ClassVar[dict[str, str]] = {"json": "mpich-tree.json", "variables": "mpich.env"}
+
+    def reach(self, *, on_one_host: bool) -> Reach:
+        """All sizes of an operation, for which the device's own memory is not used any more."""
+        return "operations"
 
     def algorithms(self, operation: str) -> list[str]:
         """The names of an operation's algorithms in mpivars."""
