@@ -55,7 +55,7 @@ class Tuner(ABC):
 
     def reach(self, *, on_one_host: bool) -> Reach:
         """What a file may change, whatever its rules are for."""
-        return "rules" if self.keeps_own or on_one_host else "collectives"
+        return "rules" if self.keeps_own else "collectives"
 
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:

@@ -53,16 +53,15 @@ class Situation:
         change: Change,
         affected: Affected,
         promise_share: float,
-        aimed_at: Affected | None = None,
+        aim_share: float = 1.0,
     ) -> Candidate:
         """A candidate with its bounds.
 
-        `promise_share` is the share that it may well save of the bound of what it is `aimed_at`, if
-        that is less than it may affect: it orders candidates, and decides nothing.
+        `promise_share` is the share that it may well save of its bound, or of `aim_share` of the
+        time if what it is made for takes less: it orders candidates, and decides nothing.
         """
         upper = upper_share(self.program, affected)
-        aim = upper_share(self.program, aimed_at) if aimed_at else upper
-        return Candidate(name, text, undo, change, upper, min(upper, aim) * promise_share)
+        return Candidate(name, text, undo, change, upper, min(upper, aim_share) * promise_share)
 
 
 def situation_of(

@@ -16,7 +16,7 @@ from nhalf.mpi.launch_settings import LaunchCommand
 
 CALLS_MAX = "NHALF_TRACE_CALLS_MAX"
 """The tracer's limit on the calls of a thread in a timeline."""
-TIMELINE_CALLS = 300_000
+TIMELINE_CALLS = 100_000
 """More calls of a thread are only counted: a timeline of many hours would fill the disk."""
 NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can save"
 

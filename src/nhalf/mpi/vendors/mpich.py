@@ -26,7 +26,7 @@ from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
+from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
 from nhalf.mpi.tuner import Reach, Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.steps import call_of
@@ -68,6 +68,7 @@ EAGER_LIMITS = {
 SWITCHES = (
     bound_by_options("-bind-to", "core"),
     unbound_by_options("-bind-to", "none", needs="bound ranks"),
+    progress_thread({"MPIR_CVAR_ASYNC_PROGRESS": "1"}),
     Switch(
         "collectives without the device",
         "collectives within the host go by messages instead of memory of their own",

@@ -25,8 +25,8 @@ from nhalf.mpi.affected import ALL, MESSAGES
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.job import Job
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
-from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
-from nhalf.mpi.tuner import Tuner, content
+from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
+from nhalf.mpi.tuner import Reach, Tuner, content
 from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text
 from nhalf.mpi.tuning_files.steps import call_of
@@ -58,6 +58,11 @@ SWITCHES = (
         affected=ALL,
         needs="too few cores",
         promise_share=0.3,
+    ),
+    progress_thread(
+        {"OMPI_MCA_btl_tcp_progress_thread": "1"},
+        "a thread of each rank moves what goes by TCP while it computes",
+        needs="transfers by TCP to overlap",
     ),
     Switch(
         "collectives without coll/han",
@@ -97,7 +102,8 @@ UNTIL_4 = (
         needs="one host",
     ),
 )
-RIVALS = ("han", "xhc", "acoll", "ucc", "hcoll", "sm")
+HAN = "han"
+RIVALS = (HAN, "xhc", "acoll", "ucc", "hcoll", "sm")
 """Components that may take precedence over coll/tuned."""
 
 
@@ -288,6 +294,11 @@ class CollTuned(Tuner):
     def keeps_own(self) -> bool:
         """Unless that is another component's, such as coll/han's on several hosts."""
         return not self._demoted_rivals()
+
+    def reach(self, *, on_one_host: bool) -> Reach:
+        """All collectives if a rival is demoted for rules; coll/han is none on a single host."""
+        harmless = {f"OMPI_MCA_coll_{HAN}_priority"} if on_one_host else set()
+        return "rules" if self._demoted_rivals().keys() <= harmless else "collectives"
 
     def algorithms(self, operation: str) -> list[str]:
         """The names in ompi_info; `pipeline:8192` has segments of this many bytes."""

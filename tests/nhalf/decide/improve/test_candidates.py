@@ -19,7 +19,7 @@ from nhalf.facts.program.program import Program
 from nhalf.mpi.launch_settings import parse_launch
 from nhalf.mpi.vendors import vendors
 from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
-from tests.nhalf.traced_programs import program, sent
+from tests.nhalf.traced_programs import call, program, sent, timed
 
 
 def situation(
@@ -93,6 +93,44 @@ def test_binding_is_tried_where_ranks_have_cores_and_are_not_bound() -> None:
     (change,) = [c.change for c in candidates(found) if c.name == "bound to cores"]
     words = applied([change], found.launch).words
     assert words == ["mpirun", "--bind-to", "core", "--map-by", "core", "-n", "2", "./p"]
+
+
+def overlapping(computes_s: float) -> Program:
+    """A rank that begins to receive, computes, and waits for what was sent long before."""
+    end_s = computes_s + 2.0
+    return timed(
+        2,
+        call(1, "MPI_Irecv", "received", 0, 0.0, end_s),
+        call(1, "MPI_Wait", "waiting", -2, computes_s, end_s),
+        call(0, "MPI_Send", "sent", 1, 0.0, end_s),
+    )
+
+
+@pytest.mark.parametrize(
+    ("vendor", "words", "name"),
+    [
+        ("mpich", "mpiexec", "MPIR_CVAR_ASYNC_PROGRESS"),
+        ("intel", "mpiexec", "I_MPI_ASYNC_PROGRESS"),
+        ("openmpi", "mpirun --mca btl tcp,self", "OMPI_MCA_btl_tcp_progress_thread"),
+        ("openmpi", "mpirun --mca btl ^tcp", ""),
+        ("openmpi", "mpirun", ""),
+    ],
+)
+def test_a_thread_makes_progress_where_something_can_overlap(
+    vendor: str, words: str, name: str
+) -> None:
+    def threads(traced: Program, **environment: str) -> list[Candidate]:
+        found = candidates(situation(vendor, f"{words} -n 2 ./p", traced, **environment))
+        return [candidate for candidate in found if candidate.name == "progress while computing"]
+
+    variables = [dict(thread.change.variables) for thread in threads(overlapping(4.0))]
+    assert variables == ([{name: "1"}] if name else [])
+    assert threads(overlapping(0.0)) == threads(all_to(1)) == []
+    if name:
+        (thread,) = threads(overlapping(4.0))
+        # Of ten seconds two of one of two ranks may be hidden; a thread takes time from computing.
+        assert (thread.upper_share, thread.expected_share) == (1.0, pytest.approx(0.5 * 0.1))
+        assert threads(overlapping(4.0), **{name: "1"}) == []
 
 
 def by_algorithms(traced: Program, ranks: int, vendor: str = "mpich") -> list[Candidate]:

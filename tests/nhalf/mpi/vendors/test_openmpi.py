@@ -15,6 +15,7 @@ from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
+from tests.nhalf.decide.improve.listed_tuner import library
 
 OPENMPI = OpenMpi()
 
@@ -163,3 +164,22 @@ def test_a_library_that_cannot_be_asked_has_no_eager_limits(tmp_path: Path) -> N
         for vendor in ("openmpi", "mpich")
     )  # fmt: skip
     assert eager_limits([absent, unasked]) == {}
+
+
+@pytest.mark.parametrize(
+    ("priorities", "on_one_host", "reach"),
+    [
+        ({"tuned": 30}, False, "rules"),
+        ({"tuned": 30, "han": 35}, True, "rules"),
+        ({"tuned": 30, "han": 35}, False, "collectives"),
+        ({"tuned": 30, "xhc": 40}, True, "collectives"),
+        ({"tuned": 30, "xhc": 0}, False, "rules"),
+    ],
+)
+def test_rules_change_more_where_a_rival_makes_room_for_them(
+    priorities: dict[str, int], on_one_host: bool, reach: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {f"coll_{name}_priority": str(number) for name, number in priorities.items()}
+    monkeypatch.setattr(module, "parameters", lambda library: (values, {}))
+    tuner = OPENMPI.tuner(library("openmpi"))
+    assert tuner.reach(on_one_host=on_one_host) == reach

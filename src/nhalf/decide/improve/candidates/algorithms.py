@@ -77,7 +77,7 @@ def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -
         Change(rules=(rule,), tuner=tuner),
         _reached(situation, tuner, cell, rule),
         PROMISE_SHARE,
-        cell.affected,
+        upper_share(program, cell.affected),
     )
 
 
