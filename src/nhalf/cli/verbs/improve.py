@@ -48,7 +48,7 @@ class Request(QuietOption, heading="What to improve"):
             heading=OUTPUT,
         ),
     ] = None
-    form: Annotated[
+    to: Annotated[
         str,
         Option(
             "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
@@ -84,7 +84,7 @@ def command(request: Request) -> int:
         )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
     same_output = SameOutput(request.same_output)
-    _check_out(request.out, request.form)
+    _check_out(request.out, request.to)
     say = _say(request)
     with tempfile.TemporaryDirectory(prefix="nhalf-improve-") as name:
         situation, remark = _seen(request, Path(name), budget_s * TRACE_SHARE)
@@ -197,7 +197,7 @@ def _report(
 
     files = None
     if state.proven:
-        files = leave(request.out, request.form, situation, state.proven, remarks(state))
+        files = leave(request.out, request.to, situation, state.proven, remarks(state))
         notes += [files.note] if files.note else []
     if request.json:
         emit_json(
