@@ -106,8 +106,13 @@ def _check_out(path: Path | None, form: str) -> None:
         raise InputError("a form is given and no file", "name the file with --out")
     if path is not None:
         form_for(path, form)
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+    if path is not None and not _is_writable(path):
         raise InputError(f"cannot write {path}", "name a file in a folder that is there")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether a file can have this name: neither a folder nor a device has it."""
+    return path.absolute().parent.is_dir() and (path.is_file() or not path.exists())
 
 
 def _say(request: Request) -> Callable[[str], None]:
