@@ -68,12 +68,14 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
+    import os
     import shutil
     import tempfile
     import time
 
     from nhalf.base.units import parse_duration
     from nhalf.decide.improve.same_output import SameOutput
+    from nhalf.decide.improve.working_folder import parent_folder
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -86,7 +88,8 @@ def command(request: Request) -> int:
     same_output = SameOutput(request.same_output)
     _check_out(request.out, request.to)
     say = _say(request)
-    with tempfile.TemporaryDirectory(prefix="nhalf-improve-") as name:
+    parent = parent_folder(request.command, os.environ)
+    with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
         situation, remark = _seen(request, Path(name), budget_s * TRACE_SHARE)
         if remark:
             say(remark)
