@@ -83,6 +83,12 @@ def test_what_was_not_traced_is_not_known() -> None:
     assert after_arrival(cut) is None
 
 
+def test_a_member_whose_calls_are_missing_may_be_the_last() -> None:
+    rows = [call(rank, "MPI_Bcast", "collective", 1, CAME_S[rank], LEFT_S[rank]) for rank in (0, 1)]
+    assert own_s(timed(3, *rows)) == [4.0, 1.5]
+    assert own_s(timed(2, *rows)) == [1.0, 1.5]
+
+
 def test_ranks_without_a_common_clock_are_not_compared() -> None:
     rows = [call(rank, "MPI_Barrier", "collective", -2, 0.0, 1.0) for rank in range(2)]
     made = timed(2, *rows)
