@@ -54,8 +54,8 @@ WAVE = 10
 """This many candidates are scouted together, those with the largest expected saving first: the
 best of more would be lucky rather than good, and the others may never be needed."""
 WAVE_MOST = 40
-"""At most this many, where the last ones are for the same calls: one of them will exclude the others,
-so all are scouted before one is proven."""
+"""At most this many, where the last ones are for the same calls: one of them will exclude the
+others, so all are scouted before one is proven."""
 ATTEMPTS_MAX = 8
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
