@@ -9,6 +9,8 @@ import pytest
 
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced.collect import LOST
+from nhalf.measure.traced.layout import TIMELINE_CUT
 from nhalf.mpi.affected import ALL, MESSAGES, MPI, Affected
 from tests.nhalf.traced_programs import call, program, timed
 
@@ -76,6 +78,20 @@ def barriers(
         for rank, times_s in enumerate(operation)
     ]
     return timed(len(operations[0]), *rows, ends_s=ends_s)
+
+
+def test_a_timeline_that_is_cut_off_leaves_the_bound_of_the_counts() -> None:
+    whole = barriers(((0.0, 6.1), (6.0, 6.1)))
+    assert upper_share(whole, BARRIER) == pytest.approx(0.01)
+    cut = calls((0, "MPI_Barrier", "collective", 0, 6.1), (1, "MPI_Barrier", "collective", 0, 0.1))
+    cut.trace.complete = False
+    cut.trace.notes = [LOST[TIMELINE_CUT]]
+    assert upper_share(cut, Affected(operations=("barrier",))) == pytest.approx(0.01)
+    cut.trace.notes.append("nothing is known of rank 2")
+    assert upper_share(cut, BARRIER) == 1.0
+    cut.trace.notes.pop()
+    cut.trace.ranks[1].finished = False
+    assert upper_share(cut, BARRIER) == 1.0
 
 
 def test_what_passes_before_the_last_rank_comes_is_not_the_operations() -> None:
