@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls by which libraries ask their launcher for the nodes of the ranks. All are on this host;
-// the answer is that of the virtual machine.
+// The calls by which libraries ask their launcher for the nodes of the ranks, and tell it to end
+// all of them. All are on this host; the answer is that of the virtual machine.
 #pragma once
 
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -44,6 +46,17 @@ inline ssize_t told_nodes(char* answer, ssize_t length, std::size_t room) {
     rank.stop("unsupported", "the placement has more blocks of ranks than the launcher can tell");
   std::memcpy(answer, changed->data(), changed->size());
   return static_cast<ssize_t>(changed->size());
+}
+
+/// A library found an error, and has said which. The launcher would end all ranks alike, and nobody
+/// could tell which one was the first.
+inline void end_for_library() {
+  auto& rank = Rank::here();
+  if (!rank.is_running()) return;
+  std::array<char, 96> reason{};
+  std::snprintf(reason.data(), reason.size(),
+                "the MPI library of rank %d ended the program, and says why above", rank.number());
+  rank.stop("abort", reason.data());
 }
 
 /// A value of PMIx, as far as it is read here.
@@ -89,6 +102,22 @@ NHALF_EXPORTED ssize_t read(int file, void* buffer, std::size_t room) {
   static auto* const then = reinterpret_cast<decltype(&read)>(dlsym(RTLD_NEXT, "read"));
   const auto length = then(file, buffer, room);
   return file == hydras_end() ? told_nodes(static_cast<char*>(buffer), length, room) : length;
+}
+
+NHALF_EXPORTED ssize_t write(int file, const void* text, std::size_t length) {
+  using namespace nhalf::fabric;
+  static auto* const then = reinterpret_cast<decltype(&write)>(dlsym(RTLD_NEXT, "write"));
+  if (file >= 0 && file == hydras_end() &&
+      std::string_view(static_cast<const char*>(text), length).starts_with("cmd=abort"))
+    end_for_library();
+  return then(file, text, length);
+}
+
+NHALF_EXPORTED int PMIx_Abort(int code, const char* text, void* processes, std::size_t number) {
+  using namespace nhalf::fabric;
+  static auto* const then = reinterpret_cast<decltype(&PMIx_Abort)>(pmix_call("PMIx_Abort"));
+  end_for_library();
+  return then == nullptr ? -1 : then(code, text, processes, number);
 }
 
 NHALF_EXPORTED int PMIx_Get(const void* process, const char* key, const void* wishes,

@@ -10,8 +10,9 @@ import re
 import signal
 import sys
 import warnings
+from contextlib import suppress
 
-from nhalf.base.errors import Interrupted, NhalfError, Terminated
+from nhalf.base.errors import Interrupted, NhalfError, Terminated, how_ended
 
 NAMES_NO_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
 """Errors of a name as it was typed."""
@@ -22,6 +23,8 @@ LONG_WORD = re.compile(r"\S{256,}")
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # not under nohup
+        signal.signal(signal.SIGHUP, _terminate)
     if not sys.warnoptions:
         # An overflow of NumPy ends as "–" or "unknown": its own words say nothing to a user.
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -33,8 +36,8 @@ def main() -> None:
 
         code = command_line().main(standalone_mode=False, prog_name="nhalf")
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        _say("interrupted")
+    except KeyboardInterrupt as error:
+        _say(how_ended(error))
         code = Interrupted.exit_code
     except Interrupted as error:
         _say(str(error))
@@ -56,7 +59,7 @@ def main() -> None:
 def _terminate(number: int, _frame: object) -> None:
     """End as after Ctrl-C; the same wish again must not disturb the ending."""
     signal.signal(number, signal.SIG_IGN)
-    raise Terminated
+    raise Terminated(signal.Signals(number).name)
 
 
 def _drop_what_nobody_takes() -> None:
@@ -68,7 +71,8 @@ def _drop_what_nobody_takes() -> None:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"nhalf: {LONG_WORD.sub(_cut, text)}\n")
+    with suppress(OSError):  # the terminal may be gone
+        sys.stderr.write(f"nhalf: {LONG_WORD.sub(_cut, text)}\n")
 
 
 def _cut(word: re.Match[str]) -> str:

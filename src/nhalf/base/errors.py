@@ -56,7 +56,12 @@ class Interrupted(NhalfError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived, for example from the batch system."""
+    """A signal arrived, whose name is the text: of a batch system, or of a closed terminal."""
+
+
+def how_ended(error: KeyboardInterrupt) -> str:
+    """What interrupted this program."""
+    return f"asked to end by {error}" if isinstance(error, Terminated) else "interrupted"
 
 
 def library_named(name: str, libraries: Iterable[str], kind: str = "library") -> str:

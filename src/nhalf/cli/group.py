@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from nhalf.base import plugins
-from nhalf.base.errors import Interrupted, unknown
+from nhalf.base.errors import Interrupted, how_ended, unknown
 from nhalf.base.version import __version__
 
 PACKAGE = "nhalf.cli.verbs"
@@ -89,7 +89,7 @@ class VerbGroup(OrderedGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Interrupted("interrupted") from error
+            raise Interrupted(how_ended(error)) from error
         except BrokenPipeError:
             # The reader of our output is gone, as after `| head`: no error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from nhalf.base.errors import FailedError, Interrupted, Terminated
+from nhalf.base.errors import FailedError, Interrupted, how_ended
 
 if TYPE_CHECKING:
     from nhalf.cli.options import RunOptions
@@ -27,7 +27,7 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
     try:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
-        how = "asked to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
+        how = how_ended(error)
         if not (prepared.run.path / DESCRIPTION).exists():
             raise Interrupted(f"{how} before the first point, so nothing is kept") from None
         raise Interrupted(

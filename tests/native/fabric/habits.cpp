@@ -119,6 +119,18 @@ void outside(int rank) {
   if (rank == 1 && pipe(ends) == 0) static_cast<void>(read(ends[0], &byte, 1));
 }
 
+/// Goes on until it is ended from outside, after a word.
+void endless(int rank) {
+  if (rank == 0) std::puts("begun");
+  std::fflush(stdout);
+  while (true) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// Sends to a rank that does not exist.
+void wrong(int ranks) {
+  MPI_Send(nullptr, 0, MPI_BYTE, ranks, 0, MPI_COMM_WORLD);
+}
+
 /// Looks for a file that nobody writes; sleep moves the rank's virtual clock.
 void poll() {
   while (access("/nowhere", F_OK) != 0) usleep(1000);
@@ -162,6 +174,8 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "poll" && rank == 1) poll();
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
+  if (habit == "on") endless(rank);
+  if (habit == "wrong" && rank == 1) wrong(ranks);
   if (habit == "exit" && rank == 1) std::exit(0);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   ring(rank, ranks);

@@ -35,7 +35,8 @@ def call_here(*words: str | Path, folder: Path) -> Ended:
 @contextmanager
 def _process_of(words: tuple[str | Path, ...], folder: Path) -> Iterator[None]:
     """What a process has: its words, its folder, its variables, its handler of signals."""
-    before, handler = Path.cwd(), signal.getsignal(signal.SIGTERM)
+    before = Path.cwd()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     folders = {"XDG_DATA_HOME": str(folder / "data"), "XDG_CACHE_HOME": str(folder / "cache")}
     typed = ["nhalf", *map(str, words)]
     os.chdir(folder)
@@ -47,4 +48,5 @@ def _process_of(words: tuple[str | Path, ...], folder: Path) -> Iterator[None]:
             yield
     finally:
         os.chdir(before)
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import InputError, Interrupted, NhalfError, Terminated
+from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption
 
@@ -179,10 +179,8 @@ def _run(state: Search) -> NhalfError | None:
 
     try:
         run(state)
-    except Terminated:
-        return Interrupted("asked to end by SIGTERM")
-    except KeyboardInterrupt:
-        return Interrupted("interrupted")
+    except KeyboardInterrupt as error:
+        return Interrupted(how_ended(error))
     except NhalfError as error:
         if state.plain_s is None:
             raise

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nhalf.base.files import write_text
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.tuner import Tuner
 
@@ -36,11 +35,12 @@ def rule_variables(tuner: Tuner, rules: Sequence[Rule], path: Path) -> dict[str,
     variables: dict[str, str | None] = dict.fromkeys(names)
     held = [rule for rule in rules if not is_for_all(rule)]
     if held:
-        write_text(path, tuner.text(held))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tuner.write(path, tuner.expressible(held))
         tuner.read(path)
         variables.update(tuner.activate(path))
         if str(path.resolve()) not in variables.values():
-            path.unlink()
+            tuner.remove(path)
     forced = {rule.operation: rule.algorithm for rule in rules if is_for_all(rule)}
     if forced:
         variables.update(tuner.force(forced))

@@ -36,10 +36,10 @@ class Bench:
         """
         self.launches += 1
         folder = self.folder / str(self.launches)
-        tuning = self.folder / f"{self.launches}.rules"
+        tuning = self.folder / f"{self.launches}-rules" / "rules"
         changed = applied((candidate.change for candidate in setting), self.launch, tuning)
         launched = run_timed(changed, folder, limit_s)
-        tuning.unlink(missing_ok=True)
+        shutil.rmtree(tuning.parent, ignore_errors=True)
         if self.plain is None and setting == PLAIN:
             self.plain = launched
             return Launched(launched.time_s, launched.problem)

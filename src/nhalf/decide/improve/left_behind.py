@@ -59,8 +59,8 @@ def leave(
     if problem:
         note = f"{out} became {out.name}.sh, a {USUAL}: {problem}"
         out, chosen = out.with_name(f"{out.name}.sh"), USUAL
-    elif chosen == TUNING and tuning is not None:
-        tuning.unlink(missing_ok=True)
+    elif chosen == TUNING and tuner is not None and tuning is not None:
+        tuner.remove(tuning)
         winner = _winner(situation, proven, remarks, out)
         tuning = out
     write_text(out, forms()[chosen].text(winner), REMEDY)

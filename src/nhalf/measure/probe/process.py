@@ -19,11 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, ClassVar, Self
 
-from nhalf.base.session_folders import remove_session_folders
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
+from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
-from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.topology_left import TopologyLeft
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -85,7 +83,7 @@ class Probe:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         self._selector = selectors.DefaultSelector()
         self._ranks = RankWatch(self._selector)
-        self._segments, self._topology = SegmentsLeft(), TopologyLeft()
+        self._left = LaunchLeft()
         own = {**_launched(), **self._ranks.environment}
         try:
             self._process = subprocess.Popen(
@@ -100,6 +98,7 @@ class Probe:
         except OSError as error:
             self._close()
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
+        self._left.begin(self._process.pid, own)
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
@@ -259,10 +258,7 @@ class Probe:
             except subprocess.TimeoutExpired:
                 continue
         _signal_group(self._process.pid, signal.SIGKILL)
-        if self._process.returncode != 0:
-            self._segments.remove()
-            self._topology.remove()
-            remove_session_folders([self._process.pid])
+        self._left.end(is_whole=self._process.returncode == 0)
         self._close(self._process.stdin, self._process.stdout)
 
     def _close(self, *streams: IO[bytes] | None) -> None:

@@ -22,6 +22,8 @@ from typing import Any
 
 ENDS_ALONE_S = 5.0
 """How long the remaining processes of a launch may run after the first has ended."""
+LIFE_LINE = "NHALF_LIFE_LINE"
+"""The variable that all processes of a launch inherit: where ranks hold their life lines."""
 TAKEN = b"\1"
 """What a rank waits for before it goes on: ends are told in their order from then on."""
 _PEER = struct.Struct("3i")
@@ -51,7 +53,7 @@ class RankWatch:
     @property
     def environment(self) -> dict[str, str]:
         """The variable that ranks need to hold a life line."""
-        return {"NHALF_LIFE_LINE": self._name}
+        return {LIFE_LINE: self._name}
 
     def begin(self, placement: Sequence[Mapping[str, Any]]) -> None:
         """Record which process is which rank; watch those on this host without a life line."""

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FOLDER = Path("/dev/shm")
@@ -33,9 +33,10 @@ POLL_S = 0.05
 class SegmentsLeft:
     """Removes segments created since the launch began; older ones are not its own."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path = FOLDER, before: Iterable[str] | None = None) -> None:
+        """Remember which segments there are `before` the launch: by default, those of now."""
         self._folder = folder
-        self._before = _names(folder)
+        self.before = _names(folder) if before is None else frozenset(before)
 
     def remove(self) -> None:
         """Remove this user's new segments that no process uses."""
@@ -51,7 +52,7 @@ class SegmentsLeft:
             time.sleep(POLL_S)
 
     def _left(self) -> list[Path]:
-        names = _names(self._folder) - self._before
+        names = _names(self._folder) - self.before
         paths = [self._folder / name for name in names if NAMES.fullmatch(name)]
         return [path for path in paths if _is_own(path)]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,8 @@ import msgspec
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import stop_group, stop_session
 from nhalf.machines.message import Messages
+from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
-from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.topology_left import TopologyLeft
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
 from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Member, Presence, Region
@@ -127,13 +127,14 @@ def _watched(
 
     Returns the exit code as shells do, and which rank died or holds up the others; '' if none.
     """
-    segments, topology = SegmentsLeft(), TopologyLeft()
+    leavings, is_whole = LaunchLeft(), False
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
             process = subprocess.Popen(
                 list(command), env={**environment, **watch.environment}, start_new_session=True
             )
+            leavings.begin(process.pid, watch.environment)
             with process:
                 try:
                     died = _wait(process, selector, watch, region, standstill, ranks)
@@ -142,16 +143,11 @@ def _watched(
                         process.wait(0 if died else ENDS_ALONE_S)
                 finally:
                     _end(process, region, ranks)
-        except BaseException:
-            segments.remove()
-            topology.remove()
-            raise
+            is_whole = process.returncode == 0 and not died and region.stopped is None
         finally:
             watch.close()
+            leavings.end(is_whole)
     code = process.returncode
-    if code != 0 or died or region.stopped:
-        segments.remove()
-        topology.remove()
     return (128 - code if code < 0 else code), died
 
 
@@ -173,7 +169,22 @@ def _wait(
             died = _died(region.members(ranks), watch.first_process)
             watch.first_process = 0
         died = died or ("" if has_ended else standstill.reason)
-    return died
+    # Ranks end with a launcher that was killed.
+    return _killed(process) or died
+
+
+def _killed(process: subprocess.Popen[bytes]) -> str:
+    """The signal that ended a launcher; '' if none did."""
+    code = process.poll()
+    if code is None or code >= 0:
+        return ""
+    return f"the launcher (process {process.pid}) was ended by signal {-code}{_named(-code)}"
+
+
+def _named(number: int) -> str:
+    """The name of a signal in brackets, '' for one without."""
+    names = (name for name, value in signal.Signals.__members__.items() if value == number)
+    return next((f" ({name})" for name in names), "")
 
 
 def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:

@@ -198,7 +198,7 @@ class Presets(Tuner):
         """No: the basic choice takes its place."""
         return False
 
-    def reach(self, *, on_one_host: bool) -> Reach:
+    def reach(self, operation: str, algorithm: str) -> Reach:
         """All sizes of an operation, since the basic choice takes the place of its own."""
         return "operations"
 

@@ -11,6 +11,7 @@ from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.left_behind import LeftBehind
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
+from nhalf.present.wording import count
 
 NEAR = 0.03
 """Factors that are nearer to 1 have one more decimal."""
@@ -111,7 +112,7 @@ def _speed(trial: Trial) -> str:
 def effort(state: Search) -> str:
     """'61 launches in 4 min; the plain program takes 2.1 s, and two launches differ by 3 %'."""
     turns = state.turns
-    launches = "1 launch" if turns.launches == 1 else f"{turns.launches} launches"
+    launches = count(turns.launches, "launch", "launches")
     text = f"{launches} in {format_duration(turns.budget_s - turns.remaining_s)}"
     plain = state.plain_s
     if plain is None:

@@ -13,12 +13,12 @@ from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.vendors import vendors
 
 NOWHERE = "nowhere"
-"""An algorithm that the file cannot hold."""
+"""An algorithm that only variables can hold."""
 
 
 class ListedTuner(Tuner):
     description: ClassVar[str] = "a table"
-    forms: ClassVar[dict[str, str]] = {"table": "listed.rules"}
+    forms: ClassVar[dict[str, str]] = {"table": "listed.rules", "variables": "listed.env"}
 
     def algorithms(self, operation: str) -> list[str]:
         names = {"barrier": ["ring", "tree"], "allreduce": ["ring", "tree", NOWHERE]}
@@ -28,7 +28,7 @@ class ListedTuner(Tuner):
         return algorithm != "tree" or ranks != 3
 
     def writable(self, operation: str, algorithm: str) -> bool:
-        return algorithm != NOWHERE
+        return self.form == "variables" or algorithm != NOWHERE
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         return {f"FORCE_{name}": value for name, value in chosen.items()}

@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from nhalf.measure.probe.topology_left import TopologyLeft
 
 
@@ -28,14 +30,22 @@ def test_a_file_of_the_launch_goes(tmp_path: Path) -> None:
     assert another.exists()
 
 
-def test_a_file_that_a_living_proxy_may_have_written_stays(tmp_path: Path) -> None:
-    left = TopologyLeft(tmp_path)
-    own = _file(tmp_path, "AbC123")
-    left.remove([time.time() - 5])
-    assert own.exists()
-    # One that was started later did not write it.
+def test_a_file_that_a_living_proxy_may_have_written_stays_until_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept_s: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept_s.append)
+    left = TopologyLeft(tmp_path, began_s=time.time() - 60)
+    for number, age_s in enumerate((0.0, 0.3, 5.0)):
+        _file(tmp_path, f"AbC12{number}", age_s)
+    left.remove([time.time() - 10])
+    assert os.listdir(tmp_path) == []
+    assert sorted(slept_s) == pytest.approx([0, 0.7, 1], abs=0.2)
+    # A proxy that was started later did not write it.
+    _file(tmp_path, "AbC123")
     left.remove([time.time() + 5])
-    assert not own.exists()
+    assert os.listdir(tmp_path) == []
+    assert len(slept_s) == 3
 
 
 def test_no_folder_is_nothing_to_remove(tmp_path: Path) -> None:

@@ -53,6 +53,22 @@ def built(vendor: str, name: str, folder: Path) -> Path:
     return program
 
 
+def command_of(
+    machine: str, vendor: str, ranks: int, program: Path, *words: str, options: str = ""
+) -> list[str]:
+    """The words of `nhalf try` for a program with its words."""
+    command = [sys.executable, "-m", "nhalf", "try", "--machine", machine, "--ranks", str(ranks)]
+    return [
+        *command,
+        "--mpi",
+        library_of(vendor).name,
+        *options.split(),
+        "--",
+        str(program),
+        *words,
+    ]
+
+
 def tried(
     machine: str,
     vendor: str,
@@ -64,8 +80,7 @@ def tried(
     timeout_s: float = TIMEOUT_S,
 ) -> Outcome:
     """The outcome of `nhalf try` of a program with its words, `under` what a shell does before."""
-    command = [sys.executable, "-m", "nhalf", "try", "--machine", machine, "--ranks", str(ranks)]
-    command += ["--mpi", library_of(vendor).name, *options.split(), "--", str(program), *words]
+    command = command_of(machine, vendor, ranks, program, *words, options=options)
     if under:
         command = ["/bin/sh", "-c", f"{under} {shlex.join(command)}"]
     ended = subprocess.run(

@@ -167,19 +167,21 @@ def test_a_library_that_cannot_be_asked_has_no_eager_limits(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("priorities", "on_one_host", "reach"),
+    ("priorities", "reach"),
     [
-        ({"tuned": 30}, False, "rules"),
-        ({"tuned": 30, "han": 35}, True, "rules"),
-        ({"tuned": 30, "han": 35}, False, "collectives"),
-        ({"tuned": 30, "xhc": 40}, True, "collectives"),
-        ({"tuned": 30, "xhc": 0}, False, "rules"),
+        ({"tuned": 30}, "rules"),
+        ({"tuned": 30, "xhc": 0}, "rules"),
+        ({"tuned": 30, "xhc": 40}, "collectives"),
+        # One that has no file of rules for each level.
+        ({"tuned": 30, "han": 35}, "collectives"),
     ],
 )
 def test_rules_change_more_where_a_rival_makes_room_for_them(
-    priorities: dict[str, int], on_one_host: bool, reach: str, monkeypatch: pytest.MonkeyPatch
+    priorities: dict[str, int], reach: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = {f"coll_{name}_priority": str(number) for name, number in priorities.items()}
-    monkeypatch.setattr(module, "parameters", lambda library: (values, {}))
-    tuner = OPENMPI.tuner(library("openmpi"))
-    assert tuner.reach(on_one_host=on_one_host) == reach
+    lines = [
+        f"mca:coll:{name}:param:coll_{name}_priority:value:{number}"
+        for name, number in priorities.items()
+    ]
+    monkeypatch.setattr(module, "_listed", lambda library: "\n".join(lines))
+    assert OPENMPI.tuner(library("openmpi")).reach("bcast", "binomial") == reach

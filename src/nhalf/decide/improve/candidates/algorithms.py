@@ -40,6 +40,8 @@ class Algorithms(Source):
         tuner = vendor_of(library).tuner(library)
         if tuner is None:
             return
+        nodes = len(set(program.hosts))
+        tuner.placed(lambda ranks: nodes, shares_memory=not situation.is_virtual)
         for cell in most_expensive(program):
             for algorithm in tuner.algorithms(cell.operation):
                 if tuner.suits(cell.operation, algorithm, cell.ranks):
@@ -94,7 +96,7 @@ def _where(cell: CallCell, rule: Rule, ranks: int) -> str:
 def _reached(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -> Affected:
     """The calls that a rule can affect."""
     assert situation.program is not None
-    reach = tuner.reach(on_one_host=situation.is_on_one_host)
+    reach = tuner.reach(rule.operation, rule.algorithm)
     if reach == "collectives":
         names = situation.program.calls["call"].unique().to_list()
         return Affected(operations=tuple(sorted({operation(name) for name in names})))

@@ -9,6 +9,7 @@ from nhalf.decide.improve.algorithm_rules import is_for_all
 from nhalf.decide.improve.forms import Form
 from nhalf.decide.improve.winner import Winner
 from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.vendors import vendor_of
 
 
 class Tuning(Form):
@@ -45,12 +46,14 @@ def _writer(winner: Winner) -> Tuner | None:
         return tuner
     if not all(map(is_for_all, rules)):
         return None
-    tuners = [type(tuner)(tuner.library, form) for form in tuner.forms]
+    vendor = vendor_of(tuner.library)
+    tuners = [vendor.tuner(tuner.library, form) for form in tuner.forms]
     return next(
         (
             candidate
             for candidate in tuners
-            if all(candidate.writable(rule.operation, rule.algorithm) for rule in rules)
+            if candidate is not None
+            and all(candidate.writable(rule.operation, rule.algorithm) for rule in rules)
         ),
         None,
     )

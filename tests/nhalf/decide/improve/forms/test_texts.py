@@ -18,6 +18,7 @@ from nhalf.decide.improve.forms import forms
 from nhalf.decide.improve.winner import Winner
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
+from nhalf.mpi.vendors import vendors
 from tests.nhalf.decide.improve.forms.winners import (
     LARGE,
     SMALL,
@@ -167,13 +168,19 @@ def test_environment_modules_load_it(tmp_path: Path) -> None:
     assert loaded(":", f'eval "$(tclsh {MODULECMD} bash load {file})"') == AFTER
 
 
-def test_tuning_files_have_all_rules(tmp_path: Path) -> None:
+def test_tuning_files_have_all_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuning = forms()["tuning"]
     file = written("tuning", ruled(SMALL, LARGE), tmp_path)
     assert ListedTuner(library("mpich")).read(file) == [SMALL, LARGE]
     assert file.read_text().endswith("# to undo: nothing \\\n")
+    monkeypatch.setattr(
+        type(vendors()["mpich"]), "tuner", lambda self, library, form: ListedTuner(library, form)
+    )
     everywhere = Rule("allreduce", 0, math.inf, 0, math.inf, NOWHERE)
-    assert "no file of the library" in tuning.problem(ruled(everywhere))
+    assert tuning.problem(ruled(everywhere)) == ""
+    assert f" {NOWHERE}\n" in tuning.text(ruled(everywhere))
+    narrow = replace(everywhere, to_bytes=8)
+    assert "no file of the library" in tuning.problem(ruled(narrow))
 
 
 def test_json_has_no_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

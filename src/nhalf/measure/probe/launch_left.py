@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a launch leaves on this host when it does not end well, and who clears it away.
+
+This program does at the end of the launch, or else who survives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nhalf.measure.probe.rank_watch import LIFE_LINE
+from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.probe.survivor import Launched, Survivor
+from nhalf.measure.probe.topology_left import TopologyLeft
+
+
+class LaunchLeft:
+    """Processes, shared memory, files of the topology and session folders of one launch."""
+
+    def __init__(self) -> None:
+        """Remember what there is before the launch, so make it first."""
+        self._segments_before = sorted(SegmentsLeft().before)
+        self._began_s = TopologyLeft().began_s
+        self._launched: Launched | None = None
+
+    def begin(self, process: int, environment: Mapping[str, str]) -> None:
+        """A launcher has started, with a place for life lines among its variables."""
+        self._launched = Launched(
+            process,
+            f"{LIFE_LINE}={environment[LIFE_LINE]}",
+            self._began_s,
+            self._segments_before,
+        )
+        Survivor.own().begin(self._launched)
+
+    def end(self, is_whole: bool) -> None:
+        """The launch is over; one that `is_whole` has removed everything itself."""
+        if self._launched is None:
+            return
+        if not is_whole:
+            self._launched.clear()
+        Survivor.own().end(self._launched)
+        self._launched = None

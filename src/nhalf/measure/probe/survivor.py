@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of launches when this program is killed, which it cannot clear away any more.
+
+Another process waits for the end of this one, in its own session, so that neither a closed terminal
+nor Ctrl-C ends it too. It knows the launches that have not ended, kills their
+processes, known by the variable that all of them inherit, and removes the files that they leave.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from json import dumps, loads
+from pathlib import Path
+from typing import ClassVar, Self
+
+from nhalf.base.session_folders import remove_session_folders
+from nhalf.measure.probe.rank_watch import LIFE_LINE
+from nhalf.measure.probe.segments_left import SegmentsLeft
+from nhalf.measure.probe.topology_left import TopologyLeft
+
+PATIENCE_S = 5.0
+"""How long killed processes may take to end."""
+POLL_S = 0.02
+_OF_LAUNCHES = (LIFE_LINE, "LD_PRELOAD")
+"""Variables by which this program may itself belong to a launch, with which it would be ended."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch: the launcher's process, a variable of all its processes, and when it began.
+
+    `segments_before` are the names of shared memory that are not its own.
+    """
+
+    process: int
+    variable: str
+    began_s: float
+    segments_before: list[str]
+
+    def clear(self) -> None:
+        """Kill its processes, and remove what they leave."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while (members := list(_with_variable(self.variable))) and time.monotonic() < deadline_s:
+            for process in members:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(POLL_S)
+        SegmentsLeft(before=self.segments_before).remove()
+        TopologyLeft(began_s=self.began_s).remove()
+        remove_session_folders([self.process])
+
+
+class Survivor:
+    """The process that outlives this one; nothing where it cannot be started."""
+
+    _own: ClassVar[Self | None] = None
+
+    def __init__(self) -> None:
+        """Start it."""
+        self.parent = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                [sys.executable, "-S", "-c", _PROGRAM, str(Path(__file__).parents[3])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env={name: os.environ[name] for name in os.environ if name not in _OF_LAUNCHES},
+                cwd="/",
+            )
+
+    @classmethod
+    def own(cls) -> Self:
+        """That of this process, which ends with it."""
+        if cls._own is None or cls._own.parent != os.getpid():
+            cls._own = cls()
+            atexit.register(cls._own.close)
+        return cls._own
+
+    def begin(self, launched: Launched) -> None:
+        """Clear this launch away if this process is killed before `end`."""
+        self._tell(asdict(launched))
+
+    def end(self, launched: Launched) -> None:
+        """It has ended, and nothing of it is left."""
+        self._tell({"ended": launched.variable})
+
+    def close(self) -> None:
+        """End it."""
+        if self._process is not None and self.parent == os.getpid():
+            with suppress(OSError), self._process:
+                pass
+            self._process = None
+
+    def _tell(self, message: dict[str, object]) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(dumps(message).encode() + b"\n")
+                self._process.stdin.flush()
+
+
+_PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from nhalf.measure.probe.survivor import survive
+survive(sys.stdin)
+"""
+
+
+def survive(lines: Iterable[str]) -> None:
+    """Hear of launches until the program that makes them is gone; clear away what has not ended."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    for launched in not_ended(lines):
+        launched.clear()
+
+
+def not_ended(lines: Iterable[str]) -> list[Launched]:
+    """The launches of which the lines tell the beginning and not the end."""
+    launches: dict[str, Launched] = {}
+    for line in lines:
+        message = loads(line)
+        if ended := message.get("ended"):
+            launches.pop(ended, None)
+        else:
+            launches[message["variable"]] = Launched(**message)
+    return list(launches.values())
+
+
+def _with_variable(variable: str) -> Iterator[int]:
+    """The processes that have a variable, but for those that wait for their parent to notice."""
+    entry = variable.encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            # A process that has ended has no variables any more.
+            if entry in (folder / "environ").read_bytes().split(b"\0"):
+                yield int(folder.name)

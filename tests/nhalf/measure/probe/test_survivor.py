@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is killed leaves nothing of its launches, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.processes import is_running
+from nhalf.measure.probe.rank_watch import LIFE_LINE
+from nhalf.measure.probe.segments_left import FOLDER
+from nhalf.measure.probe.survivor import Launched, Survivor, not_ended
+from tests.patience import patience_s
+
+# The rank ignores what a launcher would send, in its own session.
+PROGRAM = """
+import os, subprocess, sys, time
+from nhalf.measure.probe.launch_left import LaunchLeft
+word, segment = sys.argv[1:]
+left = LaunchLeft()
+variables = {"NHALF_LIFE_LINE": word}
+words = ["sh", "-c", "trap '' TERM HUP INT; sleep 1000"]
+rank = subprocess.Popen(words, env={**os.environ, **variables}, start_new_session=True)
+open(segment, "w").close()
+left.begin(rank.pid, variables)
+print(rank.pid, flush=True)
+time.sleep(1000)
+"""
+LIMIT_S = 10.0
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + patience_s(LIMIT_S)
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def word() -> Iterator[str]:
+    """The place of a launch's life lines."""
+    word = secrets.token_hex(8)
+    yield word
+    _segment(word).unlink(missing_ok=True)
+
+
+@pytest.fixture
+def neighbour(word: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of another launch."""
+    with subprocess.Popen(["sleep", "1000"], env={**os.environ, LIFE_LINE: f"{word}0"}) as process:
+        yield process
+        process.kill()
+
+
+def _segment(word: str) -> Path:
+    return FOLDER / f"mpich_shm_{word}_0"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=lambda one: one.name)
+def test_a_killed_program_leaves_nothing(
+    number: signal.Signals, word: str, neighbour: subprocess.Popen[bytes]
+) -> None:
+    words = [sys.executable, "-c", PROGRAM, word, str(_segment(word))]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as program:
+        assert program.stdout is not None
+        rank = int(program.stdout.readline())
+        os.killpg(program.pid, number)
+        # Who survives does not hold its output: a reader would wait for it.
+        assert program.stdout.read() == b""
+    _until(lambda: not is_running(rank))
+    _until(lambda: not _segment(word).exists())
+    assert neighbour.poll() is None
+
+
+def test_a_launch_that_has_ended_is_left_alone() -> None:
+    first, second = (Launched(pid, f"LINE={pid}", 1.5, ["a"]) for pid in (1, 2))
+    lines = [json.dumps(asdict(first)), json.dumps(asdict(second))]
+    assert not_ended(lines) == [first, second]
+    assert not_ended([*lines, json.dumps({"ended": first.variable})]) == [second]
+    assert not_ended([]) == []
+
+
+def test_a_program_that_may_start_no_other_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    survivor = Survivor()
+    survivor.begin(Launched(1, "LINE=1", 0.0, []))
+    survivor.close()
