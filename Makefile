@@ -201,8 +201,8 @@ test: ## before every change: lint, unit tests with sanitizers, documentation, P
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long
 	@$(MAKE) test-setup
-	@tools/test_packages build/debian clang lmod qemu-user g++-aarch64-linux-gnu \
-	  g++-powerpc64le-linux-gnu
+	@tools/test_packages build/debian clang environment-modules lmod lua5.4 \
+	  qemu-user g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu
 	@$(VENV)/bin/nhalf mpi install intel
 	@$(MAKE) test-native-full test-clang test-tsan test-processors test-mutation
 	@$(MAKE) test-python-full

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "trace/descriptor.hpp"
@@ -35,6 +37,13 @@ inline std::size_t window_bytes(std::uint32_t thread) {
   constexpr std::size_t least = 12288;
   static_assert(least % sizeof(CallRecord) == 0);
   return thread < 4 ? 64 * least : least;
+}
+
+/// Returns after how many calls of a thread a timeline is cut off.
+inline std::uint64_t calls_most() {
+  const char* text = std::getenv("NHALF_TRACE_CALLS_MAX");
+  return text == nullptr ? std::numeric_limits<std::uint64_t>::max()
+                         : std::strtoull(text, nullptr, 10);
 }
 
 class Timeline {
@@ -82,7 +91,8 @@ class Timeline {
     const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
     void* address = MAP_FAILED;
     const auto file = Descriptor::opened(path_.c_str());
-    if (file.error() == 0 && may_have_bytes(static_cast<std::uint64_t>(offset) + window_bytes_) &&
+    if (file.error() == 0 && head_.timeline_records < calls_most_ &&
+        may_have_bytes(static_cast<std::uint64_t>(offset) + window_bytes_) &&
         posix_fallocate(file.number(), offset, static_cast<off_t>(window_bytes_)) == 0)
       address =
           mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), offset);
@@ -99,6 +109,7 @@ class Timeline {
   Head& head_;
   std::size_t window_bytes_;
   std::size_t in_window_ = window_bytes_ / sizeof(CallRecord);
+  std::uint64_t calls_most_ = calls_most();
   CallRecord* window_ = nullptr;
   std::size_t used_ = in_window_;
 };

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +18,11 @@ ANOTHER_PLACE = "name a place with room and permission (--out)"
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path next to `path`; at the end it is synced and replaces `path`.
 
-    It is removed on failure. Raises OSError.
+    It is removed on failure. Raises OSError, also where a device or a pipe has that name: the
+    superuser would replace even /dev/null.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         yield part

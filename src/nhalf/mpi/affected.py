@@ -12,7 +12,8 @@ class Affected:
     """Calls by what they do and by size: `operations` names collectives, none for no collective.
 
     `messages` are all calls that move data between two ranks; `everything` is all of MPI, the
-    start of the ranks, and with `computing` the time between calls as well.
+    start of the ranks, and with `computing` the time between calls as well. Of collectives only
+    those of `ranks` ranks are affected, unless it is 0.
     """
 
     everything: bool = False
@@ -21,6 +22,7 @@ class Affected:
     operations: tuple[str, ...] = ()
     from_bytes: float = 0
     to_bytes: float = math.inf
+    ranks: int = 0
 
     def holds(self, size_bytes: float) -> bool:
         """Whether a size is among those affected."""

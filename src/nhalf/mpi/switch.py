@@ -10,7 +10,14 @@ from typing import Literal
 from nhalf.mpi.affected import ALL, MPI, Affected
 
 Needs = Literal[
-    "nothing", "one host", "several hosts", "a core for each rank", "too few cores", "bound ranks"
+    "nothing",
+    "one host",
+    "several hosts",
+    "a core for each rank",
+    "too few cores",
+    "bound ranks",
+    "transfers to overlap",
+    "transfers by TCP to overlap",
 ]
 
 
@@ -29,6 +36,22 @@ class Switch:
     affected: Affected = MPI
     needs: Needs = "nothing"
     promise_share: float = 0.2
+
+
+def progress_thread(
+    variables: Mapping[str, str],
+    text: str = "a thread of each rank moves data while it computes",
+    needs: Needs = "transfers to overlap",
+) -> Switch:
+    """Transfers that go on while the rank computes, by a thread that takes time of some core."""
+    return Switch(
+        "progress while computing",
+        text,
+        variables,
+        affected=ALL,
+        needs=needs,
+        promise_share=0.5,
+    )
 
 
 def bound_by_options(*words: str) -> Switch:

@@ -13,11 +13,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
+
+Reach = Literal["rules", "operations", "collectives"]
+"""What a file may change: calls that its rules cover, all calls of their operations, or those of
+all collective operations."""
 
 
 class Tuner(ABC):
@@ -66,6 +70,12 @@ class Tuner(ABC):
     def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
         """Whether calls of an operation keep it where others of its calls take algorithms."""
         return self.keeps_own and bool(operation) and algorithms is not None
+
+    def reach(self, operation: str, algorithm: str) -> Reach:
+        """What a file may change that has an algorithm for some calls of an operation."""
+        if not self.keeps_own or self.stands_alone(algorithm):
+            return "collectives"
+        return "rules" if self.keeps_own_beside(operation, [algorithm]) else "operations"
 
     def together(
         self, operation: str, options: Mapping[tuple[int, int], Mapping[str, float]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,12 @@ def test_a_place_that_cannot_be_written_is_told_with_what_helps(tmp_path: Path) 
     (tmp_path / "file").touch()
     with pytest.raises(MissingError, match=r"cannot write .*: .*choose another place with --junit"):
         write_bytes(tmp_path / "file" / "below.xml", b"", "choose another place with --junit")
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(MissingError, match="it is no regular file"):
+        write_text(pipe, "text")
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nhalf.decide.improve.candidate import Candidate, Setting
+    from nhalf.decide.improve.left_behind import LeftBehind
     from nhalf.decide.improve.search import Search
     from nhalf.decide.improve.situation import Situation
     from nhalf.decide.improve.turns import Launched
@@ -42,24 +43,39 @@ class Request(QuietOption, heading="What to improve"):
     ] = ""
     out: Annotated[
         Path | None,
-        Option("Script to write that starts the program improved.", heading=OUTPUT),
+        Option(
+            "File to write that switches on what was proven; its ending chooses its form.",
+            heading=OUTPUT,
+        ),
     ] = None
+    to: Annotated[
+        str,
+        Option(
+            "Form of the file: script (.sh and others), slurm (.sbatch, .slurm), lmod (.lua), "
+            "tcl (.tcl), or tuning (.rules, .json, .env), the library's own.",
+            heading=OUTPUT,
+        ),
+    ] = ""
 
 
 def command(request: Request) -> int:
     """Find what makes a program faster, try it in turns with the plain program, and prove it.
 
-    Settings of the MPI library, binding, algorithms: what was proven can be switched on by --out.
+    Settings of the MPI library, binding, algorithms: what was proven is switched on by a file
+    (--out): a script, a batch script, a module, or the library's own tuning file.
 
     nhalf improve -- mpiexec -n 8 ./program
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
+    nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
+    import os
     import shutil
     import tempfile
     import time
 
     from nhalf.base.units import parse_duration
     from nhalf.decide.improve.same_output import SameOutput
+    from nhalf.decide.improve.working_folder import parent_folder
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -70,9 +86,10 @@ def command(request: Request) -> int:
         )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
     same_output = SameOutput(request.same_output)
-    _check_out(request.out)
+    _check_out(request.out, request.to)
     say = _say(request)
-    with tempfile.TemporaryDirectory(prefix="nhalf-improve-") as name:
+    parent = parent_folder(request.command, os.environ)
+    with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
         situation, remark = _seen(request, Path(name), budget_s * TRACE_SHARE)
         if remark:
             say(remark)
@@ -84,10 +101,21 @@ def command(request: Request) -> int:
     return 0
 
 
-def _check_out(path: Path | None) -> None:
-    """Raises InputError for a script that cannot be written, before hours are spent."""
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+def _check_out(path: Path | None, form: str) -> None:
+    """Raises InputError for a file that cannot be written, before hours are spent."""
+    from nhalf.decide.improve.forms import form_for
+
+    if path is None and form:
+        raise InputError("a form is given and no file", "name the file with --out")
+    if path is not None:
+        form_for(path, form)
+    if path is not None and not _is_writable(path):
         raise InputError(f"cannot write {path}", "name a file in a folder that is there")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether a file can have this name: neither a folder nor a device has it."""
+    return path.absolute().parent.is_dir() and (path.is_file() or not path.exists())
 
 
 def _say(request: Request) -> Callable[[str], None]:
@@ -167,12 +195,16 @@ def _report(
     bounded: list[Candidate],
     notes: list[str],
 ) -> None:
-    """Write the script, and print the answer."""
-    from nhalf.present.improve.as_json import search_json
+    """Write what switches the winner on, and print the answer."""
+    from nhalf.decide.improve.left_behind import leave
+    from nhalf.present.improve.as_json import left_json, search_json
+    from nhalf.present.improve.words import remarks
     from nhalf.present.terminal.output import emit_json
 
-    if request.out is not None and state.proven:
-        _write(request.out, situation, state)
+    files = None
+    if state.proven:
+        files = leave(request.out, request.to, situation, state.proven, remarks(state))
+        notes += [files.note] if files.note else []
     if request.json:
         emit_json(
             {
@@ -180,31 +212,18 @@ def _report(
                 "library": situation.library.name if situation.library else None,
                 "traced": situation.program is not None,
                 **search_json(state, bounded),
-                "script": str(request.out) if request.out and state.proven else None,
+                **left_json(files),
                 "notes": notes,
             }
         )
     elif not request.quiet:
-        _show(request, situation, state, bounded)
+        _show(situation, state, bounded, files)
 
 
-def _write(path: Path, situation: Situation, state: Search) -> None:
-    from nhalf.base.files import write_text
-    from nhalf.decide.improve.candidates.inherited import settings_of
-    from nhalf.decide.improve.change import applied
-    from nhalf.decide.improve.script import script
-    from nhalf.present.improve.words import remarks
-
-    improved = applied((candidate.change for candidate in state.proven), situation.launch)
-    text = script(situation.launch, improved, remarks(state), settings_of(situation))
-    write_text(path, text, "choose another --out")
-    path.chmod(0o755)
-
-
-def _show(request: Request, situation: Situation, state: Search, bounded: list[Candidate]) -> None:
-    from nhalf.decide.improve.change import applied
-    from nhalf.decide.improve.script import variable_lines
-    from nhalf.present.improve.words import effort, rows, verdict
+def _show(
+    situation: Situation, state: Search, bounded: list[Candidate], files: LeftBehind | None
+) -> None:
+    from nhalf.present.improve.words import effort, left_lines, rows, verdict
     from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 
@@ -212,11 +231,7 @@ def _show(request: Request, situation: Situation, state: Search, bounded: list[C
     if shown:
         show_table(("candidate", "can save", "times as fast", "what became of it"), shown)
     lines = [verdict(state), effort(state)]
-    if state.proven:
-        improved = applied((candidate.change for candidate in state.proven), situation.launch)
-        lines += ["Switch it on:", *variable_lines(situation.launch, improved)]
-        lines += [" ".join(improved.words)]
-        lines += [f"script  {request.out}"] if request.out else []
+    lines += left_lines(files) if files is not None else []
     if situation.program is not None:
         lines += [hint for hint in [program_verdict(situation.program)] if hint]
     sys.stdout.write("\n".join(lines) + "\n")

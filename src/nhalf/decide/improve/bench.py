@@ -35,8 +35,11 @@ class Bench:
         Raises InputError if two plain launches differ in what must be the same.
         """
         self.launches += 1
-        changed = applied((candidate.change for candidate in setting), self.launch)
-        launched = run_timed(changed, self.folder / str(self.launches), limit_s)
+        folder = self.folder / str(self.launches)
+        tuning = self.folder / f"{self.launches}-rules" / "rules"
+        changed = applied((candidate.change for candidate in setting), self.launch, tuning)
+        launched = run_timed(changed, folder, limit_s)
+        shutil.rmtree(tuning.parent, ignore_errors=True)
         if self.plain is None and setting == PLAIN:
             self.plain = launched
             return Launched(launched.time_s, launched.problem)

@@ -34,7 +34,7 @@ class Candidate:
     def excludes(self, winner: Candidate) -> bool:
         """Whether it changes what a winner changes; what a winner takes away can be set upon it."""
         is_replacement = winner.change.only_removes and not self.change.only_removes
-        return bool(self.change.subjects & winner.change.subjects) and not is_replacement
+        return self.change.excludes(winner.change) and not is_replacement
 
 
 Setting = tuple[Candidate, ...]

@@ -53,6 +53,9 @@ PROMISING = math.log(1.005)
 WAVE = 10
 """This many candidates are scouted together, those with the largest expected saving first: the
 best of more would be lucky rather than good, and the others may never be needed."""
+WAVE_MOST = 40
+"""At most this many, where the last ones are for the same calls: one of them will exclude the
+others, so all are scouted before one is proven."""
 ATTEMPTS_MAX = 8
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
@@ -67,11 +70,13 @@ Fate = Literal[
     "no gain",
     "slower",
     "refused",
+    "excluded",
     "unclear",
     "not reached",
 ]
 """What became of a candidate. What helps, but not beyond what is proven, is no further gain; what
-seemed to help less than others, so that no proof was attempted, is not proven."""
+seemed to help less than others, so that no proof was attempted, is not proven. What was never
+launched, because it changes the same as something proven, is excluded."""
 
 
 @dataclass
@@ -156,18 +161,32 @@ def run(state: Search) -> None:
     try:
         if PLAIN not in turns.times_s:
             turns.first()
-        for begin in range(0, len(state.trials), WAVE):
-            _run_wave(state, state.candidates[begin : begin + WAVE])
+        for wave in waves(state.candidates):
+            _run_wave(state, wave)
         _prove_total(state)
     except OutOfTime:
         state.is_out_of_time = True
         _leave_unclear(state)
     for trial in state.trials.values():
+        if trial.fate == "not reached" and any(map(trial.candidate.excludes, state.proven)):
+            trial.fate = "excluded"
         if trial.fate == "no gain" and _mean(trial.scouted_relative) > LEAST_GAIN:
             if state.proven:
                 trial.fate = "no further gain"
             elif trial.proof is None:
                 trial.fate = "not proven"
+
+
+def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """The candidates in the parts in which they are scouted."""
+    begin = 0
+    while begin < len(candidates):
+        end = begin + WAVE
+        most = min(len(candidates), begin + WAVE_MOST)
+        while end < most and candidates[end].excludes(candidates[end - 1]):
+            end += 1
+        yield candidates[begin:end]
+        begin = end
 
 
 def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:

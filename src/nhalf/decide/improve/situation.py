@@ -53,14 +53,15 @@ class Situation:
         change: Change,
         affected: Affected,
         promise_share: float,
+        aim_share: float = 1.0,
     ) -> Candidate:
         """A candidate with its bounds.
 
-        `promise_share` is the share of the bound that it may well save: it orders candidates, and
-        decides nothing.
+        `promise_share` is the share that it may well save of its bound, or of `aim_share` of the
+        time if what it is made for takes less: it orders candidates, and decides nothing.
         """
         upper = upper_share(self.program, affected)
-        return Candidate(name, text, undo, change, upper, upper * promise_share)
+        return Candidate(name, text, undo, change, upper, min(upper, aim_share) * promise_share)
 
 
 def situation_of(

@@ -14,6 +14,10 @@ from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import is_trace
 from nhalf.mpi.launch_settings import LaunchCommand
 
+CALLS_MAX = "NHALF_TRACE_CALLS_MAX"
+"""The tracer's limit on the calls of a thread in a timeline."""
+TIMELINE_CALLS = 100_000
+"""More calls of a thread are only counted: a timeline of many hours would fill the disk."""
 NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can save"
 
 
@@ -23,9 +27,11 @@ def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situatio
     with suppress(NhalfError):
         # What has to be compiled once is compiled before the limit begins.
         tracing_libraries(launch.words)
-    words = ("-m", "nhalf", "trace", "--quiet", "--out", str(trace), "--", *launch.words)
+    options = ("--quiet", "--detail", "timeline", "--out", str(trace))
+    words = ("-m", "nhalf", "trace", *options, "--", *launch.words)
+    environment = {**launch.environment, CALLS_MAX: str(TIMELINE_CALLS)}
     launched = run_timed(
-        LaunchCommand(launch.environment, (), (), (), (), sys.executable, words),
+        LaunchCommand(environment, (), (), (), (), sys.executable, words),
         folder / "tracing",
         limit_s,
     )

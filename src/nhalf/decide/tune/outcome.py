@@ -63,7 +63,7 @@ class Tuned:
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --json`."""
         return {
-            "rules": [_rule_json(rule) for rule in self.rules],
+            "rules": [rule_json(rule) for rule in self.rules],
             "cells": [_cell_json(cell, self) for cell in sorted(self.search.screening)],
             "file": str(self.path) if self.path else None,
             "environment": self.variables,
@@ -88,7 +88,7 @@ class Checked:
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --check --json`."""
         return {
-            "rules": [_rule_json(rule) for rule in self.rules],
+            "rules": [rule_json(rule) for rule in self.rules],
             "environment": self.variables,
             "activation": _activity_json(self.activity),
             "trial": [curve_json(curve) for curve in self.curves],
@@ -253,7 +253,7 @@ def _without(won: Mapping[Cell, list[Gain]], against: Sequence[Cell]) -> dict[Ce
     }
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def rule_json(rule: Rule) -> dict[str, Any]:
     """A rule; a range without an end has null there."""
     ends = {"ranks_to": rule.to_ranks, "bytes_to": rule.to_bytes}
     return {

@@ -12,6 +12,13 @@ TO_ROOT = ("reduce", "gather", "gatherv")
 """Only the root waits."""
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 
+FOR_ALL = (
+    *("barrier", "allreduce", "allgather", "alltoall"),
+    *("reduce_scatter", "reduce_scatter_block"),
+)
+"""Every rank waits for every other one, whatever the algorithm; those with a count or a type for
+each pair of ranks (alltoallv, allgatherv) may have nothing for some, and scans go one way."""
+
 
 @functools.cache
 def operation(call: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -84,6 +84,9 @@ class Vendor(Launcher):
 
     parameter_prefix: ClassVar[str] = ""
     """What stands before the name of one of the library's parameters in the environment."""
+
+    in_batch: ClassVar[Mapping[str, str]] = {}
+    """The variables that the library's own launcher needs within a job of a batch system."""
 
     daemon_ranks_max: ClassVar[int] = 0
     """How many ranks a daemon of the library's launcher starts for certain; 0 for all."""

@@ -23,8 +23,8 @@ from nhalf.mpi.affected import ALL
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
-from nhalf.mpi.switch import Switch
-from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.switch import Switch, progress_thread
+from nhalf.mpi.tuner import Reach, Tuner
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
@@ -67,6 +67,7 @@ SWITCHES = (
         {"I_MPI_COLL_INTRANODE": "pt2pt"},
         promise_share=0.05,
     ),
+    progress_thread({"I_MPI_ASYNC_PROGRESS": "1"}),
     Switch(
         "waiting ranks yield",
         "ranks that wait let others have the core",
@@ -196,6 +197,10 @@ class Presets(Tuner):
     def keeps_own(self) -> bool:
         """No: the basic choice takes its place."""
         return False
+
+    def reach(self, operation: str, algorithm: str) -> Reach:
+        """All sizes of an operation, since the basic choice takes the place of its own."""
+        return "operations"
 
     def algorithms(self, operation: str) -> list[str]:
         """The numbers of presets according to impi_info."""

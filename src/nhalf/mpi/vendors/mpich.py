@@ -26,8 +26,8 @@ from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
-from nhalf.mpi.tuner import Tuner, content
+from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
+from nhalf.mpi.tuner import Reach, Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import (
     PLAIN,
     Tree,
@@ -75,6 +75,7 @@ EAGER_LIMITS = {
 SWITCHES = (
     bound_by_options("-bind-to", "core"),
     unbound_by_options("-bind-to", "none", needs="bound ranks"),
+    progress_thread({"MPIR_CVAR_ASYNC_PROGRESS": "1"}),
     Switch(
         "collectives without the device",
         "collectives within the host go by messages instead of memory of their own",
@@ -109,6 +110,8 @@ class Mpich(Hydra):
     needed_settings: ClassVar[tuple[str, ...]] = ("MPIR_CVAR_PMI", "MPIR_CVAR_DEBUG")
     # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
+
+    in_batch: ClassVar[Mapping[str, str]] = {PMI: PMI_VERSIONS[""]}
 
     # Ranks ask for addresses all at once. Hydra and its proxy write to each other without reading:
     # if more questions and answers are on their way than the kernel keeps, both wait for ever.
@@ -175,6 +178,10 @@ class Ch4(Tuner):
         "MPICH: its tree of tests as JSON, or one algorithm for each operation"
     )
     forms: ClassVar[dict[str, str]] = {"json": "mpich-tree.json", "variables": "mpich.env"}
+
+    def reach(self, operation: str, algorithm: str) -> Reach:
+        """All sizes of an operation, for which the device's own memory is not used any more."""
+        return "operations"
 
     def algorithms(self, operation: str) -> list[str]:
         """The names of an operation's algorithms in mpivars."""

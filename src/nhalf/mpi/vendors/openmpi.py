@@ -34,7 +34,7 @@ from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.han import is_choice, parse_han
 from nhalf.mpi.job import Job
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
-from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
+from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.openmpi_han import HanFile, han_text, read_han
 from nhalf.mpi.tuning_files.openmpi_json import ANY, distribution, json_text, read_json
@@ -68,6 +68,11 @@ SWITCHES = (
         affected=ALL,
         needs="too few cores",
         promise_share=0.3,
+    ),
+    progress_thread(
+        {"OMPI_MCA_btl_tcp_progress_thread": "1"},
+        "a thread of each rank moves what goes by TCP while it computes",
+        needs="transfers by TCP to overlap",
     ),
     Switch(
         "collectives without coll/han",
@@ -107,7 +112,8 @@ UNTIL_4 = (
         needs="one host",
     ),
 )
-RIVALS = ("han", "xhc", "acoll", "ucc", "hcoll", "sm")
+HAN = "han"
+RIVALS = (HAN, "xhc", "acoll", "ucc", "hcoll", "sm")
 """Components that may take precedence over coll/tuned."""
 
 

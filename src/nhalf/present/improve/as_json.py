@@ -7,8 +7,11 @@ import math
 from typing import Any
 
 from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.forms import USUAL
+from nhalf.decide.improve.left_behind import LeftBehind
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
+from nhalf.decide.tune.outcome import rule_json
 
 
 def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:
@@ -41,6 +44,19 @@ def gain_json(gain: Gain | None) -> dict[str, Any] | None:
     }
 
 
+def left_json(files: LeftBehind | None) -> dict[str, Any]:
+    """The files that switch the winner on; `script` is the first of them if it is a script."""
+    file = str(files.file) if files is not None and files.file is not None else None
+    tuning = str(files.tuning_file) if files is not None and files.tuning_file else None
+    form = files.form if files is not None and file else None
+    return {
+        "script": file if form == USUAL else None,
+        "file": file,
+        "form": form,
+        "tuning_file": tuning,
+    }
+
+
 def _all(state: Search) -> list[Trial]:
     return list(state.trials.values())
 
@@ -54,6 +70,7 @@ def _change(candidate: Candidate) -> dict[str, Any]:
         "variables": dict(change.variables),
         "options": list(change.options),
         "launcher": list(change.launcher),
+        "rules": [rule_json(rule) for rule in change.rules],
     }
 
 

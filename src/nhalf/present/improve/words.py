@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_duration, format_time
 from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.left_behind import LeftBehind
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
 from nhalf.present.wording import count
@@ -72,6 +73,17 @@ def remarks(state: Search) -> list[str]:
     for candidate in state.proven:
         lines += [f"{candidate.name}: {candidate.text}", f"to undo: {candidate.undo}"]
     return lines
+
+
+def left_lines(files: LeftBehind) -> list[str]:
+    """How the winner is switched on, and the files that do it."""
+    winner = files.winner
+    lines = ["Switch it on:", *winner.variable_lines, " ".join(winner.improved.words)]
+    if files.file is not None and files.file != files.tuning_file:
+        lines.append(f"{files.form}  {files.file}")
+    if files.tuning_file is not None:
+        lines.append(f"tuning file  {files.tuning_file}")
+    return [*lines, *([files.note] if files.note else [])]
 
 
 def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, str, str]]:

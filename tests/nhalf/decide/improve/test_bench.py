@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches that are compared with the plain one, and the script that starts the best."""
+"""Launches that are compared with the plain one."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,11 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.decide.improve.bench import Bench
 from nhalf.decide.improve.candidate import PLAIN, Candidate
-from nhalf.decide.improve.change import Change, applied
+from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.same_output import SameOutput
-from nhalf.decide.improve.script import script
+from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
+from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
 from tests.patience import patience_s
 
 WRONG = (Candidate("wrong", "", "", Change({"RESULT": "2"})),)
@@ -56,21 +56,11 @@ def test_a_comparison_that_cannot_be_made_is_an_error(tmp_path: Path, how: str) 
         launches(WRONG, patience_s(10))
 
 
-def test_the_script_starts_what_was_proven(tmp_path: Path) -> None:
-    words = ["sh", "-c", 'echo "$RESULT" "$ADDED" "$GONE" "$@"', "sh", "it's"]
-    plain = parse_launch(words, {"GONE": "x", "RESULT": "1", "SETTING": "on"})
-    change = Change({"GONE": None, "RESULT": "$(2)", "ADDED": "a 'b'"})
-    file = tmp_path / "improved.sh"
-    file.write_text(
-        script(plain, applied([change], plain), ["twice as fast\nor more"], ["SETTING"])
-    )
-    assert "\nexport SETTING=on\n" in file.read_text()
-    assert "# twice as fast or more\n" in file.read_text()
-    done = subprocess.run(
-        ["sh", str(file), "more"],
-        env={"GONE": "x", "RESULT": "1", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "$(2) a 'b'  it's more\n"
+def test_rules_are_in_a_file_while_the_launch_runs(tmp_path: Path) -> None:
+    rule = Rule("allreduce", 2, 2, 8, 8, "ring")
+    tuner = ListedTuner(library("mpich"))
+    ruled = (Candidate("ruled", "", "", Change(rules=(rule,), tuner=tuner)),)
+    launches = bench(tmp_path / "1", "exact", "cat ${RULES-/dev/null} | grep -c ring || true")
+    assert launches(PLAIN, patience_s(10)).counts
+    assert launches(ruled, patience_s(10)).problem == "its output differs"
+    assert [path.name for path in launches.folder.iterdir()] == ["1"]

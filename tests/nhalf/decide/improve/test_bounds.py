@@ -9,8 +9,10 @@ import pytest
 
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced.collect import LOST
+from nhalf.measure.traced.layout import TIMELINE_CUT
 from nhalf.mpi.affected import ALL, MESSAGES, MPI, Affected
-from tests.nhalf.traced_programs import program
+from tests.nhalf.traced_programs import call, program, timed
 
 BARRIER = Affected(operations=("barrier",))
 
@@ -64,3 +66,71 @@ def test_sizes_and_operations_in_any_form_count() -> None:
     assert upper_share(calls(*rows), large) == 0.0
     # The wait may be that of the broadcast.
     assert upper_share(calls(*rows), Affected(operations=("bcast",))) == pytest.approx(0.12)
+
+
+def barriers(
+    *operations: tuple[tuple[float, float], ...], ends_s: tuple[float, ...] = ()
+) -> Program:
+    """A program of ten seconds whose ranks enter and leave barriers at these times."""
+    rows = [
+        call(rank, "MPI_Barrier", "collective", -2, *times_s, size_bytes=0)
+        for operation in operations
+        for rank, times_s in enumerate(operation)
+    ]
+    return timed(len(operations[0]), *rows, ends_s=ends_s)
+
+
+def test_a_timeline_that_is_cut_off_leaves_the_bound_of_the_counts() -> None:
+    whole = barriers(((0.0, 6.1), (6.0, 6.1)))
+    assert upper_share(whole, BARRIER) == pytest.approx(0.01)
+    cut = calls((0, "MPI_Barrier", "collective", 0, 6.1), (1, "MPI_Barrier", "collective", 0, 0.1))
+    cut.trace.complete = False
+    cut.trace.notes = [LOST[TIMELINE_CUT]]
+    assert upper_share(cut, Affected(operations=("barrier",))) == pytest.approx(0.01)
+    cut.trace.notes.append("nothing is known of rank 2")
+    assert upper_share(cut, BARRIER) == 1.0
+    cut.trace.notes.pop()
+    cut.trace.ranks[1].finished = False
+    assert upper_share(cut, BARRIER) == 1.0
+
+
+def test_what_passes_before_the_last_rank_comes_is_not_the_operations() -> None:
+    late = barriers(((0.0, 6.1), (6.0, 6.1)), ((6.1, 9.2), (9.0, 9.2)))
+    # Without arrivals it were min(9.2, 0.3) and the sum of all calls, 9.5 s.
+    assert upper_share(late, BARRIER) == pytest.approx(0.03)
+    assert upper_share(late, MPI) == pytest.approx(0.03)
+    early = barriers(((0.0, 3.0), (0.0, 2.0)))
+    assert upper_share(early, BARRIER) == pytest.approx(0.2)
+
+
+def test_the_bound_of_alternating_late_ranks_is_what_an_ideal_operation_saves() -> None:
+    # Ranks compute 1 s and 3 s in turns, and each barrier takes 0.5 s: 4 of them in 14 s.
+    rows, now_s = [], 0.0
+    for number in range(4):
+        came_s = [now_s + (3.0 if (rank + number) % 2 else 1.0) for rank in range(2)]
+        now_s = max(came_s) + 0.5
+        rows.append(tuple((begin_s, now_s) for begin_s in came_s))
+    made = barriers(*rows)
+    made.trace.end_s = now_s
+    assert upper_share(made, BARRIER) == pytest.approx(4 * 0.5 / 14)
+
+
+def test_only_operations_on_so_many_ranks_count() -> None:
+    made = barriers(((0.0, 1.0), (0.0, 1.0)))
+    for ranks, share in ((0, 0.1), (2, 0.1), (3, 0.0)):
+        affected = Affected(operations=("barrier",), ranks=ranks)
+        assert upper_share(made, affected) == pytest.approx(share)
+
+
+def test_what_somebody_begins_is_waited_for_and_what_blocks_is_not() -> None:
+    rows = [
+        *(call(rank, "MPI_Allreduce", "collective", -2, 0.0, 0.5) for rank in range(2)),
+        *(call(rank, "MPI_Wait", "waiting", -2, 1.0, 4.0) for rank in range(2)),
+    ]
+    assert upper_share(timed(2, *rows), Affected(operations=("allreduce",))) == pytest.approx(0.05)
+    begun = [
+        *rows,
+        *(call(rank, "MPI_Iallreduce", "collective", -2, 0.5, 0.6) for rank in range(2)),
+    ]
+    affected = Affected(operations=("allreduce",))
+    assert upper_share(timed(2, *begun), affected) == pytest.approx(0.36)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,31 +11,15 @@ import pytest
 
 from nhalf.decide.improve.candidate import Candidate, in_order
 from nhalf.decide.improve.candidates import candidates
-from nhalf.decide.improve.candidates.algorithms import most_used
 from nhalf.decide.improve.candidates.eager_limits import limits_beside
 from nhalf.decide.improve.candidates.inherited import settings_of
-from nhalf.decide.improve.change import applied
+from nhalf.decide.improve.change import Change, applied
 from nhalf.decide.improve.situation import Situation
 from nhalf.facts.program.program import Program
-from nhalf.mpi import Library
 from nhalf.mpi.launch_settings import parse_launch
 from nhalf.mpi.vendors import vendors
-from tests.nhalf.traced_programs import program, sent
-
-
-def library(vendor: str, version: str = "5.0.2") -> Library:
-    return Library(
-        name=f"{vendor}-{version}",
-        vendor=vendor,
-        version=version,
-        prefix=Path("/nowhere"),
-        mpiexec=Path(f"/nowhere/{vendor}/mpiexec"),
-        launcher=vendors()[vendor].launcher,
-        abi=vendor != "openmpi",
-        compiler=None,
-        origin="prefix",
-        environment={"LD_LIBRARY_PATH": f"/nowhere/{vendor}/lib"},
-    )
+from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
+from tests.nhalf.traced_programs import call, program, sent, timed
 
 
 def situation(
@@ -63,22 +47,10 @@ def names(found: list[Candidate]) -> list[str]:
 def _no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries are nowhere, and their vendors cannot ask them anything."""
 
-    class NoTuner:
-        def placed(self, nodes_of: Callable[[int], int], *, shares_memory: bool) -> NoTuner:
-            assert (nodes_of(2), shares_memory) == (1, True)
-            return self
-
-        def algorithms(self, operation: str) -> list[str]:
-            return {"barrier": ["ring", "tree"]}.get(operation, [])
-
-        def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
-            return algorithm != "tree" or ranks != 3
-
-        def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
-            return {f"FORCE_{name}": value for name, value in chosen.items()}
-
     for vendor in vendors().values():
-        monkeypatch.setattr(type(vendor), "tuner", lambda self, library, form="": NoTuner())
+        monkeypatch.setattr(
+            type(vendor), "tuner", lambda self, library, form="": ListedTuner(library)
+        )
         monkeypatch.setattr(type(vendor), "eager_limits", lambda self, library: {"LIMIT": 4096})
 
 
@@ -123,33 +95,95 @@ def test_binding_is_tried_where_ranks_have_cores_and_are_not_bound() -> None:
     assert words == ["mpirun", "--bind-to", "core", "--map-by", "core", "-n", "2", "./p"]
 
 
-def test_algorithms_are_those_of_the_operations_that_take_most() -> None:
-    found = candidates(situation("mpich", "mpiexec -n 3 ./p", all_to(1, 3)))
-    assert [name for name in names(found) if " by " in name] == ["barrier by ring"]
-    found = candidates(situation("mpich", "mpiexec -n 2 ./p", all_to(1, 2)))
-    assert [name for name in names(found) if " by " in name] == [
-        "barrier by ring",
-        "barrier by tree",
-    ]
+def overlapping(computes_s: float) -> Program:
+    """A rank that begins to receive, computes, and waits for what was sent long before."""
+    end_s = computes_s + 2.0
+    return timed(
+        2,
+        call(1, "MPI_Irecv", "received", 0, 0.0, end_s),
+        call(1, "MPI_Wait", "waiting", -2, computes_s, end_s),
+        call(0, "MPI_Send", "sent", 1, 0.0, end_s),
+    )
 
 
-def test_operations_are_counted_in_all_their_blocking_forms() -> None:
-    rows = [
-        {"call": name, "kind": "collective", "time_s": time_s}
-        for name, time_s in [
-            ("MPI_Bcast", 1.0),
-            ("MPI_Ibcast", 50.0),
-            ("MPI_Reduce_scatter", 2.0),
-            ("MPI_Reduce_scatter_block", 2.0),
-            ("MPI_Barrier", 3.0),
-            ("MPI_Scan", 0.0),
-        ]
+@pytest.mark.parametrize(
+    ("vendor", "words", "name"),
+    [
+        ("mpich", "mpiexec", "MPIR_CVAR_ASYNC_PROGRESS"),
+        ("intel", "mpiexec", "I_MPI_ASYNC_PROGRESS"),
+        ("openmpi", "mpirun --mca btl tcp,self", "OMPI_MCA_btl_tcp_progress_thread"),
+        ("openmpi", "mpirun --mca btl ^tcp", ""),
+        ("openmpi", "mpirun", ""),
+    ],
+)
+def test_a_thread_makes_progress_where_something_can_overlap(
+    vendor: str, words: str, name: str
+) -> None:
+    def threads(traced: Program, **environment: str) -> list[Candidate]:
+        found = candidates(situation(vendor, f"{words} -n 2 ./p", traced, **environment))
+        return [candidate for candidate in found if candidate.name == "progress while computing"]
+
+    variables = [dict(thread.change.variables) for thread in threads(overlapping(4.0))]
+    assert variables == ([{name: "1"}] if name else [])
+    assert threads(overlapping(0.0)) == threads(all_to(1)) == []
+    if name:
+        (thread,) = threads(overlapping(4.0))
+        # Of ten seconds two of one of two ranks may be hidden; a thread takes time from computing.
+        assert (thread.upper_share, thread.expected_share) == (1.0, pytest.approx(0.5 * 0.1))
+        assert threads(overlapping(4.0), **{name: "1"}) == []
+
+
+def by_algorithms(traced: Program, ranks: int, vendor: str = "mpich") -> list[Candidate]:
+    found = candidates(situation(vendor, f"mpiexec -n {ranks} ./p", traced))
+    return [candidate for candidate in found if candidate.change.rules]
+
+
+def test_algorithms_are_those_that_suit_the_ranks() -> None:
+    assert names(by_algorithms(all_to(1, 3), 3)) == ["barrier by ring"]
+    assert names(by_algorithms(all_to(1, 2), 2)) == ["barrier by ring", "barrier by tree"]
+
+
+def reducing(ranks: int, *sizes: tuple[int, float]) -> Program:
+    """Ranks that allreduce data of these sizes for these seconds of one."""
+    return program(
+        ranks,
+        [
+            {"rank": rank, "call": "MPI_Allreduce", "kind": "collective", "count": 1}
+            | {"size_bytes": size_bytes, "time_s": time_s}
+            for rank in range(ranks)
+            for size_bytes, time_s in sizes
+        ],
+    )
+
+
+def test_two_sizes_have_two_rules_which_go_together(tmp_path: Path) -> None:
+    found = by_algorithms(reducing(2, (8, 0.2), (1 << 20, 0.4), (64, 0.001)), 2)
+    assert names(found) == [
+        *("allreduce of 1 MiB by ring", "allreduce of 1 MiB by tree"),
+        "allreduce by nowhere",
+        *("allreduce of 8 B by ring", "allreduce of 8 B by tree"),
     ]
-    assert most_used(program(1, rows)) == {
-        "reduce-scatter": ("reduce_scatter", "reduce_scatter_block"),
-        "barrier": ("barrier",),
-    }
-    assert most_used(program(1)) == {}
+    large, small = found[0], found[4]
+    assert (large.upper_share, small.upper_share) == (pytest.approx(0.601), pytest.approx(0.4))
+    assert not large.excludes(small)
+    assert large.excludes(found[1])
+    launch = parse_launch(["mpiexec", "./p"], {"FORCE_allreduce": "tree", "HOME": "/"})
+    without = Candidate("without", "", "", Change({"FORCE_allreduce": None}))
+    assert not large.excludes(without), "what is not set any more leaves sizes to be chosen"
+    assert without.excludes(large), "rules have taken the variable away"
+    tuning = tmp_path / "rules"
+    both = applied([large.change, small.change], launch, tuning)
+    assert both.environment == {"HOME": "/", "RULES": str(tuning)}
+    assert ListedTuner(library("mpich")).read(tuning) == [*large.change.rules, *small.change.rules]
+
+
+def test_what_no_file_holds_is_forced_for_all_sizes(tmp_path: Path) -> None:
+    traced = reducing(2, (8, 0.2))
+    (forced,) = [c for c in by_algorithms(traced, 2) if c.name.endswith("by nowhere")]
+    launch = parse_launch(["mpiexec", "./p"], {})
+    changed = applied([forced.change], launch, tmp_path / "rules")
+    assert changed.environment == {"FORCE_allreduce": "nowhere"}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_limits_are_beside_the_sizes_that_take_most() -> None:

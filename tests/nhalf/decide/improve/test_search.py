@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import FailedError
 from nhalf.decide.improve.candidate import PLAIN, Candidate
 from nhalf.decide.improve.change import Change
-from nhalf.decide.improve.search import Search, run, search
+from nhalf.decide.improve.search import Search, run, search, waves
 from nhalf.decide.improve.turns import Launched, Turns
 from tests.nhalf.decide.improve.simulated import Simulated, candidates
 
@@ -193,6 +193,24 @@ def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
     state = search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a"))
     run(state)
     assert proven(state) == ["a"]
+
+
+def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -> None:
+    names = [f"c{number:02}" for number in range(60)]
+    change = Change({"same": "1"})
+    alike = [Candidate(name, name, name, change) for name in names]
+    assert [len(wave) for wave in waves(alike)] == [40, 20]
+    assert [len(wave) for wave in waves(alike[:25])] == [25]
+    assert [len(wave) for wave in waves([*candidates("a b"), *alike[:25]])] == [27]
+    assert [len(wave) for wave in waves(candidates(" ".join(names[:25])))] == [10, 10, 5]
+    assert list(waves([])) == []
+    program = Simulated({"c03": 0.9, "c14": 0.5, "c55": 0.4})
+    state = search(Turns(program, 1e6, lambda: program.now_s), alike)
+    run(state)
+    assert proven(state) == ["c14"]
+    assert {trial.fate for trial in state.trials.values()} >= {"excluded", "no further gain"}
+    assert state.trials["c55"].fate == "excluded"
+    assert state.is_complete
 
 
 def test_candidates_that_change_the_same_are_not_combined() -> None:

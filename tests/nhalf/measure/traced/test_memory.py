@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.processes import run
+from nhalf.measure.traced.collect import LOST
+from nhalf.measure.traced.layout import TIMELINE_CUT
 from tests.nhalf.measure.traced.programs import CASES, TIMEOUT_S, built, launch, traced
 from tests.patience import patience_s
 
@@ -80,3 +82,18 @@ def test_what_fits_is_counted_whole(tmp_path: Path, programs: Path) -> None:
     sent = calls.filter(calls["kind"] == "sent")
     assert sent["count"].sum() == number + 50
     assert sent["thread"].n_unique() == 51
+
+
+def test_a_timeline_ends_where_it_is_told_to_and_the_counts_go_on(
+    tmp_path: Path, programs: Path
+) -> None:
+    library, compiler = CASES[0]
+    number = 20_000
+    program = built(library, compiler, "crowds.cpp", programs)
+    command = ["env", "NHALF_TRACE_CALLS_MAX=100", str(program), "receives", str(number)]
+    _, trace = traced(library, tmp_path / "trace", 1, command, "--detail", "timeline")
+    assert trace.trace.notes == [LOST[TIMELINE_CUT]]
+    calls = trace.table("calls").collect()
+    assert calls.filter(calls["call"] == "MPI_Irecv")["count"].sum() == number
+    # A timeline grows by windows, of which the first one is written to its end.
+    assert 100 <= len(trace.table("timeline").collect()) < number

@@ -19,6 +19,7 @@ from nhalf.mpi.han import is_choice
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
+from tests.nhalf.decide.improve.listed_tuner import library
 from tests.nhalf.measure.virtual.programs import library_of
 
 OPENMPI = OpenMpi()
@@ -223,3 +224,24 @@ def test_candidates_of_several_nodes_are_for_several_nodes() -> None:
     assert not any("=sm" in name for name in divided) or tuner.shares_memory
     tuner.placed(lambda ranks: 4, shares_memory=False)
     assert not any("=sm" in name for name in tuner.algorithms("bcast"))
+
+
+@pytest.mark.parametrize(
+    ("priorities", "reach"),
+    [
+        ({"tuned": 30}, "rules"),
+        ({"tuned": 30, "xhc": 0}, "rules"),
+        ({"tuned": 30, "xhc": 40}, "collectives"),
+        # One that has no file of rules for each level.
+        ({"tuned": 30, "han": 35}, "collectives"),
+    ],
+)
+def test_rules_change_more_where_a_rival_makes_room_for_them(
+    priorities: dict[str, int], reach: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        f"mca:coll:{name}:param:coll_{name}_priority:value:{number}"
+        for name, number in priorities.items()
+    ]
+    monkeypatch.setattr(module, "_listed", lambda library: "\n".join(lines))
+    assert OPENMPI.tuner(library("openmpi")).reach("bcast", "binomial") == reach

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.decide.improve.candidate import Candidate
+from nhalf.decide.improve.candidate import LEAST_SHARE, Candidate
 from nhalf.decide.improve.candidates import Source
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.situation import Situation
+from nhalf.facts.program.overlap import overlap_share
 from nhalf.mpi.switch import Switch
 from nhalf.mpi.vendors import vendor_of
+
+BTL, TCP = "OMPI_MCA_btl", "tcp"
+"""The variable by which a launch chooses transports of Open MPI, and the one in question."""
 
 
 class Switches(Source):
@@ -31,6 +35,7 @@ class Switches(Source):
                 Change(dict(switch.variables), switch.replaced, switch.options),
                 switch.affected,
                 switch.promise_share,
+                _aim_share(switch, situation),
             )
 
 
@@ -39,12 +44,28 @@ def _applies(switch: Switch, situation: Situation) -> bool:
     words = [word.lstrip("-") for word in situation.launch.options]
     return {
         "nothing": True,
+        "transfers to overlap": _aim_share(switch, situation) >= LEAST_SHARE,
+        "transfers by TCP to overlap": _aim_share(switch, situation) >= LEAST_SHARE
+        and _has_tcp(situation),
         "one host": situation.is_on_one_host,
         "several hosts": not situation.is_on_one_host,
         "a core for each rank": not situation.is_on_one_host or ranks <= cores,
         "too few cores": situation.is_on_one_host and ranks > cores,
         "bound ranks": any(word.partition("=")[0] in switch.replaced for word in words),
     }[switch.needs]
+
+
+def _aim_share(switch: Switch, situation: Situation) -> float:
+    """The share of the time for which a switch is made."""
+    if not switch.needs.endswith("to overlap"):
+        return 1.0
+    return overlap_share(situation.program) if situation.program is not None else 0.0
+
+
+def _has_tcp(situation: Situation) -> bool:
+    """Whether messages may go by TCP: between hosts, or because the launch asks for it."""
+    chosen = situation.launch.variables.get(BTL, "")
+    return not situation.is_on_one_host or (TCP in chosen and not chosen.startswith("^"))
 
 
 def _is_on(switch: Switch, situation: Situation) -> bool:
