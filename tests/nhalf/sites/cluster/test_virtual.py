@@ -40,3 +40,17 @@ def test_a_virtual_machine_within_a_job(
     outcome = cluster.run(*JOBS[job], *command)
     assert outcome.returncode == 0, outcome.stderr
     assert json.loads(outcome.stdout.splitlines()[-1])["ranks"] == 4
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("job", JOBS)
+def test_measuring_a_virtual_machine_within_a_job(
+    cluster: Cluster, tmp_path: Path, job: str
+) -> None:
+    command = [*NHALF, "run", "--pattern", "barrier", "--machine", "altix-bx2", "--ranks", "4"]
+    command += ["--mpi", library_of("mpich").name, "--out", str(tmp_path / "run"), "--json"]
+    outcome = cluster.run(*JOBS[job], *command)
+    assert outcome.returncode == 0, outcome.stderr
+    points = json.loads(outcome.stdout[outcome.stdout.index("{") :])["points"]
+    # Two rounds on 4 ranks, of 0 bytes each.
+    assert [point["median_s"] for point in points] == [pytest.approx(2.5e-6)]
