@@ -55,9 +55,9 @@ def write(vendor: str, place: Place, results: dict[str, Any]) -> None:
                 [rule for name in operations for rule in decisions[name].rules]
             )
             if not rules:
-                path.unlink(missing_ok=True)
+                tuner.remove(path)
                 break
-            path.write_text(tuner.text(rules), "utf-8")
+            tuner.write(path, rules)
             times: dict[str, dict[str, float]] = {}
             failed = ran(library, place, program, list(SIZES), tuner.activate(path), times)
             if failed:

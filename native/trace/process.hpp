@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/cores.hpp"
 #include "preloaded/lasting.hpp"
 #include "preloaded/mpi.hpp"
 #include "preloaded/virtual_time.hpp"
@@ -172,6 +173,17 @@ class Process {
     return about == nullptr ? "" : std::string(",\"virtual\":") + about;
   }
 
+  /// Returns the processors that this rank may run on, as JSON.
+  static std::string processors() {
+    std::string text = ",\"processors\":[";
+    for (const char* before = ""; const int processor : allowed_cpus()) {
+      text += before;
+      text += std::to_string(processor);
+      before = ",";
+    }
+    return text + "]";
+  }
+
   static void introduce(const char* host) {
     int rank = 0;
     int size = 0;
@@ -183,7 +195,7 @@ class Process {
         ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(number >> 1U) +
         ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
         ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
-        virtual_machine() + ",\"calls\":[";
+        virtual_machine() + processors() + ",\"calls\":[";
     for (std::size_t call = 0; call < call_names.size(); ++call) {
       if (call > 0) text += ",";
       text += json::quote(call_names[call]);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,23 @@ def stored(made: Program, folder: Path) -> Path:
     for name in TABLES:
         getattr(made, name).write_parquet(folder / f"{name}.parquet")
     return folder
+
+
+def off(rank: int, from_s: float, to_s: float, queued_s: float, **more: Any) -> dict[str, Any]:
+    """A span in which others had the processor for some time, and nobody slept."""
+    times_s = {"start_s": from_s, "end_s": to_s, "off_s": queued_s, "queued_s": queued_s}
+    return {"rank": rank, "in_call": False, **times_s, **more}
+
+
+def disturbed(made: Program, *spans: dict[str, Any]) -> Program:
+    """The program with what others took, of which each rank knows the sums."""
+    for record in made.trace.ranks:
+        own = [span for span in spans if span["rank"] == record.rank]
+        for prefix, in_call in (("", False), ("in_calls_", True)):
+            for name in ("off_s", "queued_s"):
+                seconds = sum(span[name] for span in own if span["in_call"] == in_call)
+                setattr(record, f"{prefix}{name}", float(seconds))
+    return replace(made, off_processor=frame("off_processor", spans))
 
 
 def sends_of(ranks: int, targets: Callable[[int], Iterable[int]], count: int = 10) -> Sends:

@@ -11,9 +11,9 @@ sizes are nhalf's (message, vector or one block), which a tuner converts to thos
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.mpi import Library
@@ -31,9 +31,23 @@ class Tuner(ABC):
 
     def __init__(self, library: Library, form: str = "") -> None:
         self.library = library
+        self.nodes_of: Callable[[int], int] = lambda ranks: 1
+        self.is_placed = False
+        self.note = ""
+        self.shares_memory = True
         if form and form not in self.forms:
             raise unknown(f"form of {library.vendor}'s file", form, self.forms)
         self.form = form or self.usual_form()
+
+    def placed(self, nodes_of: Callable[[int], int], *, shares_memory: bool = True) -> Self:
+        """The tuner for ranks that are on several nodes.
+
+        `nodes_of` says on how many this many ranks are, 0 if that is unknown; without
+        `shares_memory` all that they send passes the network.
+        """
+        self.nodes_of, self.shares_memory = nodes_of, shares_memory
+        self.is_placed = True
+        return self
 
     def usual_form(self) -> str:
         """The form that this version of the library reads best."""
@@ -49,6 +63,19 @@ class Tuner(ABC):
         """Whether calls without a rule keep the library's own choice where others have one."""
         return True
 
+    def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
+        """Whether calls of an operation keep it where others of its calls take algorithms."""
+        return self.keeps_own and bool(operation) and algorithms is not None
+
+    def together(
+        self, operation: str, options: Mapping[tuple[int, int], Mapping[str, float]]
+    ) -> dict[tuple[int, int], dict[str, float]]:
+        """The algorithms of an operation that one file can have, of those that gain something.
+
+        `options` are logarithms of gains by numbers of ranks and bytes, and by algorithm.
+        """
+        return {cell: dict(gains) for cell, gains in options.items() if operation}
+
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:
         """The names of the library's algorithms for an operation; none if it has no choice."""
@@ -56,6 +83,10 @@ class Tuner(ABC):
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Whether an algorithm works with this many ranks."""
         return bool(operation and algorithm and ranks)
+
+    def stands_alone(self, algorithm: str) -> bool:
+        """Whether forcing it may change other operations, so that it is never forced beside any."""
+        return not algorithm
 
     def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
         """Whether an algorithm does anything else at this size than another one before it."""
@@ -72,6 +103,18 @@ class Tuner(ABC):
     @abstractmethod
     def text(self, rules: Sequence[Rule]) -> str:
         """The whole file; calls without a rule keep the library's own choice."""
+
+    def write(self, path: Path, rules: Sequence[Rule]) -> None:
+        """Write the file, and what belongs to it beside it."""
+        path.write_text(self.text(rules), "utf-8")
+
+    def write_with(self, source: Path, rule: Rule, path: Path) -> None:
+        """Write a file with one more rule that takes precedence over all others of `source`."""
+        path.write_text(self.text_with(source, rule), "utf-8")
+
+    def remove(self, path: Path) -> None:
+        """Remove the file, and what belongs to it."""
+        path.unlink(missing_ok=True)
 
     @abstractmethod
     def read(self, path: Path) -> list[Rule]:

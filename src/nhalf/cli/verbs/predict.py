@@ -122,6 +122,11 @@ def command(request: Request) -> None:
     if is_program(Path(request.subject)):
         _predict_trace(request)
         return
+    if _names_file(request.subject):
+        raise InputError(
+            f"{request.subject} is not a trace",
+            "name a pattern, or what nhalf trace or another tool wrote",
+        )
     if request.further_traces:
         raise InputError(
             f"{request.further_traces[0]} is one word too many", "only traces can be several"
@@ -142,6 +147,12 @@ def command(request: Request) -> None:
         emit_json(prediction.as_json())
     else:
         show_prediction(prediction)
+
+
+def _names_file(subject: str) -> bool:
+    """Whether a subject can only be a path; patterns of traffic have a slash, too."""
+    is_path = subject.startswith(("/", "./", "../", "~"))
+    return is_path or ("/" in subject and Path(subject).exists())
 
 
 def _check_cells(request: Request) -> None:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import FailedError, InputError, Interrupted
+from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, QuietOption
 from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, Started, Where
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
     from nhalf.mpi.tuner import Tuner
+    from nhalf.sites.site import Site
 
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
@@ -50,8 +52,8 @@ class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     to: Annotated[
         str,
         Option(
-            "File format: 1, 2, json (Open MPI); json, variables (MPICH); nhalf (a table of "
-            "nhalf's algorithms for libnhalf_coll.so)."
+            "File format: 1, 2, json, components (Open MPI); json, variables (MPICH); nhalf (a "
+            "table of nhalf's algorithms for libnhalf_coll.so)."
         ),
     ] = ""
     placement: Annotated[str, Option("Placement of ranks, as for nhalf run.", heading=WHERE)] = (
@@ -113,7 +115,12 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     goal = _goal(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
     plan = _plan(request, library, goal.budget_s)
-    tuner = tuner_for(library, request.to)
+    tuner = tuner_for(library, request.to).placed(
+        partial(_nodes, site, placement.text), shares_memory=machine is None
+    )
+    if "pattern" not in request.given:
+        offered = tuple(name for name in goal.operations if tuner.algorithms(name))
+        goal = replace(goal, operations=offered or goal.operations)
     if request.violated is not None:
         goal = _where_violated(goal, request, tuner)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
@@ -127,7 +134,16 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     )
     if not quiet:
         bench.tell = _tell
+    bench.notes += [tuner.note] if tuner.note else []
     return bench, goal
+
+
+def _nodes(site: Site, placement: str, ranks: int) -> int:
+    """On how many hosts this many ranks are; 0 where a placement does not have them."""
+    try:
+        return site.layout(placement, ranks).hosts
+    except NhalfError:
+        return 0
 
 
 def _tell(text: str) -> None:
@@ -154,8 +170,6 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
-    from dataclasses import replace
-
     from nhalf.cli.run_side import run_and_library
     from nhalf.decide.tune.bench import size_text
     from nhalf.decide.tune.violated import violated_cells

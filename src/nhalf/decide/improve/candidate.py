@@ -31,9 +31,10 @@ class Candidate:
         """Whether it can save as much as matters."""
         return self.upper_share >= LEAST_SHARE
 
-    def excludes(self, candidate: Candidate) -> bool:
-        """Whether both change the same thing."""
-        return bool(self.change.subjects & candidate.change.subjects)
+    def excludes(self, winner: Candidate) -> bool:
+        """Whether it changes what a winner changes; what a winner takes away can be set upon it."""
+        is_replacement = winner.change.only_removes and not self.change.only_removes
+        return bool(self.change.subjects & winner.change.subjects) and not is_replacement
 
 
 Setting = tuple[Candidate, ...]

@@ -41,6 +41,12 @@ class Change:
         return replace(changed, launcher=self.launcher) if self.launcher else changed
 
     @property
+    def only_removes(self) -> bool:
+        """Whether it takes settings away, and sets nothing."""
+        is_set = any(value is not None for value in self.variables.values())
+        return bool(self.variables) and not (is_set or self.options or self.launcher)
+
+    @property
     def subjects(self) -> frozenset[str]:
         """What it changes: two changes of one subject exclude each other."""
         launcher = {"the launcher"} if self.launcher else set()

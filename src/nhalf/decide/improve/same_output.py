@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import filecmp
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,8 +28,15 @@ class SameOutput:
     how: str = ""
 
     def __post_init__(self) -> None:
-        """Raises InputError for a command that cannot be read."""
-        self._words()
+        """Raises InputError for a command that cannot be read, or is not there."""
+        if self.how in ("", EXACT):
+            return
+        words = self._words()
+        if shutil.which(words[0]) is None:
+            raise InputError(
+                f"outputs cannot be compared: there is no command {words[0]}",
+                "name a command that compares two files, or exact",
+            )
 
     def difference(self, plain: Path, candidate: Path) -> str:
         """How two files of standard output differ; '' if they are the same."""

@@ -56,6 +56,9 @@ best of more would be lucky rather than good, and the others may never be needed
 ATTEMPTS_MAX = 8
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
+BRAKE_SHARE = 0.5
+"""A setting without which the program gains this share of the best gain may be its brake: it is
+proven first, and what helps as well is proven upon it."""
 
 Fate = Literal[
     "proven",
@@ -260,12 +263,21 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
 def _by_gain(
     state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
 ) -> list[Candidate]:
-    """The largest gain first; those about as good as the best keep their order."""
+    """The largest gain first; those about as good as the best keep their order.
+
+    What only takes a setting away comes before what is set instead, if it gains about half as much.
+    """
     in_order = sorted(candidates, key=state.candidates.index)
     in_order.sort(key=lambda candidate: -_mean(logs[candidate]))
     best_relative = _mean(logs[in_order[0]]) if in_order else 0.0
-    alike = [c for c in in_order if best_relative - _mean(logs[c]) <= ALIKE]
-    return sorted(alike, key=state.candidates.index) + in_order[len(alike) :]
+    first = [
+        candidate
+        for candidate in in_order
+        if best_relative - _mean(logs[candidate]) <= ALIKE
+        or (candidate.change.only_removes and _mean(logs[candidate]) > best_relative * BRAKE_SHARE)
+    ]
+    first.sort(key=lambda c: (not c.change.only_removes, state.candidates.index(c)))
+    return first + [candidate for candidate in in_order if candidate not in first]
 
 
 def _proof(state: Search, candidate: Candidate) -> bool:

@@ -19,11 +19,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from nhalf.base.rows import Row
-from nhalf.decide.program.ideal_costs import IdealCosts
-from nhalf.decide.program.replay import Replay
-from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.decide.program.undisturbed import ideal_s, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
-from nhalf.facts.program.disturbance import taken_from_run_s, undisturbed_computing_s
+from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program
 
 
@@ -59,24 +57,18 @@ def efficiency(program: Program) -> Efficiency | None:
     if largest_s <= 0 or program.elapsed_s <= 0:
         return None
     mean_s = sum(seconds) / len(seconds)
-    ideal_s = None
-    elapsed_s = program.elapsed_s
-    if not program.timeline.is_empty():
-        spent = Replay(undisturbed(program), IdealCosts()).run()
-        ideal_s = max(actor.end_s for actor in spent)
-        # Another path may be the longest once others take nothing.
-        without_s = elapsed_s - taken_from_run_s(program)
-        elapsed_s = without_s if without_s == elapsed_s else max(without_s, ideal_s)
-        if ideal_s <= 0 or elapsed_s <= 0:
-            return None
+    shortest_s = None if program.timeline.is_empty() else ideal_s(program)
+    elapsed_s = undisturbed_elapsed_s(program)
+    if elapsed_s <= 0 or (shortest_s is not None and shortest_s <= 0):
+        return None
     return Efficiency(
         parallel_share=mean_s / elapsed_s,
         load_balance_share=mean_s / largest_s,
         communication_share=largest_s / elapsed_s,
-        serialisation_share=None if ideal_s is None else largest_s / ideal_s,
-        transfer_share=None if ideal_s is None else ideal_s / elapsed_s,
+        serialisation_share=None if shortest_s is None else largest_s / shortest_s,
+        transfer_share=None if shortest_s is None else shortest_s / elapsed_s,
         elapsed_s=elapsed_s,
-        ideal_s=ideal_s,
+        ideal_s=shortest_s,
         mean_computing_s=mean_s,
         largest_computing_s=largest_s,
         measured_s=program.elapsed_s,

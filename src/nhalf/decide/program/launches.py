@@ -36,6 +36,7 @@ def predict_launches(
     return replace(
         predictions[0],
         measured_s=median(prediction.measured_s for prediction in predictions),
+        undisturbed_s=median(prediction.undisturbed_s for prediction in predictions),
         time_s=median(prediction.time_s for prediction in predictions),
         low_s=min(prediction.low_s for prediction in predictions),
         high_s=max(prediction.high_s for prediction in predictions),

@@ -8,7 +8,8 @@ replay alone.
 
 The measured time that the replay does not explain (noise, ranks that share a core, contention) is
 added to the prediction: another machine is not assumed to be free of it. If the replay takes too
-long, the prediction is too long by the same ratio and is divided by it.
+long, the prediction is too long by the same ratio and is divided by it. All of this is without what
+other programs took of the ranks' processors, where a timeline says so.
 
 An interval beyond FACTOR_MAX is no prediction: its causes are kept, to say what would narrow it.
 """
@@ -29,9 +30,9 @@ from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.first_use import first_use_s
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.decide.program.undisturbed import undisturbed, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import script
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
@@ -78,6 +79,7 @@ class ProgramPrediction:
     Of a schedule, which nobody timed, the traced time, the interval and the error are NaN.
     `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
     machine has only one without a name.
+    `undisturbed_s` is the traced time without what other programs took of the ranks' processors.
     `doubt_ratio` has the factors by which each cause widens the interval, `calibration` says what
     the ledger changed.
     """
@@ -100,6 +102,7 @@ class ProgramPrediction:
     calibration: str = ""
     placement: str = ""
     mpi: str = ""
+    undisturbed_s: float = math.nan
 
     @property
     def factor(self) -> float:
@@ -121,7 +124,7 @@ class ProgramPrediction:
     @property
     def is_within_error(self) -> bool:
         """Whether the traced time is inside the interval, so that no difference is shown."""
-        return self.low_s <= self.measured_s <= self.high_s
+        return self.low_s <= self.undisturbed_s <= self.high_s
 
     @property
     def dominated_by(self) -> str:
@@ -145,8 +148,7 @@ def predict_program(
     """
     if program.calls.is_empty() or program.elapsed_s <= 0:
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
-    hosts = hosts_of(program, target.placement)
-    costs = MachineCosts(target.messages, hosts, target.rules)
+    costs = MachineCosts(target.messages, hosts_of(program, target.placement), target.rules)
     if not program.is_timed:
         return _of_schedule(program, target, costs)
     spent, forced = _spent(program, costs, target.computing.mean_ratio)
@@ -156,11 +158,12 @@ def predict_program(
         time_s = _simulated_s(program, target)
         if traced_on is not None:
             origin_s = _simulated_as_traced_s(program, _Origin(traced_on))
-    error = origin_s / program.elapsed_s - 1
+    alone_s = undisturbed_elapsed_s(program)
+    error = origin_s / alone_s - 1 if alone_s > 0 else math.inf
     error_ratio = max(1 + error, 1 / (1 + error)) if origin_s > 0 else math.inf
     left_out_s = 0.0
     if traced_on is not None or not target.simgrid:
-        left_out_s = max(0.0, program.elapsed_s - origin_s)
+        left_out_s = max(0.0, alone_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
     method = SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
@@ -193,6 +196,7 @@ def predict_program(
         },
         placement=target.placement,
         mpi=target.messages.library,
+        undisturbed_s=alone_s,
     )
 
 
@@ -285,7 +289,8 @@ def _simulated_s(program: Program, target: Target) -> float:
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
     from nhalf.measure.simulate.actions import simulated_actions_s
 
-    actions = replay_actions(program, target.computing.mean_ratio)
+    actors = undisturbed(program).actors
+    actions = replay_actions(program, target.computing.mean_ratio, actors=actors)
     hosts = hosts_of(program, target.placement)
     return simulated_actions_s(target.messages, hosts, actions) - AFTERWARDS_S
 
@@ -308,7 +313,7 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
 def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
     if program.timeline.is_empty():
         return counted(program, costs, computing_ratio), 0
-    replay = Replay(script(program), costs, computing_ratio)
+    replay = Replay(undisturbed(program), costs, computing_ratio)
     return replay.run(), replay.forced
 
 

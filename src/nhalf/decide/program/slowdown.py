@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run time of a program by how much slower its network or its processors are: by replays.
 
-What the program was traced on counts as it was, by its own calls or by a machine file.
+What the program was traced on counts as it was, by its own calls or by a machine file, without what
+others took of the ranks' processors.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from nhalf.decide.program.observed_paths import observed_paths
 from nhalf.decide.program.operation_paths import Paths
 from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.decide.program.undisturbed_excess import undisturbed_excess
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import Script, script
+from nhalf.facts.program.script import Script
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 
@@ -47,9 +50,10 @@ class Slowdown:
     """
 
     def __init__(self, program: Program, traced_on: Messages | None = None) -> None:
-        self._script = script(program)
+        self._script = undisturbed(program)
         self._costs = _usual(program, traced_on)
-        self._excess = excess(self._script, self._costs)
+        whole = excess(self._script, self._costs)
+        self._excess = undisturbed_excess(program, self._script, whole)
         self._paths = observed_paths(self._script, self._costs, self._excess)
         self.slow_ranks = _slow_ranks(program)
         self._known_s: dict[tuple[str, float, Paths | None], float] = {}

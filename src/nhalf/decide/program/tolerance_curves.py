@@ -41,6 +41,7 @@ from nhalf.decide.program.slowdown import (
     most_of,
 )
 from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, tolerance
+from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
@@ -69,7 +70,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """The run time by what is added to a parameter.
+    """The run time by what is added to a parameter, without what others took of the processors.
 
     `tolerated` is what costs LOSS, and lies between `tolerated_low` and `tolerated_high`; None
     where no amount of the curve costs that much. At each of `bends` another path becomes the
@@ -124,7 +125,7 @@ class Launch:
 
     def __init__(self, program: Program, traced_on: Messages | None = None) -> None:
         self.slowdown = Slowdown(program, traced_on)
-        self.measured_s = program.elapsed_s
+        self.measured_s = undisturbed_elapsed_s(program)
         self._usual = self.slowdown.followed(PARAMETERS[0], 0.0)
         error = self._usual.end_s / self.measured_s
         self._error_ratio = max(error, 1 / error) if error > 0 else math.inf

@@ -127,7 +127,7 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
         )
         if not slower and not idle:
             return replace(tuned, rules=rules, path=path, variables=bench.tuner.activate(path))
-        path.unlink()
+        bench.tuner.remove(path)
         won = _without(won, [*slower, *idle])
         rules = rules_for(bench.tuner, with_stand_ins(bench.tuner, result, won), cells)
     return tuned
@@ -153,10 +153,10 @@ def _proven(
     try:
         activity = _activity(bench, rules, result, request)
     except NhalfError:
-        path.unlink()
+        bench.tuner.remove(path)
         raise
     if activity and activity.verdict == "not active":
-        path.unlink()
+        bench.tuner.remove(path)
         raise FailedError(
             f"{bench.library.name} does not apply the file: {activity.why}",
             "see whether other variables or parameter files choose its algorithms",
@@ -186,10 +186,10 @@ def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
         raise FailedError("no algorithm could be measured", "run nhalf doctor")
     places = ruled or places
 
-    def text(rule: Rule) -> str:
-        return bench.tuner.text_with(path, rule)
+    def write(rule: Rule, worse: Path) -> None:
+        bench.tuner.write_with(path, rule, worse)
 
-    activity = prove_active(bench, places, text, share_s)
+    activity = prove_active(bench, places, write, share_s)
     curves = trial(bench, path, sorted(screening), TRIAL_SHARE * request.budget_s)
     return Checked(rules, bench.tuner.activate(path), activity, curves)
 
@@ -202,7 +202,7 @@ def _covered(rules: Sequence[Rule], cell: Cell) -> bool:
 def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
     """The file, read back as the library would."""
     path = bench.folder / bench.tuner.file_name
-    path.write_text(bench.tuner.text(rules), "utf-8")
+    bench.tuner.write(path, rules)
     bench.tuner.read(path)
     return path
 
@@ -217,10 +217,10 @@ def _activity(
     if not near:
         return None
 
-    def text(rule: Rule) -> str:
-        return bench.tuner.text([rule, *rules])
+    def write(rule: Rule, worse: Path) -> None:
+        bench.tuner.write(worse, [rule, *rules])
 
-    return prove_active(bench, near, text, PROOF_SHARE * request.budget_s)
+    return prove_active(bench, near, write, PROOF_SHARE * request.budget_s)
 
 
 def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]:

@@ -71,13 +71,13 @@ class Activity:
 def prove_active(
     bench: Bench,
     places: Sequence[tuple[Cell, str]],
-    text: Callable[[Rule], str],
+    write: Callable[[Rule, Path], None],
     budget_s: float,
 ) -> Activity:
     """Measure a cell by default, forced to a bad algorithm, and with a file that selects it.
 
     `places` are cells with such an algorithm, the best first: the next one is taken if it is not
-    as bad as expected. `text` gives the file with a rule that takes precedence over all others.
+    as bad as expected. `write` writes a file with a rule that takes precedence over all others.
     More launches follow while the result is unclear.
     """
     times: MeasuredTimes = {}
@@ -85,7 +85,7 @@ def prove_active(
     for number in range(TRIES):
         cell, algorithm = candidates[0]
         path = bench.folder / f"bad-rule-{bench.tuner.file_name}"
-        path.write_text(text(bad_rule(cell, algorithm)), "utf-8")
+        write(bad_rule(cell, algorithm), path)
         variables = {
             "forced": bench.tuner.force({cell.operation: algorithm}),
             "bad-rule": bench.tuner.activate(path),

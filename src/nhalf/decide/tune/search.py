@@ -132,7 +132,7 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
             f"{bench.library.name} offers no choice for {', '.join(request.operations)}",
             "name other operations",
         )
-    slots = _slots({key: [names] for key, names in names_by_group.items()})
+    slots = _slots(bench.tuner, {key: [names] for key, names in names_by_group.items()})
     blocks = [
         Block(
             [operation],
@@ -168,7 +168,7 @@ def race_round(
         key = (cell.operation, cell.ranks, tuple(sorted(names)))
         groups.setdefault(key, []).append(cell.size_bytes)
         names_by_group.setdefault((cell.operation, cell.ranks), []).append(names)
-    slots = _slots(names_by_group)
+    slots = _slots(bench.tuner, names_by_group)
     blocks = [
         Block(
             [operation],
@@ -191,9 +191,14 @@ def with_stand_ins(
 
     Only where a file with rules puts something else in place of the library's own choice.
     """
-    if tuner.keeps_own:
-        return dict(won)
-    operations = {cell.operation for cell in won}
+    names: dict[str, set[str]] = {}
+    for cell, winners_of_cell in won.items():
+        names.setdefault(cell.operation, set()).update(gain.algorithm for gain in winners_of_cell)
+    operations = {
+        operation
+        for operation in names
+        if not tuner.keeps_own_beside(operation, sorted(names[operation]))
+    }
     choices: dict[Cell, list[Gain]] = {}
     for gain in gains(merge([result.screening, result.race])):
         is_other = gain.cell.operation in operations and gain.cell not in won
@@ -215,14 +220,16 @@ def rules_for(
         own = [cell for cell in cells if cell.operation == operation]
         ranks = sorted({cell.ranks for cell in own})
         sizes = sorted({cell.size_bytes for cell in own})
-        chosen = []
-        for number in ranks:
-            gains_by_size = [won.get(Cell(operation, number, size), ()) for size in sizes]
-            log_ratios = [
-                {gain.algorithm: gain.log_ratio for gain in size_gains}
-                for size_gains in gains_by_size
-            ]
-            chosen.append(fewest_switches(log_ratios))
+        options = {
+            (number, size): {
+                gain.algorithm: gain.log_ratio
+                for gain in won.get(Cell(operation, number, size), ())
+            }
+            for number in ranks
+            for size in sizes
+        }
+        allowed = tuner.together(operation, options)
+        chosen = [fewest_switches([allowed[number, size] for size in sizes]) for number in ranks]
         rules += rules_of(operation, ranks, sizes, chosen)
     return tuner.expressible([part for rule in rules for part in _where_it_works(tuner, rule)])
 
@@ -277,6 +284,7 @@ def _raced(race: MeasuredTimes, screening: MeasuredTimes) -> MeasuredTimes:
 
 
 def _slots(
+    tuner: Tuner,
     names_by_group: Mapping[tuple[str, int], Sequence[Sequence[str]]],
 ) -> dict[tuple[str, str], str]:
     """Settings that each force one algorithm of every operation, to keep their number small."""
@@ -285,7 +293,7 @@ def _slots(
         for names in lists:
             union.setdefault(operation, {}).update(dict.fromkeys(names))
     return {
-        (operation, f"choice-{place + 1}"): name
+        (operation, f"{operation if tuner.stands_alone(name) else 'choice'}-{place + 1}"): name
         for operation, names in union.items()
         for place, name in enumerate(names)
     }

@@ -57,13 +57,17 @@ class _Numbers:
 
 
 def replay_actions(
-    program: Program, computing_ratio: float = 1.0, afterwards: str = SLEEP
+    program: Program,
+    computing_ratio: float = 1.0,
+    afterwards: str = SLEEP,
+    actors: Sequence[Actor] | None = None,
 ) -> list[str]:
-    """The actions of each rank; `afterwards` is what it does at the end.
+    """The actions of each rank; `afterwards` is what it does at the end. `actors` replace those of
+    the program's schedule.
 
     Raises InputError without a timeline, and if a rank has several threads that communicate.
     """
-    actors = schedule(program)
+    actors = schedule(program) if actors is None else actors
     if program.timeline.is_empty():
         raise InputError(
             f"{program.path} has counts only, and a simulation needs the order of the calls",

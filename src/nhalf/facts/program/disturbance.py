@@ -115,8 +115,9 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
     What it takes beyond that is the others' as far as a rank was queued that it depends on: its
     own, those of the other ends of messages that it ends with, in an operation any.
     """
-    path, by_rank = critical_path(program), queued(program)
-    if path is None or not by_rank:
+    by_rank = queued(program)
+    path = critical_path(program) if by_rank else None
+    if path is None:
         return {}
     shortest_s = _shortest_s(program)
     taken_s: dict[str, float] = {"": 0.0}

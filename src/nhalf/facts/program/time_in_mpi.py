@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from nhalf.facts.fact import fact
@@ -39,34 +37,3 @@ def time_by_rank(program: Program) -> pl.DataFrame:
     return full.with_columns(
         time_share=pl.col("time_s") / elapsed, waiting_share=pl.col("waiting_s") / elapsed
     ).sort("rank")
-
-
-@dataclass(frozen=True)
-class ShareInMpi:
-    """The share of the run in MPI: mean over ranks, least and most; the call that takes most.
-
-    `call_share` is the call's share of that time.
-    """
-
-    mean_share: float
-    least_share: float
-    most_share: float
-    call: str
-    call_share: float
-
-
-@fact
-def share_in_mpi(program: Program) -> ShareInMpi | None:
-    """The share of the run in MPI; None if no time is known."""
-    shares = time_by_rank(program)["time_share"].drop_nulls()
-    if shares.is_empty() or not shares.sum():
-        return None
-    calls = time_by_call(program).group_by("call").agg(pl.col("time_s").sum())
-    most = calls.sort("time_s", "call", descending=[True, False]).row(0, named=True)
-    return ShareInMpi(
-        mean_share=float(shares.sum()) / len(shares),
-        least_share=float(min(shares)),
-        most_share=float(max(shares)),
-        call=str(most["call"]),
-        call_share=most["time_s"] / calls["time_s"].sum(),
-    )

@@ -157,6 +157,7 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
             end_s=process.end_s,
             finished=process.file.finished,
             ready_s=process.ready_s(began.begin_ns),
+            processors=process.file.processors if process.file.virtual is None else (),
             **process.off_processor_s(),
         )
         for process in processes

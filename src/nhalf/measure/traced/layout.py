@@ -166,7 +166,8 @@ class CommunicatorNote(msgspec.Struct):
 class ProcessFile(msgspec.Struct):
     """A process's description of itself.
 
-    `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds. `lost`
+    `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds;
+    `processors` are those that it may run on, none if they are unknown. `lost`
     names what it had no memory to record, `others` are MPI libraries that it has loaded besides the
     traced one. `modules` are the files that call sites are in, by number.
     """
@@ -185,6 +186,7 @@ class ProcessFile(msgspec.Struct):
     lost: list[str] = []
     others: str = ""
     virtual: TracedMachine | None = None
+    processors: tuple[int, ...] = ()
     modules: dict[int, str] = {}
 
     def threads(self) -> Iterator[ThreadFile]:

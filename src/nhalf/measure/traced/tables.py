@@ -165,7 +165,8 @@ class Rank(msgspec.Struct):
     `finished` is whether it reached the latter; `ready_s` is when MPI_Init returned, None if
     unknown. `off_s` is how long its first thread was off the processor between calls, and
     `queued_s` how long of that others had it; `in_calls_off_s` and `in_calls_queued_s` are the same
-    within calls. None where processor time was not recorded.
+    within calls. None where processor time was not recorded. `processors` are those of its host
+    that it may run on, none if they are unknown, as in virtual time.
     """
 
     rank: int
@@ -179,6 +180,7 @@ class Rank(msgspec.Struct):
     queued_s: float | None = None
     in_calls_off_s: float | None = None
     in_calls_queued_s: float | None = None
+    processors: tuple[int, ...] = ()
 
     @property
     def begin_s(self) -> float:

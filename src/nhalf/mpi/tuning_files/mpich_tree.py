@@ -28,6 +28,10 @@ from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, call_of
 Tree = dict[str, Any]
 
 START = b'{"collective=bcast":'
+COMING = b'"collective=bcast-intra"'
+"""In a library whose tree is of the form of mpich#7547: branches for collectives and their kinds of
+communicator, and tests such as `comm_size(8)`. No release has it yet, and no document says which
+numbers such a test holds for, so that it is refused."""
 PLAIN = (
     *("binomial", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"),
     *("recursive_doubling", "reduce_scatter_allgather", "brucks", "ring", "pairwise", "scattered"),
@@ -52,17 +56,23 @@ _LEAF = re.compile(r"algorithm=\w+|composition=\w+")
 _ENDS = re.compile(r"(\w+)=any|comm_type=inter")
 
 
-def own_tree(prefix: Path) -> Tree:
-    """The tree that is part of the library under a prefix.
+def own_tree(prefix: Path, name: str = "the library") -> Tree:
+    """The tree that is part of the library under a prefix; `name` is that of the library.
 
-    Raises MissingError if it is not found, as in versions before 4.
+    Raises MissingError if it is not found, as in versions before 4, or of another form.
     """
     for folder in library_path(prefix):
         for path in sorted(folder.glob("libmpi*.so*")):
             if path.is_file() and (text := _tree_in(path)):
                 return json.loads(text)  # type: ignore[no-any-return]
+            if path.is_file() and _is_coming(path):
+                raise MissingError(
+                    f"{name} has a tree of algorithms of another form than MPICH 4 and 5.0 "
+                    "(collective=bcast-intra), which nhalf does not write",
+                    "write one algorithm for each operation instead: --to variables",
+                )
     raise MissingError(
-        f"the tree of algorithms is not found in the library under {prefix}",
+        f"the tree of algorithms of {name} is not found under {prefix}",
         "write one algorithm for each operation instead: --to variables",
     )
 
@@ -78,6 +88,13 @@ def _tree_in(path: Path) -> str:
                 return text
             place = data.find(START, place + 1)
     return ""
+
+
+@functools.cache
+def _is_coming(path: Path) -> bool:
+    """Whether a shared object has a tree of the form that is to come."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(COMING) >= 0
 
 
 def tree_text(base: Tree, rules: Sequence[Rule]) -> str:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open MPI's file of dynamic rules as JSON, from version 6 on; the first matching rule applies.
 
+A block of rules may be for communicators whose ranks share a node, or are alone on theirs. Keys and
+values are those of tuned_dynamic_file_schema.json in Open MPI's documentation, but for the name of
+reduce_scatter_block, for which the library takes the one that its parameters have.
+
 Open MPI silently ignores a rule with an unknown algorithm, and the whole file for any other error.
 """
 
@@ -19,11 +23,27 @@ from nhalf.mpi.tuning_files.steps import CALLS, PER_RANK, blocks_of, call_of
 VERSION = 3
 _TOP = {"rule_file_version", "module", "collectives"}
 _BLOCK = {"comm_size_min", "comm_size_max", "comm_rank_distribution", "rules"}
+ANY, SINGLE_NODE, ONE_PER_NODE = "any", "single-node", "one-per-node"
+DISTRIBUTIONS = (ANY, SINGLE_NODE, ONE_PER_NODE)
 _RULE = {"msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs"}
 
 
-def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
-    """The text of the file; `fan_of` takes an operation and the name of an algorithm."""
+def distribution(nodes: int, ranks: int) -> str:
+    """What the file calls the placement of ranks on nodes; no nodes are unknown ones."""
+    if nodes == 1:
+        return SINGLE_NODE
+    return ONE_PER_NODE if nodes == ranks else ANY
+
+
+def json_text(
+    rules: Sequence[Rule],
+    fan_of: Callable[[str, str], int],
+    distribution_of: Callable[[int], str] = lambda ranks: ANY,
+) -> str:
+    """The text of the file; `fan_of` takes an operation and the name of an algorithm.
+
+    `distribution_of` takes the number of ranks from which rules hold.
+    """
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation in sorted({rule.operation for rule in rules}):
         blocks = blocks_of(rules, operation)
@@ -51,6 +71,8 @@ def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
                 limits: dict[str, Any] = {"comm_size_min": ranks}
                 if not last:
                     limits["comm_size_max"] = blocks[number + 1][0] - 1
+                if distribution_of(ranks) != ANY:
+                    limits["comm_rank_distribution"] = distribution_of(ranks)
                 blocks_json.append({**limits, "rules": entries})
     whole = {"rule_file_version": VERSION, "module": "tuned", "collectives": collectives}
     return json.dumps(whole, indent=1) + "\n"
@@ -89,6 +111,9 @@ def _block(
     _keys(path, where, block, _BLOCK, {"rules"})
     low, high = (block.get("comm_size_min", 0), block.get("comm_size_max", "inf"))
     from_ranks, to_ranks = (_end(path, where, value) for value in (low, high))
+    if block.get("comm_rank_distribution", ANY) not in DISTRIBUTIONS:
+        listed = ", ".join(DISTRIBUTIONS)
+        raise _wrong(path, where, f"comm_rank_distribution is none of {listed}")
     factor = max(from_ranks, 1) if operation in PER_RANK else 1
     rules = []
     for number, entry in enumerate(block["rules"]):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nhalf.mpi.tuner import content, rejected
 
-_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def variables_text(variables: Mapping[str, str], how: str) -> str:

@@ -28,7 +28,14 @@ from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
-from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
+from nhalf.mpi.tuning_files.mpich_tree import (
+    PLAIN,
+    Tree,
+    check_tree,
+    decided,
+    own_tree,
+    tree_text,
+)
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors import Wheel
@@ -202,7 +209,7 @@ class Ch4(Tuner):
     def text(self, rules: Sequence[Rule]) -> str:
         """The text of a tree, or variables with the most frequent algorithm of each operation."""
         if self.form == "json":
-            return tree_text(own_tree(self.library.prefix), rules)
+            return tree_text(self._own_tree(), rules)
         chosen = {}
         for operation in OPERATIONS:
             names = [rule.algorithm for rule in rules if rule.operation == operation]
@@ -213,7 +220,7 @@ class Ch4(Tuner):
     def text_with(self, path: Path, rule: Rule) -> str:
         """The text of a tree with one more test first, or of variables with another algorithm."""
         if _is_tree(path):
-            tree = check_tree(path, content(path), own_tree(self.library.prefix))
+            tree = check_tree(path, content(path), self._own_tree())
             return tree_text(tree, [rule])
         variables = {**self._variables(path), **self.force({rule.operation: rule.algorithm})}
         return variables_text(variables, "source this file before mpiexec")
@@ -221,7 +228,7 @@ class Ch4(Tuner):
     def read(self, path: Path) -> list[Rule]:
         """Check a file; returns the rules of variables, none of a tree."""
         if _is_tree(path):
-            check_tree(path, content(path), own_tree(self.library.prefix))
+            check_tree(path, content(path), self._own_tree())
             return []
         variables = self._variables(path)
         own = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": name for name in OPERATIONS}
@@ -235,16 +242,19 @@ class Ch4(Tuner):
         """The operations on which a tree differs from the library's own."""
         if not _is_tree(path):
             return super().operations_in(path)
-        base = own_tree(self.library.prefix)
+        base = self._own_tree()
         return decided(check_tree(path, content(path), base), base, OPERATIONS)
 
     def activate(self, path: Path) -> dict[str, str]:
         """The tree's variable and those that disable the device, or the file's variables."""
         if not _is_tree(path):
             return self._variables(path)
-        base = own_tree(self.library.prefix)
+        base = self._own_tree()
         tree = check_tree(path, content(path), base)
         return {TREE: str(Path(path).resolve()), **_device(decided(tree, base, OPERATIONS))}
+
+    def _own_tree(self) -> Tree:
+        return own_tree(self.library.prefix, self.library.name)
 
     def _variables(self, path: Path) -> dict[str, str]:
         return read_variables(path, self._wrong)

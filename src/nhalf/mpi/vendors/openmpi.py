@@ -5,8 +5,9 @@
 coll/tuned does not accept is ignored silently (its messages are compiled out of usual
 builds), so it is read here as strictly as there, and `nhalf tune` verifies that it is applied.
 
-From version 5 on, coll/han takes precedence over coll/tuned if ranks are on several hosts; its
-priority is lowered, as is that of other components that would hide the rules.
+From version 5 on, coll/han takes precedence over coll/tuned if ranks are on several hosts. It has a
+file of its own, by which it hands over where coll/tuned has rules; the priority of other components
+that would hide the rules is lowered.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,12 +24,20 @@ from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.affected import ALL, MESSAGES
+from nhalf.mpi.components import (
+    COMPONENTS,
+    COMPONENTS_FILE,
+    Components,
+    component_switches,
+)
 from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.han import is_choice, parse_han
 from nhalf.mpi.job import Job
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
 from nhalf.mpi.switch import Switch, bound_by_options, unbound_by_options
 from nhalf.mpi.tuner import Tuner, content
-from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
+from nhalf.mpi.tuning_files.openmpi_han import HanFile, han_text, read_han
+from nhalf.mpi.tuning_files.openmpi_json import ANY, distribution, json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.vendors import Vendor, Wheel
@@ -226,7 +236,12 @@ class OpenMpi(Vendor):
     def switches(self, library: Library) -> Sequence[Switch]:
         """Binding, transports, copies by the kernel, and who waits for what."""
         major = int(library.version.partition(".")[0])
-        return (*SWITCHES, *(SINCE_5 if major >= FIRST_WITH_SMSC else UNTIL_4))
+        try:
+            values = parse_parameters(_listed(library))[0]
+        except MissingError:
+            values = {}
+        later = SINCE_5 if major >= FIRST_WITH_SMSC else UNTIL_4
+        return (*SWITCHES, *later, *component_switches(values))
 
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the transports between ranks; a transport without one has 0."""
@@ -235,7 +250,12 @@ class OpenMpi(Vendor):
         return parse_eager_limits(text)
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
-        """The tuner of coll/tuned; raises MissingError if ompi_info is not available."""
+        """The tuner of coll/tuned, or of whole components.
+
+        Raises MissingError if ompi_info is not available, or has no component to switch on.
+        """
+        if form == COMPONENTS:
+            return Components(library, parse_parameters(_listed(library))[0])
         return CollTuned(library, form)
 
 
@@ -271,11 +291,14 @@ class CollTuned(Tuner):
         "1": "openmpi.rules",
         "2": "openmpi.rules",
         "json": "openmpi-rules.json",
+        COMPONENTS: COMPONENTS_FILE,
     }
 
     def __init__(self, library: Library, form: str = "") -> None:
         super().__init__(library, form)
-        self._values, self._choices = parameters(library)
+        text = _listed(library)
+        self._values, self._choices = parse_parameters(text)
+        self._han = parse_han(text, self._values) if "han" in self._rivals() else None
 
     def usual_form(self) -> str:
         """The form JSON from version 6 on; before, the form that the version reads."""
@@ -286,21 +309,53 @@ class CollTuned(Tuner):
 
     @property
     def keeps_own(self) -> bool:
-        """Unless that is another component's, such as coll/han's on several hosts."""
+        """Unless that is another component's, without a file that names coll/tuned to it."""
         return not self._demoted_rivals()
 
+    def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
+        """Not if algorithms need variables that hold for every size of coll/han."""
+        han_keeps = self._han is None or self._han.keeps_own(operation, algorithms)
+        return self.keeps_own and han_keeps
+
+    def together(
+        self, operation: str, options: Mapping[tuple[int, int], Mapping[str, float]]
+    ) -> dict[tuple[int, int], dict[str, float]]:
+        """The algorithms that one set of variables of coll/han allows."""
+        if self._han is None:
+            return super().together(operation, options)
+        return self._han.together(operation, options)
+
+    def expressible(self, rules: Sequence[Rule]) -> list[Rule]:
+        """Rules that need one component for each size of a level of coll/han."""
+        return self._han.expressible(rules, self.nodes_of) if self._han else list(rules)
+
     def algorithms(self, operation: str) -> list[str]:
-        """The names in ompi_info; `pipeline:8192` has segments of this many bytes."""
+        """The names in ompi_info; `pipeline:8192` has segments of this many bytes.
+
+        Those of coll/han (nhalf/mpi/han.py) suit ranks on several nodes.
+        """
         names = [name for name, number in self._numbers_of(operation).items() if number]
         segmented = SEGMENTED.get(operation, ())
         segments = [
             f"{name}:{size}" for name in segmented if name in names for size in SEGMENT_BYTES
         ]
-        return names + segments
+        divided = (
+            self._han.choices(operation, shares_memory=self.shares_memory) if self._han else []
+        )
+        return [*names, *segments, *divided]
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
-        """Whether an algorithm works with this many ranks: `two_proc` needs two."""
+        """Whether an algorithm works with this many ranks: `two_proc` needs two.
+
+        coll/han divides ranks on several nodes, unless each is alone on its node.
+        """
+        if is_choice(algorithm):
+            return 1 < self.nodes_of(ranks) < ranks
         return algorithm != "two_proc" or ranks == 2
+
+    def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
+        """Whether segments of another size make a difference at this one."""
+        return self._han is None or self._han.differs(operation, algorithm, size_bytes)
 
     def worst(self, operation: str) -> str:
         """An algorithm that cuts messages into very many segments."""
@@ -315,6 +370,10 @@ class CollTuned(Tuner):
         """The variables `coll_tuned_OPERATION_algorithm` and those of segments."""
         variables = {f"{PREFIX}_use_dynamic_rules": "1", **self._demoted_rivals()}
         for operation, algorithm in chosen.items():
+            if self._han:
+                variables |= self._han.force(operation, algorithm)
+            if is_choice(algorithm):
+                continue
             name, _, segment = algorithm.partition(":")
             key = f"{PREFIX}_{call_of(operation)}_algorithm"
             variables[key] = str(self._numbers_of(operation)[name])
@@ -323,13 +382,51 @@ class CollTuned(Tuner):
         return variables
 
     def text(self, rules: Sequence[Rule]) -> str:
-        """The file of dynamic rules."""
+        """The file of dynamic rules of coll/tuned; see `write` for that of coll/han."""
+        rules = [
+            replace(rule, algorithm=NATIVE) if is_choice(rule.algorithm) else rule for rule in rules
+        ]
         if self.form == "json":
-            return json_text(rules, self._fan)
+            return json_text(rules, self._fan, self._distribution)
         return rules_text(rules, self._number, self._fan, version=int(self.form))
 
+    def _distribution(self, ranks: int) -> str:
+        return distribution(self.nodes_of(ranks), ranks) if self.is_placed else ANY
+
+    def write(self, path: Path, rules: Sequence[Rule]) -> None:
+        """Write the rules, and those by which coll/han hands over to them beside it."""
+        super().write(path, rules)
+        if self._han:
+            beside(path).write_text(han_text(self._han.file(rules, self.nodes_of)), "utf-8")
+
+    def write_with(self, source: Path, rule: Rule, path: Path) -> None:
+        """Write both files with one more rule; a source without rules for coll/han stays so."""
+        if self._han and beside(source).is_file():
+            self.write(path, [rule, *self.read(source)])
+        else:
+            super().write_with(source, rule, path)
+            beside(path).unlink(missing_ok=True)
+
+    def remove(self, path: Path) -> None:
+        """Remove both files."""
+        super().remove(path)
+        beside(path).unlink(missing_ok=True)
+
     def read(self, path: Path) -> list[Rule]:
-        """Read a file of JSON or numbers as the library does."""
+        """Read a file of JSON or numbers as the library does, and what is beside it."""
+        rules = self._read_tuned(path)
+        file = self._read_han(path)
+        if self._han is None or file is None:
+            return rules
+        return self._han.rules(file, rules, self.nodes_of)
+
+    def _read_han(self, path: Path) -> HanFile | None:
+        """The rules for coll/han beside a file, None if there are none."""
+        if self._han is None or not beside(path).is_file():
+            return None
+        return read_han(beside(path), content(beside(path)), self._han.components)
+
+    def _read_tuned(self, path: Path) -> list[Rule]:
         text = content(path)
         if text.lstrip().startswith("{"):
             if self.usual_form() != "json":
@@ -341,22 +438,38 @@ class CollTuned(Tuner):
         return read_rules(path, text, self._names_of)
 
     def activate(self, path: Path) -> dict[str, str]:
-        """Variables that enable dynamic rules and their file, with lower priority of rivals."""
-        return {
+        """Variables that enable dynamic rules and their files, with lower priority of rivals.
+
+        Without rules for coll/han beside the file, han is a rival like others.
+        """
+        variables = {
             f"{PREFIX}_use_dynamic_rules": "1",
             f"{PREFIX}_dynamic_rules_filename": str(Path(path).resolve()),
             **self._demoted_rivals(),
         }
+        file = self._read_han(path)
+        if file is None:
+            return {**variables, **_demoted(self._rivals())}
+        return {
+            **variables,
+            "OMPI_MCA_coll_han_use_dynamic_file_rules": "1",
+            "OMPI_MCA_coll_han_dynamic_rules_filename": str(beside(path).resolve()),
+            **file.variables,
+        }
 
     def _demoted_rivals(self) -> dict[str, str]:
-        """Variables that give rivals with precedence over coll/tuned the lowest priority."""
+        """Variables that give rivals the lowest priority, but for coll/han where it has a file."""
+        return _demoted([name for name in self._rivals() if name != "han" or self._han is None])
+
+    def _rivals(self) -> list[str]:
+        """The components with precedence over coll/tuned."""
         own = float(self._values.get("coll_tuned_priority", 30))
-        variables = {}
-        for name in RIVALS:
-            priority = self._values.get(f"coll_{name}_priority", "")
-            if re.fullmatch(r"-?\d+", priority) and float(priority) > own:
-                variables[f"OMPI_MCA_coll_{name}_priority"] = "0"
-        return variables
+        priorities = {name: self._values.get(f"coll_{name}_priority", "") for name in RIVALS}
+        return [
+            name
+            for name, priority in priorities.items()
+            if re.fullmatch(r"-?\d+", priority) and float(priority) > own
+        ]
 
     def _numbers_of(self, operation: str) -> dict[str, int]:
         """The numbers of an operation's algorithms by name; 0 leaves the choice to the library."""
@@ -376,6 +489,15 @@ class CollTuned(Tuner):
         return int(value) if name == "chain" and value.isdigit() else 0
 
 
+def beside(path: Path) -> Path:
+    """The file with the rules for coll/han that belong to those of a file for coll/tuned."""
+    return path.with_name(f"han-{path.name}")
+
+
+def _demoted(names: Sequence[str]) -> dict[str, str]:
+    return {f"OMPI_MCA_coll_{name}_priority": "0" for name in names}
+
+
 @functools.cache
 def _ompi_info(command: str, environment: tuple[tuple[str, str], ...], framework: str) -> str:
     words = [command, "--parsable", "--level", "9", "--param", framework, "all"]
@@ -385,14 +507,11 @@ def _ompi_info(command: str, environment: tuple[tuple[str, str], ...], framework
     return outcome.stdout
 
 
-def parameters(library: Library) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
-    """Values of coll's parameters by name, and numbers of algorithms by operation and name.
-
-    Raises MissingError if ompi_info is not available.
-    """
+def _listed(library: Library) -> str:
+    """The parameters of coll; raises MissingError if ompi_info is not available."""
     command = library.prefix / "bin" / "ompi_info"
     environment = tuple(sorted(library.environment.items()))
-    return parse_parameters(_ompi_info(str(command), environment, "coll"))
+    return _ompi_info(str(command), environment, "coll")
 
 
 def parse_eager_limits(text: str) -> dict[str, int]:
@@ -411,7 +530,9 @@ def parse_eager_limits(text: str) -> dict[str, int]:
 
 
 def parse_parameters(text: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
-    """Parse the output of `ompi_info --parsable` into the result of `parameters`."""
+    """Parse the output of `ompi_info --parsable` into values of parameters by name, and
+    numbers of algorithms of coll/tuned by operation and name.
+    """
     values: dict[str, str] = {}
     choices: dict[str, dict[str, int]] = {}
     of_algorithm = re.compile(r"coll_tuned_(\w+)_algorithm")

@@ -10,16 +10,20 @@ from nhalf.base.units import format_duration, format_time
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
+from nhalf.present.wording import count
 
 NEAR = 0.03
 """Factors that are nearer to 1 have one more decimal."""
 REASON_MAX = 70
 """Longer reasons are cut in tables; --json has all of them."""
+UNTRIED = "There is nothing to try."
 NOTHING = "Nothing that was tried is proven to help by more than 1 %."
 
 
 def verdict(state: Search) -> str:
     """The answer in one sentence: how much faster, or that nothing helps."""
+    if not state.trials:
+        return UNTRIED
     if not state.proven:
         return " ".join([NOTHING, *_unclear(state)])
     names = " and ".join(candidate.name for candidate in state.proven)
@@ -96,7 +100,8 @@ def _speed(trial: Trial) -> str:
 def effort(state: Search) -> str:
     """'61 launches in 4 min; the plain program takes 2.1 s, and two launches differ by 3 %'."""
     turns = state.turns
-    text = f"{turns.launches} launches in {format_duration(turns.budget_s - turns.remaining_s)}"
+    launches = count(turns.launches, "launch", "launches")
+    text = f"{launches} in {format_duration(turns.budget_s - turns.remaining_s)}"
     plain = state.plain_s
     if plain is None:
         return text

@@ -16,6 +16,7 @@ from nhalf.facts.program.disturbance import taken_on_path_s
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.present.program.others import others_json, others_lines
+from nhalf.present.program.sharing import sharing_lines
 from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import program_verdict
 
@@ -34,7 +35,15 @@ def answer_lines(program: Program) -> list[str]:
         return ["Its calls were not timed: nhalf predict says what they take on a machine."]
     verdict = program_verdict(program)
     lines = [verdict] if verdict else []
-    for part in (others_lines, _efficiency, _path, tolerance_lines, _delays, _operations):
+    for part in (
+        sharing_lines,
+        others_lines,
+        _efficiency,
+        _path,
+        tolerance_lines,
+        _delays,
+        _operations,
+    ):
         lines += part(program)
     return lines
 

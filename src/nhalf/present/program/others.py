@@ -11,6 +11,7 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.facts.program.disturbance import taken_by_others, taken_from_run_s
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.shared_processors import shared_processors
 
 SHARE_MIN = 0.01
 """Smaller shares are those of any quiet machine."""
@@ -25,7 +26,7 @@ def others_lines(program: Program) -> Iterator[str]:
     least = shares["share"][-1]
     of_others = f" (of other ranks {percent(least)} or more)" if len(shares) > 1 else ""
     yield (
-        f"Other programs took {percent(most)} of the time of rank {rank}{of_others}"
+        f"{_who(program)} took {percent(most)} of the time of rank {rank}{of_others}"
         f"{_saved(program)}"
     )
 
@@ -38,11 +39,16 @@ def others_json(program: Program) -> dict[str, Any]:
     }
 
 
+def _who(program: Program) -> str:
+    return "Other ranks and programs" if shared_processors(program) else "Other programs"
+
+
 def _saved(program: Program) -> str:
     tree = efficiency(program)
     if tree is None or tree.elapsed_s >= tree.measured_s:
         return ""
     return (
         f": without them the run would take {format_time(tree.elapsed_s)} instead of "
-        f"{format_time(tree.measured_s)}, and the efficiencies are those of that run"
+        f"{format_time(tree.measured_s)}, and all shares but those of waits and calls are those of "
+        "that run"
     )

@@ -84,7 +84,7 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
     how = HOW[prediction.method]
     return [
         f"{prediction.program} on {prediction.machine}: {_headline(prediction)}; traced: "
-        f"{format_time(prediction.measured_s)}{_launches(prediction)}",
+        f"{_traced(prediction)}",
         *([] if prediction.is_certain else _reasons(prediction)),
         f"  {parts}: {prediction.dominated_by} dominates",
         f"  error {percent(prediction.error, 1, signed=True)} on {where} ({how})",
@@ -118,7 +118,7 @@ def _title(alternatives: Alternatives) -> str:
     first = alternatives.predictions[0]
     if not first.has_error:
         return f"{first.program}: {UNTIMED}"
-    return f"{first.program}, traced: {format_time(first.measured_s)}{_launches(first)}"
+    return f"{first.program}, traced: {_traced(first)}"
 
 
 def _named_columns(alternatives: Alternatives) -> dict[str, str]:
@@ -167,7 +167,7 @@ def _cells(prediction: ProgramPrediction, alternatives: Alternatives) -> list[st
 
 
 def _over_traced(prediction: ProgramPrediction) -> str:
-    return _ratio(prediction.time_s / prediction.measured_s, prediction.is_within_error)
+    return _ratio(prediction.time_s / prediction.undisturbed_s, prediction.is_within_error)
 
 
 def _ratio(ratio: float, within: bool) -> str:
@@ -224,6 +224,14 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
             f"  {count(prediction.forced, 'send')} larger than the machine's rendezvous threshold "
             "would deadlock there: buffers are assumed"
         )
+
+
+def _traced(prediction: ProgramPrediction) -> str:
+    """The traced time, and that without other programs, which predictions start from."""
+    words = f"{format_time(prediction.measured_s)}{_launches(prediction)}"
+    if prediction.undisturbed_s < prediction.measured_s:
+        words += f", without what other programs took {format_time(prediction.undisturbed_s)}"
+    return words
 
 
 def _launches(prediction: ProgramPrediction) -> str:

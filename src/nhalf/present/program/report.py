@@ -8,9 +8,9 @@ from typing import Any
 
 from nhalf.base.numbers import grouped, percent
 from nhalf.base.units import format_time
+from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
-from nhalf.facts.program.time_in_mpi import share_in_mpi
 from nhalf.present.program.verdict import program_verdict
 from nhalf.present.report.caption import Caption, Choice, Spec
 from nhalf.present.report.subject import Subject

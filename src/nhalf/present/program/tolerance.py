@@ -95,9 +95,11 @@ def _ranks_text(ranks: Sequence[int]) -> str:
 def show_curves(program: Program, drawn: Sequence[Curve]) -> None:
     """Print a table for each curve, and what its intervals cover."""
     console = stdout_console()
-    console.print(
-        f"{program.command}: {format_time(drawn[0].measured_s)}", markup=False, soft_wrap=True
-    )
+    alone_s, measured_s = drawn[0].measured_s, program.elapsed_s
+    words = f"{program.command}: {format_time(alone_s)}"
+    if alone_s < measured_s:
+        words += f" without what other programs took of {format_time(measured_s)}"
+    console.print(words, markup=False, soft_wrap=True)
     for curve in drawn:
         console.print(f"\n{_headline(curve)}", markup=False, soft_wrap=True)
         if curve.points:

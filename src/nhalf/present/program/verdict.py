@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from nhalf.base.numbers import percent
 from nhalf.decide.program.efficiency import Efficiency, efficiency
+from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import share_in_mpi
+from nhalf.facts.program.shared_processors import shared_processors
 from nhalf.present.program.largest_loss import first_step
+from nhalf.present.program.sharing import REMEDY
 
 LITTLE = 0.05
 """Below this share of the run, faster messages do not pay."""
@@ -25,7 +27,9 @@ def program_verdict(program: Program) -> str:
         f"{percent(in_mpi.mean_share)} of the run is in MPI{spread}, most of it in {in_mpi.call}: "
         f"{_saving(in_mpi.mean_share, tree)}."
     ]
-    if in_mpi.mean_share < LITTLE:
+    if shared_processors(program):
+        sentences.append(f"First: {REMEDY}")
+    elif in_mpi.mean_share < LITTLE:
         sentences.append("Look at the computing first.")
     else:
         remedy = first_step(program, tree)

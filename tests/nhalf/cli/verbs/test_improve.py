@@ -78,6 +78,12 @@ def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_
     assert not (tmp_path / "improved.sh").exists()
 
 
+def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) -> None:
+    ended = call("improve", "--", "true")
+    assert ended.code == 0
+    assert ended.out.startswith("There is nothing to try.\n1 launch in")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
@@ -86,6 +92,7 @@ def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_
         (["--budget", "soon", "--", "true"], 2, "soon"),
         (["--out", "/nowhere/x.sh", "--", "true"], 2, "cannot write /nowhere/x.sh"),
         (["--same-output", "'", "--", "true"], 2, "cannot be read"),
+        (["--same-output", "/nowhere/same", "--", "true"], 2, "there is no command /nowhere/same"),
         (["--", "false"], 1, "as it is does not run: exit code 1"),
         (["--budget", "1s", "--", "sleep", "60"], 1, "more time with --budget"),
     ],

@@ -149,6 +149,7 @@ def test_the_functions_of_python_run(call: Call) -> None:
     [
         (["bcast"], "on which machine?"),
         (["nonsense", "--machine", "sp2-mpl"], "sp2-mpl has no pattern 'nonsense'"),
+        (["/nowhere/trace", "--machine", "sp2-mpl"], "/nowhere/trace is not a trace"),
         (["bcast/nonsense", "--machine", "sp2-mpl"], "unknown algorithm of bcast 'nonsense'"),
         (["bcast", "--machine", "nowhere"], "unknown machine 'nowhere'"),
         (["bcast", "--machine", "altix-bx2", "--bytes", "1G"], "above 4 MiB"),

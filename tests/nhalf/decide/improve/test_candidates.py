@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,6 +64,10 @@ def _no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries are nowhere, and their vendors cannot ask them anything."""
 
     class NoTuner:
+        def placed(self, nodes_of: Callable[[int], int], *, shares_memory: bool) -> NoTuner:
+            assert (nodes_of(2), shares_memory) == (1, True)
+            return self
+
         def algorithms(self, operation: str) -> list[str]:
             return {"barrier": ["ring", "tree"]}.get(operation, [])
 

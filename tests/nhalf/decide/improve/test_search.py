@@ -8,7 +8,8 @@ import math
 import pytest
 
 from nhalf.base.errors import FailedError
-from nhalf.decide.improve.candidate import PLAIN
+from nhalf.decide.improve.candidate import PLAIN, Candidate
+from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.search import Search, run, search
 from nhalf.decide.improve.turns import Launched, Turns
 from tests.nhalf.decide.improve.simulated import Simulated, candidates
@@ -55,6 +56,23 @@ def test_of_two_that_help_alike_the_one_expected_first_is_taken() -> None:
     assert proven(Simulated({"b": 0.5, "d": 0.499, "e": 0.5}).searched(TEN))[0] == "b"
     assert proven(Simulated({"b": 0.5, "d": 0.4955, "e": 0.499}).searched(TEN))[0] == "b"
     assert proven(Simulated({"b": 0.5, "d": 0.4}).searched(TEN))[0] == "d"
+
+
+def test_a_brake_is_released_before_what_hides_it_is_set() -> None:
+    """Without its setting the program is faster; another setting in its place is a bit more so."""
+    brake = Candidate("without SIZE", "", "", Change({"SIZE": None}))
+    hides = Candidate("SIZE=9", "", "", Change({"SIZE": "9"}))
+    weak = Candidate("without WEAK", "", "", Change({"WEAK": None}))
+    time_s = {"SIZE=9": 1.2, "without SIZE": 1.5, "without WEAK": 2.7}
+
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
+        return Launched(time_s[setting[-1].name] if setting else 3.0)
+
+    for every in ([hides, weak, brake], [hides, weak]):
+        state = search(Turns(launched, math.inf, lambda: 0.0), every)
+        run(state)
+        assert proven(state) == ["without SIZE", "SIZE=9"][-len(every) + 1 :]
+        assert state.total is not None and state.total.factor == pytest.approx(2.5)
 
 
 def test_two_that_help_are_proven_together() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.predict import hosts_of
 from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.script import script
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Protocol, Segment
 from nhalf.machines.message import Messages
 from tests.nhalf.traced_programs import program
@@ -83,7 +83,7 @@ def with_counts(rows: list[dict[str, Any]], ranks: int, elapsed_s: float) -> Pro
 
 
 def replayed_s(made: Program, on: Machine, placement: str = "") -> float:
-    replay = Replay(script(made), MachineCosts(Messages(on), hosts_of(made, placement)))
+    replay = Replay(undisturbed(made), MachineCosts(Messages(on), hosts_of(made, placement)))
     return max(one.end_s for one in replay.run())
 
 

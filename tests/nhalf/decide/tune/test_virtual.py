@@ -64,3 +64,25 @@ def test_a_planted_bad_choice_is_replaced(
     assert curve["verdict"] == "faster"
     assert tuned["taken_out"] == []
     assert Path(tuned["file"]).is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_between_nodes_han_stays_on_and_a_level_has_a_rule(call: Call, tmp_path: Path) -> None:
+    library = library_of("openmpi")
+    words = ("--pattern", "bcast", "--bytes", "512,32K", "--ranks", "8", "--placement", "4x2")
+    ended = call(
+        "tune", "--machine", "altix-bx2", *words, "--mpi", library.name,
+        "--out", tmp_path / "tuned", "--json",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    tuned = json.loads(ended.out)
+    chosen = {cell["size_bytes"]: cell["algorithm"] for cell in tuned["cells"]}
+    assert chosen[512].startswith("han-simple/inter_node=")
+    assert not chosen[32768].startswith("han-")
+    assert tuned["activation"]["verdict"] == "active"
+    assert {curve["verdict"] for curve in tuned["trial"]} == {"faster"}
+    assert "OMPI_MCA_coll_han_priority" not in tuned["environment"]
+    beside = Path(tuned["environment"]["OMPI_MCA_coll_han_dynamic_rules_filename"])
+    assert beside == Path(tuned["file"]).with_name("han-openmpi.rules")
+    assert "han @simple" in beside.read_text()

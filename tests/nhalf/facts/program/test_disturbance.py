@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,24 +20,7 @@ from nhalf.facts.program.disturbance import (
 )
 from nhalf.facts.program.program import Program
 from nhalf.present.program.answer import answer_json, answer_lines
-from tests.nhalf.traced_programs import call, frame, program, timed
-
-
-def off(rank: int, from_s: float, to_s: float, queued_s: float, **more: Any) -> dict[str, Any]:
-    """A span in which others had the processor for some time, and nobody slept."""
-    times_s = {"start_s": from_s, "end_s": to_s, "off_s": queued_s, "queued_s": queued_s}
-    return {"rank": rank, "in_call": False, **times_s, **more}
-
-
-def disturbed(made: Program, *spans: dict[str, Any]) -> Program:
-    """The program with what others took, of which each rank knows the sums."""
-    for record in made.trace.ranks:
-        own = [span for span in spans if span["rank"] == record.rank]
-        for prefix, in_call in (("", False), ("in_calls_", True)):
-            for name in ("off_s", "queued_s"):
-                seconds = sum(span[name] for span in own if span["in_call"] == in_call)
-                setattr(record, f"{prefix}{name}", float(seconds))
-    return replace(made, off_processor=frame("off_processor", spans))
+from tests.nhalf.traced_programs import call, disturbed, off, program, timed
 
 
 def barrier(ends_s: float, *begins_s: float) -> list[dict[str, Any]]:
@@ -103,7 +85,8 @@ def test_the_verdict_says_so() -> None:
     lines = [line for line in answer_lines(made) if line.startswith("Other programs")]
     assert lines == [
         "Other programs took 25 % of the time of rank 0 (of other ranks 0 % or more): without them "
-        "the run would take 3 s instead of 4 s, and the efficiencies are those of that run"
+        "the run would take 3 s instead of 4 s, and all shares but those of waits and calls are "
+        "those of that run"
     ]
     others = answer_json(made)["others"]
     assert others["on_critical_path_s"] == pytest.approx(1.0)

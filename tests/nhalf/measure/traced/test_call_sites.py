@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -70,5 +71,6 @@ def slept(read: Program) -> None:
         assert min(sleeps["off_s"]) >= SLEEP_S * 0.99
         assert sum(sleeps["off_s"] - sleeps["queued_s"]) >= TIMES * SLEEP_S * 0.9
         record = read.trace.ranks[rank]
+        assert set(record.processors) <= os.sched_getaffinity(0) and record.processors
         assert record.off_s == pytest.approx(sum(own["off_s"]))
         assert record.queued_s == pytest.approx(sum(own["queued_s"]))

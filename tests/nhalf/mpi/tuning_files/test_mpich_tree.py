@@ -156,6 +156,15 @@ def test_without_a_tree_there_is_another_way(tmp_path: Path) -> None:
         own_tree(tmp_path)
 
 
+def test_the_form_that_is_to_come_is_refused_with_the_version(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    coming = b'{"collective=bcast-intra": {"comm_size(8)": {"algorithm=MPIR_Bcast_intra_x":{}}}}'
+    (tmp_path / "lib" / "libmpi.so").write_bytes(b"\x7fELF" + coming + b"\0")
+    with pytest.raises(MissingError, match=r"mpich-5\.1\.0 has a tree .* form") as caught:
+        own_tree(tmp_path, "mpich-5.1.0")
+    assert caught.value.remedy.endswith("--to variables")
+
+
 def test_what_mpivars_prints() -> None:
     text = """\
 3 MPI Control Variables

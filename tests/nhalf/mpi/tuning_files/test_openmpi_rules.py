@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.base.errors import FailedError
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
-from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
+from nhalf.mpi.tuning_files.openmpi_json import distribution, json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import read_rules, rules_text
 from nhalf.mpi.vendors.openmpi import parse_parameters
 
@@ -165,6 +167,76 @@ class TestJson:
         assert old in text
         with pytest.raises(FailedError, match=said):
             read_json(HERE, text.replace(old, new), numbers_of)
+
+    def test_it_conforms_to_the_published_schema(self) -> None:
+        text = json_text(RULES, fan_of, lambda ranks: "one-per-node" if ranks == 2 else "any")
+        file = json.loads(text)
+        jsonschema.validate(file, SCHEMA)
+        blocks = file["collectives"]["bcast"]
+        assert [block.get("comm_rank_distribution") for block in blocks] == ["one-per-node", None]
+        assert read_json(HERE, text, numbers_of) == read_rules(HERE, TEXT, names_of)
+        for old, new in (('"one-per-node"', '"two-per-node"'), ('"comm_size_min"', '"ranks"')):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(json.loads(text.replace(old, new)), SCHEMA)
+            with pytest.raises(FailedError):
+                read_json(HERE, text.replace(old, new), numbers_of)
+
+    @pytest.mark.parametrize(
+        ("nodes", "ranks", "name"),
+        [(1, 8, "single-node"), (1, 1, "single-node"), (8, 8, "one-per-node"), (4, 8, "any")],
+    )
+    def test_placements_have_names(self, nodes: int, ranks: int, name: str) -> None:
+        assert distribution(nodes, ranks) == name
+
+
+END = {"anyOf": [{"type": "integer"}, {"enum": ["inf", "INF", "Inf"]}]}
+SCHEMA = {
+    "type": "object",
+    "required": ["rule_file_version", "module", "collectives"],
+    "additionalProperties": False,
+    "properties": {
+        "rule_file_version": {"type": "number"},
+        "module": {"type": "string"},
+        "$schema": {"type": "string"},
+        "collectives": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["rules"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "comm_size_min": END,
+                        "comm_size_max": END,
+                        "comm_rank_distribution": {"enum": ["any", "one-per-node", "single-node"]},
+                        "rules": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "required": ["alg"],
+                                "additionalProperties": False,
+                                "properties": {
+                                    "msg_size_min": END,
+                                    "msg_size_max": END,
+                                    "alg": {"type": ["string", "integer"]},
+                                    "reqs": {"type": "integer"},
+                                    "faninout": {"type": "integer"},
+                                    "seg_size": {"type": "integer"},
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""The keys of tuned_dynamic_file_schema.json in the documentation of Open MPI's main.
+
+The file itself is no valid schema, since `anyOf` has to be a list. Its names of collectives are
+left out: it has reducescatterblock, where the library takes reduce_scatter_block alone.
+"""
 
 
 def numbers_of(operation: str) -> Mapping[str, int]:

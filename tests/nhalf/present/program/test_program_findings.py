@@ -166,3 +166,12 @@ def test_an_incomplete_trace_says_so_first() -> None:
 def test_few_ranks_have_findings_without_errors(ranks: int) -> None:
     made = program(ranks, [collective(rank) for rank in range(ranks)])
     assert all(finding.text for finding in findings(made))
+
+
+def test_ranks_on_one_processor_are_parted_before_anything_else() -> None:
+    made = in_mpi(0.9, 0.8)
+    for record in made.trace.ranks:
+        record.processors = (0,)
+    assert program_verdict(made).endswith(
+        "First: Bind each rank to its own processor, or start fewer ranks on a node."
+    )

@@ -33,6 +33,8 @@ class Algorithms(Source):
         tuner = vendor_of(library).tuner(library)
         if tuner is None:
             return
+        nodes = len(set(program.hosts))
+        tuner.placed(lambda ranks: nodes, shares_memory=not situation.is_virtual)
         for name, calls in most_used(program).items():
             affected = Affected(operations=calls)
             for algorithm in tuner.algorithms(name):

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent, times
+from nhalf.decide.program.share_in_mpi import shares_in_mpi
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.present.findings import Finder, Finding
 
 RATIO_MIN = 1.1
@@ -15,10 +15,10 @@ SAVED_SHARE_MIN = 0.02
 
 
 class Imbalance(Finder[Program]):
-    """Time outside MPI counts as computing."""
+    """Time outside MPI counts as computing, without what other programs took of it."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        shares = time_by_rank(program)["time_share"].drop_nulls()
+        shares = shares_in_mpi(program)["time_share"].drop_nulls()
         if shares.len() < 2:
             return
         computing = 1 - shares

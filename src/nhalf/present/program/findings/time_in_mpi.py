@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
+from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import share_in_mpi
 from nhalf.present.findings import Finder, Finding
 
 
