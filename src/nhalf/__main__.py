@@ -22,6 +22,7 @@ LONG_WORD = re.compile(r"\S{256,}")
 
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
+    _open_closed_streams()
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # not under nohup
         signal.signal(signal.SIGHUP, _terminate)
@@ -54,6 +55,22 @@ def main() -> None:
         code = _usage_error(error)
     _drop_what_nobody_takes()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_closed_streams() -> None:
+    """Standard streams that are closed become empty: files would take their numbers, and launchers
+    that find none fail, or wait for ever.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.set_inheritable(number, True)
+    # Python has no object for a stream that was closed when it started.
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
 
 
 def _terminate(number: int, _frame: object) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -114,6 +115,13 @@ def _group(leader: int) -> list[int]:
             if int(_status(folder)[2]) == leader:
                 members.append(int(folder.name))
     return members
+
+
+def has_no_reader(file: int) -> bool:
+    """Whether a file is a pipe of which nobody reads the other end any more, as after `| head`."""
+    pipe = select.poll()
+    pipe.register(file, 0)
+    return any(event & select.POLLERR for _, event in pipe.poll(0))
 
 
 def is_running(process: int) -> bool:

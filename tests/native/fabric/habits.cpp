@@ -126,6 +126,14 @@ void endless(int rank) {
   while (true) MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Says more than a pipe holds, again and again.
+void chatter(int rank) {
+  for (long number = 0; number < 200'000; ++number) {
+    if (rank == 0) std::printf("line %ld\n", number);
+    if (number % 1000 == 0) MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 /// Sends to a rank that does not exist.
 void wrong(int ranks) {
   MPI_Send(nullptr, 0, MPI_BYTE, ranks, 0, MPI_COMM_WORLD);
@@ -175,6 +183,7 @@ void act(std::string_view habit, int rank, int ranks) {
   if (habit == "barriers") barriers();
   if (habit == "kill" && rank == 1) raise(SIGKILL);
   if (habit == "on") endless(rank);
+  if (habit == "chatter") chatter(rank);
   if (habit == "wrong" && rank == 1) wrong(ranks);
   if (habit == "exit" && rank == 1) std::exit(0);
   if (habit == "abort" && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);

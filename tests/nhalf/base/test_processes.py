@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import OUTPUT_BYTES_MAX, Outcome, is_running, run, stop_session
+from nhalf.base.processes import (
+    OUTPUT_BYTES_MAX,
+    Outcome,
+    has_no_reader,
+    is_running,
+    run,
+    stop_session,
+)
 from tests.patience import patience_s
 
 
@@ -161,3 +168,13 @@ def test_a_session_is_ended_with_its_other_groups() -> None:
         stop_session(process)
     assert group == child
     assert gone(child)
+
+
+def test_a_pipe_whose_other_end_is_closed_has_no_reader(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    assert not has_no_reader(writing)
+    os.close(reading)
+    assert has_no_reader(writing)
+    os.close(writing)
+    with (tmp_path / "file").open("w") as file:
+        assert not has_no_reader(file.fileno())

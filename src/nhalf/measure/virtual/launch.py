@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.base.processes import stop_group, stop_session
+from nhalf.base.processes import has_no_reader, stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
@@ -26,6 +26,7 @@ from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
 from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
+STDOUT = 1
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
@@ -92,6 +93,8 @@ def run(
         if stopped.kind == "deadlock" and (gone := _gone(members)):
             raise FailedError(gone)
         raise error_of(stopped, trial.library)
+    if (died or code != 0) and has_no_reader(STDOUT):
+        raise BrokenPipeError
     # A launcher may have ended the others, and itself, before the first one was looked at.
     if died or (code != 0 and (died := _gone(members))):
         raise FailedError(died)
@@ -143,7 +146,8 @@ def _watched(
                         process.wait(0 if died else ENDS_ALONE_S)
                 finally:
                     _end(process, region, ranks)
-            is_whole = process.returncode == 0 and not died and region.stopped is None
+            is_begun = any(member.presence for member in region.members(ranks))
+            is_whole = process.returncode == 0 and not died and not region.stopped and is_begun
         finally:
             watch.close()
             leavings.end(is_whole)

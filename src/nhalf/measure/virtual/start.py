@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.base.units import format_size
 from nhalf.measure.plan.setting import split_name
+from nhalf.measure.probe.segments_left import FOLDER
 from nhalf.measure.traced.start import with_preload
 from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
 from nhalf.measure.virtual.preloaded import provider, wrappers
@@ -43,6 +46,7 @@ def start_virtually(
             "ask for fewer, or model more with --transport model",
         )
     vendor = vendor_of(library)
+    _check_room(ranks * vendor.virtual_segment_bytes)
     network = provider()
     loaded = [*wrappers(_without_setting(library, installed), command, installed), network]
     present = os.environ.get("LD_PRELOAD", "")
@@ -58,6 +62,18 @@ def start_virtually(
     spread = _spread(ranks, vendor.daemon_ranks_max)
     loading = with_preload(command, ":".join(map(str, loaded)))
     return start(library, ["env", *words, *loading], ranks, bind=False, spread=spread)
+
+
+def _check_room(needed_bytes: int) -> None:
+    """Raises MissingError if ranks would find no room for their shared memory."""
+    with suppress(OSError):
+        status = os.statvfs(FOLDER)
+        if status.f_bavail * status.f_frsize < needed_bytes:
+            raise MissingError(
+                f"the ranks need {format_size(needed_bytes)} in {FOLDER}, which has "
+                f"{format_size(status.f_bavail * status.f_frsize)}",
+                "make room there, or take another library with --mpi",
+            )
 
 
 def _spread(ranks: int, daemon_ranks_max: int) -> Spread:

@@ -93,6 +93,8 @@ class Vendor(Launcher):
 
     virtual_rank_start_s: ClassVar[float] = 0.1
     """What a rank on the virtual network takes to start, on two cores that do nothing else."""
+    virtual_segment_bytes: ClassVar[int] = 0
+    """What a rank on the virtual network takes of /dev/shm."""
     knows_virtual_nodes: ClassVar[bool] = True
     """Whether ranks may know who is on their node of a virtual machine, and yet send to them over
     libfabric; else each seems to be alone on its node."""

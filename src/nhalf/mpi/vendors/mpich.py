@@ -64,6 +64,7 @@ PMI-1 as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
 CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
 """Longer messages do not fit into a cell of the queue between two ranks, with a header of about
 80 bytes."""
+CELLS = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS"
 COPY = "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"
 """From this size on the receiver reads the sender's memory, where it may."""
 COPIES = "MPIR_CVAR_CH4_CMA_ENABLE"
@@ -116,6 +117,7 @@ class Mpich(Hydra):
     # Ranks ask for addresses all at once. Hydra and its proxy write to each other without reading:
     # if more questions and answers are on their way than the kernel keeps, both wait for ever.
     daemon_ranks_max: ClassVar[int] = 128
+    virtual_segment_bytes: ClassVar[int] = 32768
     # It takes shared memory to ranks of its node, and has no setting against that.
     knows_virtual_nodes: ClassVar[bool] = False
     no_virtual_shared_memory: ClassVar[str] = (
@@ -149,7 +151,13 @@ class Mpich(Hydra):
         self, library: Library, provider: str, installed: Sequence[Library]
     ) -> dict[str, str]:
         """The netmod of libfabric instead of UCX, and every rank as if it were on its own host."""
-        return {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1"}
+        return {
+            "MPIR_CVAR_CH4_NETMOD": "ofi",
+            "MPIR_CVAR_NOLOCAL": "1",
+            # Each rank has a queue for neighbours nevertheless; of 64 cells it takes 1 MiB, and
+            # /dev/shm has 64 MiB in many containers.
+            CELLS: "1",
+        }
 
     def switches(self, library: Library) -> Sequence[Switch]:
         """Binding, collectives, and the other way over a network."""

@@ -86,6 +86,7 @@ class TestDisks:
         command = f"cd {tmp_path}; {{python}} -m nhalf show r"
         assert self.shell(command + " > /dev/full") == (3, 1)
         assert self.shell(command + " | true; exit ${{PIPESTATUS[0]}}") == (0, 0)
+        assert self.shell(command + " <&- >&-") == (0, 0)
 
     @staticmethod
     def shell(command: str) -> tuple[int, int]:

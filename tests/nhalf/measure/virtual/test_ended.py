@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import signal
 import subprocess
 import time
@@ -145,6 +146,31 @@ def test_a_launcher_that_is_killed_is_named(vendor: str, starts: Starts) -> None
     assert said == (
         f"nhalf: error: the launcher (process {launcher}) was ended by signal 9 (SIGKILL)\n"
     )
+
+
+@pytest.mark.full
+@vendors
+def test_a_reader_that_has_seen_enough_is_no_error(vendor: str, programs: Path) -> None:
+    command = command_of("altix-bx2", vendor, 2, built(vendor, "habits", programs), "chatter")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as nhalf:
+        assert nhalf.stdout is not None
+        assert nhalf.stderr is not None
+        assert nhalf.stdout.readline() == b"line 0\n"
+        nhalf.stdout.close()
+        said = nhalf.stderr.read().decode()
+    assert nhalf.returncode == 0
+    assert "nhalf" not in said
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("vendor", ["mpich", "intel"])
+def test_a_closed_standard_input_is_an_empty_one(vendor: str, programs: Path) -> None:
+    program = built(vendor, "habits", programs)
+    command = f"{shlex.join(command_of('altix-bx2', vendor, 2, program))} <&-"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, timeout=patience_s(LIMIT_S), check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(

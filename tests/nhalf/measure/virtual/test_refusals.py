@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +31,15 @@ def library(vendor: str) -> Library:
 def test_more_ranks_than_the_network_holds() -> None:
     trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 1025)
     with pytest.raises(InputError, match="holds 1024 ranks at most, not 1025; ask for fewer"):
+        run(trial, [])
+
+
+def test_no_room_for_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MPICH's own words for that are those of a rank that crashed."""
+    room = SimpleNamespace(f_bavail=15, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda _: room)
+    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0, 1])
+    with pytest.raises(MissingError, match="ranks need 64 KiB in /dev/shm, which has 60 KiB; make"):
         run(trial, [])
 
 
