@@ -54,12 +54,16 @@ def progress_thread(
     )
 
 
-def bound_by_options(*words: str) -> Switch:
+BINDING = ("bind-to", "binding", "map-by")
+"""The options that bind ranks, of the launchers of libraries."""
+
+
+def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> Switch:
     """One core for each rank, by the options of a launcher."""
     return Switch(
         "bound to cores",
         "every rank keeps one core",
-        replaced=("bind-to", "binding", "map-by"),
+        replaced=replaced,
         options=words,
         affected=ALL,
         needs="a core for each rank",
@@ -67,14 +71,23 @@ def bound_by_options(*words: str) -> Switch:
     )
 
 
-def unbound_by_options(*words: str, needs: Needs = "nothing") -> Switch:
+def unbound_by_options(
+    *words: str, needs: Needs = "nothing", replaced: tuple[str, ...] = BINDING
+) -> Switch:
     """No binding, by the options of a launcher: threads of a rank may have cores of their own."""
     return Switch(
         "not bound",
         "ranks and their threads may run on any core",
-        replaced=("bind-to", "binding", "map-by"),
+        replaced=replaced,
         options=words,
         affected=ALL,
         needs=needs,
         promise_share=0.05,
     )
+
+
+SRUN_SWITCHES = (
+    bound_by_options("--cpu-bind=cores", replaced=("cpu-bind",)),
+    unbound_by_options("--cpu-bind=none", replaced=("cpu-bind",)),
+)
+"""What srun binds, whatever the library."""

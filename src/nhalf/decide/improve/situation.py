@@ -17,6 +17,7 @@ from nhalf.mpi.affected import Affected
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
 from nhalf.mpi.launch_words import TRIAL
 from nhalf.mpi.launched import libraries_of_launcher
+from nhalf.mpi.vendors import libraries_in
 
 
 @dataclass(frozen=True)
@@ -79,5 +80,14 @@ def situation_of(
 
 
 def with_trace(situation: Situation, folder: Path) -> Situation:
-    """The situation with what a trace says of the program."""
-    return replace(situation, program=Program.open(folder))
+    """The situation with what a trace says of the program, and of its library.
+
+    The latter counts where the launcher does not tell, as srun, and only one library is meant.
+    """
+    program = Program.open(folder)
+    library = situation.library
+    if library is None and not situation.is_virtual:
+        by_name = {known.name: known for known in situation.installed}
+        named = libraries_in(program.library, by_name)
+        library = by_name[named[0]] if len(named) == 1 else None
+    return replace(situation, program=program, library=library)

@@ -14,12 +14,12 @@ from nhalf.decide.improve.candidates import candidates
 from nhalf.decide.improve.candidates.eager_limits import limits_beside
 from nhalf.decide.improve.candidates.inherited import settings_of
 from nhalf.decide.improve.change import Change, applied
-from nhalf.decide.improve.situation import Situation
+from nhalf.decide.improve.situation import Situation, with_trace
 from nhalf.facts.program.program import Program
 from nhalf.mpi.launch_settings import parse_launch
 from nhalf.mpi.vendors import vendors
 from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
-from tests.nhalf.traced_programs import call, program, sent, timed
+from tests.nhalf.traced_programs import call, program, sent, stored, timed
 
 
 def situation(
@@ -93,6 +93,40 @@ def test_binding_is_tried_where_ranks_have_cores_and_are_not_bound() -> None:
     (change,) = [c.change for c in candidates(found) if c.name == "bound to cores"]
     words = applied([change], found.launch).words
     assert words == ["mpirun", "--bind-to", "core", "--map-by", "core", "-n", "2", "./p"]
+
+
+def test_srun_has_options_of_its_own() -> None:
+    launch = parse_launch(["srun", "--mpi=pmi2", "--cpu-bind=none", "-n", "2", "./p"], {})
+    found = Situation(
+        launch, library("mpich"), [library("mpich"), library("intel")], all_to(1), cores=4
+    )
+    by_name = {candidate.name: candidate for candidate in candidates(found)}
+    assert [name for name in by_name if "bound" in name or name.startswith("with ")] == [
+        "bound to cores"
+    ]
+    bound = applied([by_name["bound to cores"].change], launch)
+    assert bound.words == ["srun", "--cpu-bind=cores", "--mpi=pmi2", "-n", "2", "./p"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("MPICH Version:      5.0.2", "mpich-5.0.2"),
+        ("Open MPI v5.0.2, package", "openmpi-5.0.2"),
+        ("Another MPI 1.0", None),
+    ],
+)
+def test_of_a_launcher_of_all_the_trace_names_the_library(
+    text: str, named: str | None, tmp_path: Path
+) -> None:
+    traced = program(2)
+    traced.trace.library = text
+    installed = [library("mpich"), library("openmpi")]
+    for words, expected in (("srun -n 2 ./p", named), ("nhalf try -- ./p", None)):
+        launch = parse_launch(words.split(), {})
+        seen = with_trace(Situation(launch, None, installed), stored(traced, tmp_path / words[:4]))
+        assert (seen.library.name if seen.library else None) == expected
+        assert seen.ranks == 2
 
 
 def overlapping(computes_s: float) -> Program:

@@ -12,6 +12,7 @@ from nhalf.decide.improve.situation import Situation
 from nhalf.mpi import Library
 from nhalf.mpi.affected import MPI
 from nhalf.mpi.discover import newest
+from nhalf.mpi.launch_words import SRUN
 from nhalf.mpi.program_file import ABI, content_of, handles_in, program_named
 
 PROMISE_SHARE = 0.3
@@ -24,6 +25,8 @@ class Libraries(Source):
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
         """The libraries with the standard ABI that a launcher of the same family starts."""
         own = situation.library
+        if situation.launch.family in ("", SRUN):
+            return
         program = program_named(situation.launch.program)
         if own is None or handles_in(content_of(program)) != {ABI}:
             return

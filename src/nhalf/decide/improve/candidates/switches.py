@@ -10,7 +10,9 @@ from nhalf.decide.improve.candidates import Source
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.situation import Situation
 from nhalf.facts.program.overlap import overlap_share
-from nhalf.mpi.switch import Switch
+from nhalf.mpi import Library
+from nhalf.mpi.launch_words import SRUN
+from nhalf.mpi.switch import SRUN_SWITCHES, Switch
 from nhalf.mpi.vendors import vendor_of
 
 BTL, TCP = "OMPI_MCA_btl", "tcp"
@@ -24,7 +26,7 @@ class Switches(Source):
         """One for each switch; none on a machine that is not there, which has its own transport."""
         if situation.library is None or situation.is_virtual:
             return
-        for switch in vendor_of(situation.library).switches(situation.library):
+        for switch in _switches(situation, situation.library):
             if not _applies(switch, situation) or _is_on(switch, situation):
                 continue
             words = [f"{name}={value}" for name, value in switch.variables.items()]
@@ -37,6 +39,16 @@ class Switches(Source):
                 switch.promise_share,
                 _aim_share(switch, situation),
             )
+
+
+def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
+    """Those of the library, with the options of its own launcher or of srun."""
+    is_srun = situation.launch.family == SRUN
+    for switch in vendor_of(library).switches(library):
+        if not (is_srun and switch.options):
+            yield switch
+    if is_srun:
+        yield from SRUN_SWITCHES
 
 
 def _applies(switch: Switch, situation: Situation) -> bool:
