@@ -15,11 +15,12 @@ from nhalf.cli.options import OUTPUT, QuietOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.candidate import Candidate, Setting
     from nhalf.decide.improve.left_behind import LeftBehind
     from nhalf.decide.improve.search import Search
     from nhalf.decide.improve.situation import Situation
-    from nhalf.decide.improve.turns import Launched
+    from nhalf.decide.improve.turns import Launched, Turns
 
 TRACE_SHARE = 0.25
 """The share of the budget that tracing may take."""
@@ -74,7 +75,9 @@ def command(request: Request) -> int:
     import time
 
     from nhalf.base.units import parse_duration
+    from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.same_output import SameOutput
+    from nhalf.decide.improve.tracing import traced
     from nhalf.decide.improve.working_folder import parent_folder
 
     if not request.command:
@@ -90,10 +93,14 @@ def command(request: Request) -> int:
     say = _say(request)
     parent = parent_folder(request.command, os.environ)
     with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
-        situation, remark = _seen(request, Path(name), budget_s * TRACE_SHARE)
+        situation = _launch(request)
+        bench = Bench(situation.launch, same_output, Path(name, "launches"))
+        turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
+        turns.first()
+        situation, remark = traced(situation, Path(name), budget_s * TRACE_SHARE)
         if remark:
             say(remark)
-        state, bounded = _searching(situation, same_output, Path(name), budget_s, began_s, say)
+        state, bounded = _searching(situation, turns)
         error = _run(state)
     _report(request, situation, state, bounded, [remark] if remark else [])
     if error is not None:
@@ -129,47 +136,38 @@ def _say(request: Request) -> Callable[[str], None]:
     return say
 
 
-def _seen(request: Request, folder: Path, limit_s: float) -> tuple[Situation, str]:
-    """What the command says, with a trace of the program if it can be traced."""
+def _launch(request: Request) -> Situation:
+    """What the command says of itself."""
     import os
 
     from nhalf.decide.improve.situation import situation_of
-    from nhalf.decide.improve.tracing import traced
     from nhalf.mpi.discover import libraries
 
     cores = len(os.sched_getaffinity(0))
-    situation = situation_of(request.command, libraries(), dict(os.environ), cores)
-    return traced(situation, folder, limit_s)
+    return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
-def _searching(
-    situation: Situation,
-    same_output: object,
-    folder: Path,
-    budget_s: float,
-    began_s: float,
-    say: Callable[[str], None],
-) -> tuple[Search, list[Candidate]]:
-    """A search that has not launched anything, and the candidates that cannot save enough."""
+def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns:
+    """Launches in turns that say how long each took."""
     import time
 
-    from nhalf.decide.improve.bench import Bench
-    from nhalf.decide.improve.candidate import in_order, title
-    from nhalf.decide.improve.candidates import candidates
-    from nhalf.decide.improve.same_output import SameOutput
-    from nhalf.decide.improve.search import search
+    from nhalf.decide.improve.candidate import title
     from nhalf.decide.improve.turns import Turns
-
-    assert isinstance(same_output, SameOutput)
 
     def report(setting: Setting, launched: Launched) -> None:
         say(f"{title(setting)}: {launched.problem or f'{launched.time_s:.4g} s'}")
 
+    return Turns(bench, budget_s, time.monotonic, report=report)
+
+
+def _searching(situation: Situation, turns: Turns) -> tuple[Search, list[Candidate]]:
+    """A search that has launched the plain program, and the candidates that cannot save enough."""
+    from nhalf.decide.improve.candidate import in_order
+    from nhalf.decide.improve.candidates import candidates
+    from nhalf.decide.improve.search import search
+
     all_candidates = candidates(situation)
     bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
-    bench = Bench(situation.launch, same_output, folder / "launches")
-    remaining_s = budget_s - (time.monotonic() - began_s)
-    turns = Turns(bench, remaining_s, time.monotonic, report=report)
     return search(turns, in_order(all_candidates)), bounded
 
 
