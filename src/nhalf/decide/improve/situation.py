@@ -87,7 +87,7 @@ def with_trace(situation: Situation, folder: Path) -> Situation:
     program = Program.open(folder)
     library = situation.library
     if library is None and not situation.is_virtual:
-        by_name = {known.name: known for known in situation.installed}
-        named = libraries_in(program.library, by_name)
-        library = by_name[named[0]] if len(named) == 1 else None
+        by_name = {candidate.name: candidate for candidate in situation.installed}
+        names = libraries_in(program.library, by_name)
+        library = by_name[names[0]] if len(names) == 1 else None
     return replace(situation, program=program, library=library)

@@ -42,7 +42,7 @@ class Switches(Source):
 
 
 def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
-    """Those of the library, with the options of its own launcher or of srun."""
+    """The switches of the library, with the options of its own launcher or of srun."""
     is_srun = situation.launch.family == SRUN
     for switch in vendor_of(library).switches(library):
         if not (is_srun and switch.options):
