@@ -77,14 +77,14 @@ def virtual_machine(
             )
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.machines.message import Messages
-    from nhalf.measure.simulate.room import ranks_asked
+    from nhalf.measure.simulate.room import numbers_of, ranks_asked
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
 
     if "cores" in request.ranks:
         cores_least = max(cores_least, CORES_USUAL)
     ranks = max(ranks_asked(request.ranks, placements), cores_least)
     messages = Messages(*machine_and_library(request.machine))
-    machine = VirtualMachine.for_ranks(messages, ranks, placements)
+    machine = VirtualMachine.for_ranks(messages, {ranks, *numbers_of(request.ranks)}, placements)
     return replace(
         machine,
         noise=noise_of(request.noise, request.seed),

@@ -53,6 +53,12 @@ def parse_layout(text: str) -> Layout | None:
     return layout
 
 
+def even_share(ranks: int, cores_per_host: int) -> int:
+    """The fewest hosts that hold as many ranks each; a host for each rank of a prime number."""
+    per_host = range(min(ranks, cores_per_host), 0, -1)
+    return next((ranks // cores for cores in per_host if ranks % cores == 0), 0)
+
+
 def contrasting_layouts(ranks: int, hosts: int, cores_per_host: int) -> list[str]:
     """The layouts that separate on-node from off-node: all ranks on one host, and over many.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.layout import Layout, contrasting_layouts, parse_layout
+from nhalf.machines.layout import Layout, contrasting_layouts, even_share, parse_layout
 
 
 def test_forms() -> None:
@@ -45,3 +45,20 @@ def test_blocks_and_turns() -> None:
 )
 def test_on_one_host_and_over_many(ranks: int, hosts: int, cores: int, expected: list[str]) -> None:
     assert contrasting_layouts(ranks, hosts, cores) == expected
+
+
+@pytest.mark.parametrize(
+    ("ranks", "cores", "hosts"),
+    [
+        (0, 2, 0),
+        (1, 2, 1),
+        (2, 2, 1),
+        (3, 2, 3),
+        (4, 1, 4),
+        (6, 4, 2),
+        (9, 4, 3),
+        (10**9 + 7, 8, 10**9 + 7),
+    ],
+)
+def test_hosts_share_ranks_evenly(ranks: int, cores: int, hosts: int) -> None:
+    assert even_share(ranks, cores) == hosts

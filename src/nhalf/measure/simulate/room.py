@@ -16,10 +16,14 @@ CHANGE = "change the machine: --set network.topology=... or --set node.ranks=...
 
 def ranks_asked(ranks: str, placements: Iterable[Placement]) -> int:
     """Return the largest number of ranks written as a number, in a list or layout; default 2."""
-    words = ranks.replace(":", ",").split(",")
-    numbers = [int(word) for word in words if word.strip().isdecimal()]
     layouts = [placement.layout for placement in placements if placement.layout]
-    return max([*numbers, *(layout.ranks for layout in layouts)], default=2)
+    return max([*numbers_of(ranks), *(layout.ranks for layout in layouts)], default=2)
+
+
+def numbers_of(ranks: str) -> list[int]:
+    """Return the numbers of ranks that are written as such, alone, in a list, or as an end."""
+    words = ranks.replace(":", ",").split(",")
+    return [int(word) for word in words if word.strip().isdecimal()]
 
 
 def check_placements(machine: Machine, placements: Sequence[Placement], site: Site) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Self
 import msgspec
 
 from nhalf.base.errors import InputError
+from nhalf.machines.layout import even_share
 from nhalf.machines.machine_file import read, write
 from nhalf.machines.message import Messages
 from nhalf.measure.plan.plan import Block, Plan
@@ -98,10 +99,16 @@ class VirtualMachine:
                     nodes_of(self.messages.machine, ranks, layout)
 
     @classmethod
-    def for_ranks(cls, messages: Messages, ranks: int, placements: Sequence[Placement]) -> Self:
-        """The machine with as many nodes as ranks fill, or a placement needs, two at least."""
+    def for_ranks(
+        cls, messages: Messages, counts: Iterable[int], placements: Sequence[Placement]
+    ) -> Self:
+        """The machine with as many nodes as share each number of ranks evenly, or as a placement
+        needs, two at least.
+        """
         network = messages.machine.network
-        needed = [-(-ranks // ranks_per_node(messages.machine)), *(p.hosts for p in placements), 2]
+        per_node = ranks_per_node(messages.machine)
+        evenly = [even_share(ranks, per_node) for ranks in counts]
+        needed = [*evenly, *(placement.hosts for placement in placements), 2]
         most = network.topology.nodes if network and network.topology.nodes else max(needed)
         return cls(messages, min(max(needed), most))
 

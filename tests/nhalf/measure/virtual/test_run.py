@@ -82,6 +82,14 @@ def test_ping_pongs_are_the_machines_curves(call: Call, tmp_path: Path) -> None:
     assert starts_s == pytest.approx([1.25e-6] * 4, rel=1e-2)
 
 
+def test_odd_numbers_of_ranks_have_nodes_of_their_own(call: Call, tmp_path: Path) -> None:
+    words = ("--pattern", "barrier", "--ranks", "3,5,8", "--mpi", library_of("mpich").name)
+    ended = call("run", "--machine", "altix-bx2", *words, "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    placed = {(point["ranks"], point["placement"]) for point in points_of(tmp_path / "run")}
+    assert placed == {(3, "3x1"), (5, "5x1"), (8, "4x2")}
+
+
 @pytest.mark.slow
 @every_library
 def test_a_run_repeats_itself(vendor: str, call: Call, tmp_path: Path) -> None:
