@@ -74,6 +74,7 @@ def after_arrival(program: Program) -> pl.DataFrame | None:
     return rows.select("call", "communicator", "number", "ranks", "rank", "size_bytes", own_s)
 
 
+@fact
 def _is_known(program: Program) -> bool:
     """Whether every call was written down, by clocks that are one."""
     hosts = {record.host for record in program.trace.ranks}
