@@ -101,7 +101,8 @@ void cores() {
   sched_getaffinity(0, sizeof begin, &begin);
   for (int time = 0; time < 10; ++time) MPI_Barrier(MPI_COMM_WORLD);
   sched_getaffinity(0, sizeof end, &end);
-  std::puts(CPU_EQUAL(&begin, &end) != 0 ? "as before" : "others");
+  // In one piece: what several ranks print may come mixed.
+  std::fputs(CPU_EQUAL(&begin, &end) != 0 ? "as before\n" : "others\n", stdout);
 }
 /// The same for one that binds itself.
 void binding() {

@@ -24,8 +24,10 @@ from tests.patience import patience_s
 
 # The rank ignores what a launcher would send, in its own session.
 PROGRAM = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 from nhalf.measure.probe.launch_left import LaunchLeft
+# A shell starts what runs in the background without it.
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 word, segment = sys.argv[1:]
 left = LaunchLeft()
 variables = {"NHALF_LIFE_LINE": word}
@@ -76,7 +78,7 @@ def test_a_killed_program_leaves_nothing(
         rank = int(program.stdout.readline())
         os.killpg(program.pid, number)
         # Who survives does not hold its output: a reader would wait for it.
-        assert program.stdout.read() == b""
+        assert program.communicate(timeout=patience_s(LIMIT_S))[0] == b""
     _until(lambda: not is_running(rank))
     _until(lambda: not _segment(word).exists())
     assert neighbour.poll() is None
