@@ -23,8 +23,7 @@ from nhalf.facts.program.after_arrival import after_arrival
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_rank
-from nhalf.measure.traced.collect import LOST
-from nhalf.measure.traced.layout import TIMELINE_CUT
+from nhalf.facts.program.whole_timeline import is_counted
 from nhalf.mpi.affected import Affected
 
 MESSAGE_KINDS = ("sent", "received", "one-sided")
@@ -36,19 +35,12 @@ def upper_share(program: Program | None, affected: Affected) -> float:
         return 1.0
     whole_s = program.trace.end_s - program.trace.start_s
     in_mpi = time_by_rank(program)["time_s"]
-    if whole_s <= 0 or not _is_counted(program) or in_mpi.is_empty():
+    if whole_s <= 0 or not is_counted(program) or in_mpi.is_empty():
         return 1.0
     within_s = float(sum(in_mpi) if affected.everything else affected_s(program, affected))
     start_s = max(0.0, whole_s - program.elapsed_s) if affected.everything else 0.0
     saved_s = min(float(min(in_mpi)), within_s) + start_s
     return min(1.0, max(0.0, saved_s / whole_s))
-
-
-def _is_counted(program: Program) -> bool:
-    """Whether every call is counted; a timeline that is cut off lacks none of the counts."""
-    trace = program.trace
-    is_cut = trace.notes == [LOST[TIMELINE_CUT]]
-    return trace.complete or (is_cut and all(record.finished for record in trace.ranks))
 
 
 def affected_s(program: Program, affected: Affected) -> float:

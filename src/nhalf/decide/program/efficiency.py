@@ -23,13 +23,14 @@ from nhalf.decide.program.undisturbed import ideal_s, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.whole_timeline import has_whole_timeline
 
 
 @dataclass(frozen=True)
 class Efficiency:
     """The tree, as shares of 1, and what it is made of, in seconds.
 
-    Serialisation, transfer and the time on the ideal network are None without a timeline.
+    Serialisation, transfer and the time on the ideal network are None without a whole timeline.
     `elapsed_s` is the run time without what others took, `measured_s` that with it.
     """
 
@@ -57,7 +58,7 @@ def efficiency(program: Program) -> Efficiency | None:
     if largest_s <= 0 or program.elapsed_s <= 0:
         return None
     mean_s = sum(seconds) / len(seconds)
-    shortest_s = None if program.timeline.is_empty() else ideal_s(program)
+    shortest_s = ideal_s(program) if has_whole_timeline(program) else None
     elapsed_s = undisturbed_elapsed_s(program)
     if elapsed_s <= 0 or (shortest_s is not None and shortest_s <= 0):
         return None

@@ -14,6 +14,7 @@ from nhalf.decide.program.convex import crossing
 from nhalf.decide.program.slowdown import PARAMETERS, Slowdown, first_of, most_of
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.whole_timeline import has_whole_timeline
 
 LOSS = 0.01
 """The share of the run time that is lost."""
@@ -64,7 +65,7 @@ def is_long(program: Program) -> bool:
 @fact
 def tolerances(program: Program) -> tuple[Tolerance, ...]:
     """The tolerance of each parameter; none without a timeline, or of one beyond CALLS_MAX."""
-    if program.timeline.is_empty() or program.elapsed_s <= 0 or is_long(program):
+    if not has_whole_timeline(program) or program.elapsed_s <= 0 or is_long(program):
         return ()
     slowdown = Slowdown(program)
     with without_collection():

@@ -44,6 +44,7 @@ from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, t
 from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.machines.message import Messages
 
 POINTS = 10
@@ -102,9 +103,9 @@ def curves(
     """
     check_same(programs)
     for program in programs:
-        if program.timeline.is_empty() or program.elapsed_s <= 0:
+        if not has_whole_timeline(program) or program.elapsed_s <= 0:
             raise InputError(
-                f"{program.path} has no timeline, so it says nothing of slower networks",
+                f"{program.path} has no whole timeline, so it says nothing of slower networks",
                 "trace the program again with --detail timeline",
             )
     launches = [Launch(program, traced_on) for program in programs]
@@ -115,7 +116,7 @@ def curves(
 @fact
 def network_curves(program: Program) -> list[Curve]:
     """The curves of the network; none without a timeline, or of a long one."""
-    if program.timeline.is_empty() or is_long(program) or program.elapsed_s <= 0:
+    if not has_whole_timeline(program) or is_long(program) or program.elapsed_s <= 0:
         return []
     return [curve for curve in curves([program], parameters=NETWORK) if curve.points]
 

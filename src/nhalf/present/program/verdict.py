@@ -8,11 +8,13 @@ from nhalf.decide.program.efficiency import Efficiency, efficiency
 from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import shared_processors
+from nhalf.facts.program.whole_timeline import is_counted
 from nhalf.present.program.largest_loss import first_step
 from nhalf.present.program.sharing import REMEDY
 
 LITTLE = 0.05
 """Below this share of the run, faster messages do not pay."""
+CUT = "The timeline is cut off."
 
 
 def program_verdict(program: Program) -> str:
@@ -35,7 +37,7 @@ def program_verdict(program: Program) -> str:
         remedy = first_step(program, tree)
         sentences += [f"First: {remedy}"] if remedy else []
     if not program.trace.complete:
-        sentences.insert(0, "The trace is incomplete.")
+        sentences.insert(0, CUT if is_counted(program) else "The trace is incomplete.")
     return " ".join(sentences)
 
 

@@ -80,18 +80,23 @@ def barriers(
     return timed(len(operations[0]), *rows, ends_s=ends_s)
 
 
+def cut(*notes: str) -> Program:
+    """The counts of a barrier for which a rank waits, and a timeline that lacks it."""
+    rows = [(rank, "MPI_Barrier", "collective", 0, time_s) for rank, time_s in ((0, 6.1), (1, 0.1))]
+    made = calls(*rows)
+    made.trace.complete = False
+    made.trace.notes = [LOST[TIMELINE_CUT], *notes]
+    return made
+
+
 def test_a_timeline_that_is_cut_off_leaves_the_bound_of_the_counts() -> None:
     whole = barriers(((0.0, 6.1), (6.0, 6.1)))
     assert upper_share(whole, BARRIER) == pytest.approx(0.01)
-    cut = calls((0, "MPI_Barrier", "collective", 0, 6.1), (1, "MPI_Barrier", "collective", 0, 0.1))
-    cut.trace.complete = False
-    cut.trace.notes = [LOST[TIMELINE_CUT]]
-    assert upper_share(cut, Affected(operations=("barrier",))) == pytest.approx(0.01)
-    cut.trace.notes.append("nothing is known of rank 2")
-    assert upper_share(cut, BARRIER) == 1.0
-    cut.trace.notes.pop()
-    cut.trace.ranks[1].finished = False
-    assert upper_share(cut, BARRIER) == 1.0
+    assert upper_share(cut(), Affected(operations=("barrier",))) == pytest.approx(0.01)
+    assert upper_share(cut("nothing is known of rank 2"), BARRIER) == 1.0
+    unfinished = cut()
+    unfinished.trace.ranks[1].finished = False
+    assert upper_share(unfinished, BARRIER) == 1.0
 
 
 def test_what_passes_before_the_last_rank_comes_is_not_the_operations() -> None:

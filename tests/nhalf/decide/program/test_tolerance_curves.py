@@ -85,7 +85,7 @@ def test_every_parameter_has_a_curve() -> None:
 
 
 def test_counts_have_no_curves() -> None:
-    with pytest.raises(InputError, match="no timeline"):
+    with pytest.raises(InputError, match="no whole timeline"):
         curves([program(2)])
 
 
