@@ -69,7 +69,7 @@ class Tuner(ABC):
 
     def keeps_own_beside(self, operation: str, algorithms: Sequence[str]) -> bool:
         """Whether calls of an operation keep it where others of its calls take algorithms."""
-        return self.keeps_own and bool(operation) and algorithms is not None
+        return self.keeps_own
 
     def reach(self, operation: str, algorithm: str) -> Reach:
         """What a file may change that has an algorithm for some calls of an operation."""
@@ -84,7 +84,7 @@ class Tuner(ABC):
 
         `options` are logarithms of gains by numbers of ranks and bytes, and by algorithm.
         """
-        return {cell: dict(gains) for cell, gains in options.items() if operation}
+        return {cell: dict(gains) for cell, gains in options.items()}
 
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:
@@ -96,7 +96,7 @@ class Tuner(ABC):
 
     def stands_alone(self, algorithm: str) -> bool:
         """Whether forcing it may change other operations, so that it is never forced beside any."""
-        return not algorithm
+        return False
 
     def differs(self, operation: str, algorithm: str, size_bytes: int) -> bool:
         """Whether an algorithm does anything else at this size than another one before it."""

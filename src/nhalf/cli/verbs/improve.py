@@ -137,7 +137,7 @@ def _say(request: Request) -> Callable[[str], None]:
 
 
 def _launch(request: Request) -> Situation:
-    """What the command says of itself."""
+    """The launch that the command describes."""
     import os
 
     from nhalf.decide.improve.situation import situation_of
@@ -180,8 +180,6 @@ def _run(state: Search) -> NhalfError | None:
     except KeyboardInterrupt as error:
         return Interrupted(how_ended(error))
     except NhalfError as error:
-        if state.plain_s is None:
-            raise
         return error
     return None
 

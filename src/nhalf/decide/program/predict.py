@@ -33,6 +33,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
@@ -165,7 +166,7 @@ def predict_program(
     if traced_on is not None or not target.simgrid:
         left_out_s = max(0.0, alone_s - origin_s)
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
-    method = SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE
+    method = SIMGRID if target.simgrid else TIMELINE if has_whole_timeline(program) else COUNTS
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
     earliest_s, latest_s = (
         time_s + _later_s(program, costs, target.computing, ratio, _end_s(spent))
@@ -311,7 +312,7 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
 
 
 def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
-    if program.timeline.is_empty():
+    if not has_whole_timeline(program):
         return counted(program, costs, computing_ratio), 0
     replay = Replay(undisturbed(program), costs, computing_ratio)
     return replay.run(), replay.forced

@@ -30,7 +30,8 @@ def verdict(state: Search) -> str:
     names = " and ".join(candidate.name for candidate in state.proven)
     if state.total is None:
         return f"Faster: {names}; there was no time to measure by how much together."
-    return f"{factor_text(state.total)}, {pairs_text(state.total)}: {names}."
+    pairs = count(state.total.pairs, "pair of launches", "pairs of launches")
+    return f"{factor_text(state.total)}, {pairs}: {names}."
 
 
 def _unclear(state: Search) -> Iterator[str]:
@@ -60,11 +61,6 @@ def factor_text(gain: Gain) -> str:
 def factor_number(factor: float) -> str:
     """'1.34', and '1.005' of a factor near 1."""
     return f"{factor:.3f}" if abs(factor - 1) < NEAR else f"{factor:.2f}"
-
-
-def pairs_text(gain: Gain) -> str:
-    """'12 pairs of launches'."""
-    return "1 pair of launches" if gain.pairs == 1 else f"{gain.pairs} pairs of launches"
 
 
 def remarks(state: Search) -> list[str]:
