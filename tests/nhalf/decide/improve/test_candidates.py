@@ -39,8 +39,8 @@ def all_to(count: int, ranks: int = 2) -> Program:
     return program(ranks, [*barriers, *sent({(0, 1): 1}, 10_000, time_s=0.4)])
 
 
-def names(found: list[Candidate]) -> list[str]:
-    return [candidate.name for candidate in found]
+def names(tried: list[Candidate]) -> list[str]:
+    return [candidate.name for candidate in tried]
 
 
 @pytest.fixture(autouse=True)
@@ -56,15 +56,15 @@ def _no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_setting_is_taken_away_and_all_of_them() -> None:
     inherited = {"FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1", "HOME": "/", "I_MPI_PIN": "0"}
-    found = situation("mpich", "mpiexec -genv UCX_TLS tcp -n 2 ./p", **inherited)
-    assert settings_of(found) == ["FI_PROVIDER", "MPIR_CVAR_NOLOCAL", "UCX_TLS"]
-    by_name = {candidate.name: candidate for candidate in candidates(found)}
-    everything = applied([by_name["without any setting"].change], found.launch)
+    tried = situation("mpich", "mpiexec -genv UCX_TLS tcp -n 2 ./p", **inherited)
+    assert settings_of(tried) == ["FI_PROVIDER", "MPIR_CVAR_NOLOCAL", "UCX_TLS"]
+    by_name = {candidate.name: candidate for candidate in candidates(tried)}
+    everything = applied([by_name["without any setting"].change], tried.launch)
     assert everything.words == ["mpiexec", "-n", "2", "./p"]
     assert everything.environment == {"HOME": "/", "I_MPI_PIN": "0"}
-    one = applied([by_name["without UCX_TLS"].change], found.launch)
-    assert one.words == everything.words
-    assert one.environment == inherited
+    without_it = applied([by_name["without UCX_TLS"].change], tried.launch)
+    assert without_it.words == everything.words
+    assert without_it.environment == inherited
 
 
 def test_settings_of_other_libraries_and_those_that_are_needed_stay() -> None:
@@ -74,14 +74,14 @@ def test_settings_of_other_libraries_and_those_that_are_needed_stay() -> None:
         "MPIR_CVAR_NOLOCAL": "1",
         "FI_PROVIDER_PATH": "/opt",
     }
-    found = situation("openmpi", "mpirun --mca coll ^tuned -n 2 ./p", **environment)
-    assert settings_of(found) == ["OMPI_MCA_btl", "OMPI_MCA_coll"]
+    tried = situation("openmpi", "mpirun --mca coll ^tuned -n 2 ./p", **environment)
+    assert settings_of(tried) == ["OMPI_MCA_btl", "OMPI_MCA_coll"]
 
 
 def test_binding_is_tried_where_ranks_have_cores_and_are_not_bound() -> None:
     def bound(words: str, ranks: int, vendor: str = "mpich") -> list[str]:
-        found = candidates(situation(vendor, words, all_to(1, ranks)))
-        return [name for name in names(found) if "bound" in name or "pinned" in name]
+        tried = candidates(situation(vendor, words, all_to(1, ranks)))
+        return [name for name in names(tried) if "bound" in name or "pinned" in name]
 
     assert bound("mpiexec -n 2 ./p", 2) == ["bound to cores"]
     assert bound("mpiexec -n 2 ./p", 5) == []
@@ -89,18 +89,18 @@ def test_binding_is_tried_where_ranks_have_cores_and_are_not_bound() -> None:
     assert bound("mpiexec --bind-to none -n 2 ./p", 2) == ["bound to cores"]
     assert bound("mpirun --bind-to none -n 2 ./p", 2, "openmpi") == ["bound to cores"]
     assert bound("mpiexec -n 2 ./p", 2, "intel") == ["pinned to cores", "not pinned"]
-    found = situation("openmpi", "mpirun --bind-to none -n 2 ./p", all_to(1))
-    (change,) = [c.change for c in candidates(found) if c.name == "bound to cores"]
-    words = applied([change], found.launch).words
+    tried = situation("openmpi", "mpirun --bind-to none -n 2 ./p", all_to(1))
+    (change,) = [c.change for c in candidates(tried) if c.name == "bound to cores"]
+    words = applied([change], tried.launch).words
     assert words == ["mpirun", "--bind-to", "core", "--map-by", "core", "-n", "2", "./p"]
 
 
 def test_srun_has_options_of_its_own() -> None:
     launch = parse_launch(["srun", "--mpi=pmi2", "--cpu-bind=none", "-n", "2", "./p"], {})
-    found = Situation(
+    tried = Situation(
         launch, library("mpich"), [library("mpich"), library("intel")], all_to(1), cores=4
     )
-    by_name = {candidate.name: candidate for candidate in candidates(found)}
+    by_name = {candidate.name: candidate for candidate in candidates(tried)}
     assert [name for name in by_name if "bound" in name or name.startswith("with ")] == [
         "bound to cores"
     ]
@@ -154,8 +154,8 @@ def test_a_thread_makes_progress_where_something_can_overlap(
     vendor: str, words: str, name: str
 ) -> None:
     def threads(traced: Program, **environment: str) -> list[Candidate]:
-        found = candidates(situation(vendor, f"{words} -n 2 ./p", traced, **environment))
-        return [candidate for candidate in found if candidate.name == "progress while computing"]
+        tried = candidates(situation(vendor, f"{words} -n 2 ./p", traced, **environment))
+        return [candidate for candidate in tried if candidate.name == "progress while computing"]
 
     variables = [dict(thread.change.variables) for thread in threads(overlapping(4.0))]
     assert variables == ([{name: "1"}] if name else [])
@@ -168,8 +168,8 @@ def test_a_thread_makes_progress_where_something_can_overlap(
 
 
 def by_algorithms(traced: Program, ranks: int, vendor: str = "mpich") -> list[Candidate]:
-    found = candidates(situation(vendor, f"mpiexec -n {ranks} ./p", traced))
-    return [candidate for candidate in found if candidate.change.rules]
+    tried = candidates(situation(vendor, f"mpiexec -n {ranks} ./p", traced))
+    return [candidate for candidate in tried if candidate.change.rules]
 
 
 def test_algorithms_are_those_that_suit_the_ranks() -> None:
@@ -191,16 +191,16 @@ def reducing(ranks: int, *sizes: tuple[int, float]) -> Program:
 
 
 def test_two_sizes_have_two_rules_which_go_together(tmp_path: Path) -> None:
-    found = by_algorithms(reducing(2, (8, 0.2), (1 << 20, 0.4), (64, 0.001)), 2)
-    assert names(found) == [
+    tried = by_algorithms(reducing(2, (8, 0.2), (1 << 20, 0.4), (64, 0.001)), 2)
+    assert names(tried) == [
         *("allreduce of 1 MiB by ring", "allreduce of 1 MiB by tree"),
         "allreduce by nowhere",
         *("allreduce of 8 B by ring", "allreduce of 8 B by tree"),
     ]
-    large, small = found[0], found[4]
+    large, small = tried[0], tried[4]
     assert (large.upper_share, small.upper_share) == (pytest.approx(0.601), pytest.approx(0.4))
     assert not large.excludes(small)
-    assert large.excludes(found[1])
+    assert large.excludes(tried[1])
     launch = parse_launch(["mpiexec", "./p"], {"FORCE_allreduce": "tree", "HOME": "/"})
     without = Candidate("without", "", "", Change({"FORCE_allreduce": None}))
     assert not large.excludes(without), "what is not set any more leaves sizes to be chosen"
@@ -233,8 +233,8 @@ def test_limits_are_beside_the_sizes_that_take_most() -> None:
 
 
 def test_a_limit_concerns_the_sizes_between_it_and_the_present_one() -> None:
-    found = candidates(situation("mpich", "mpiexec -n 2 ./p", all_to(1)))
-    (limit,) = [candidate for candidate in found if candidate.name == "LIMIT=16384"]
+    tried = candidates(situation("mpich", "mpiexec -n 2 ./p", all_to(1)))
+    (limit,) = [candidate for candidate in tried if candidate.name == "LIMIT=16384"]
     # Rank 0 sends for 0.4 s of 1 s, as rank 1 receives; each is 0.8 s in MPI.
     assert limit.upper_share == pytest.approx(0.8)
     unused = situation("mpich", "mpiexec -n 2 ./p", program(2, sent({(0, 1): 1}, 500)))
@@ -243,8 +243,8 @@ def test_a_limit_concerns_the_sizes_between_it_and_the_present_one() -> None:
 
 
 def test_candidates_are_ordered_by_what_they_may_save() -> None:
-    found = situation("mpich", "mpiexec -n 2 ./p", all_to(1), FI_PROVIDER="tcp")
-    ordered = in_order(candidates(found))
+    tried = situation("mpich", "mpiexec -n 2 ./p", all_to(1), FI_PROVIDER="tcp")
+    ordered = in_order(candidates(tried))
     shares = [candidate.expected_share for candidate in ordered]
     assert shares == sorted(shares, reverse=True)
     assert ordered[0].name == "without FI_PROVIDER"
@@ -252,23 +252,23 @@ def test_candidates_are_ordered_by_what_they_may_save() -> None:
 
 def test_every_candidate_says_what_it_changes_and_how_to_undo_it() -> None:
     for vendor in ("mpich", "intel", "openmpi"):
-        found = situation(vendor, "mpiexec -n 2 ./p", all_to(1), FI_PROVIDER="tcp")
-        for candidate in candidates(found):
+        tried = situation(vendor, "mpiexec -n 2 ./p", all_to(1), FI_PROVIDER="tcp")
+        for candidate in candidates(tried):
             assert candidate.text
             assert candidate.undo
             assert 0 <= candidate.expected_share <= candidate.upper_share <= 1
             if candidate.is_worth_a_launch and candidate.change.subjects:
-                changed = applied([candidate.change], found.launch)
+                changed = applied([candidate.change], tried.launch)
                 assert (changed.words, changed.environment) != (
-                    found.launch.words,
-                    found.launch.environment,
+                    tried.launch.words,
+                    tried.launch.environment,
                 )
 
 
 def test_a_launch_of_which_nothing_is_known_still_has_its_settings() -> None:
     launch = parse_launch(["./run.sh"], {"I_MPI_FABRICS": "ofi", "UCX_TLS": "tcp"})
-    found = names(candidates(Situation(launch, None)))
-    assert found == ["without I_MPI_FABRICS", "without UCX_TLS", "without any setting"]
+    tried = names(candidates(Situation(launch, None)))
+    assert tried == ["without I_MPI_FABRICS", "without UCX_TLS", "without any setting"]
     assert names(candidates(Situation(parse_launch(["./run.sh"], {}), None))) == []
 
 
@@ -281,14 +281,14 @@ def test_a_program_of_the_standard_abi_runs_on_another_library(tmp_path: Path) -
     file.write_bytes(_Abi.content)
     installed = [library(vendor) for vendor in ("mpich", "intel", "openmpi")]
     launch = parse_launch(["mpiexec", "-n", "2", str(file)], {}, "hydra")
-    found = candidates(Situation(launch, installed[0], installed))
-    (with_intel,) = [c for c in found if c.name.startswith("with ")]
+    tried = candidates(Situation(launch, installed[0], installed))
+    (with_intel,) = [c for c in tried if c.name.startswith("with ")]
     changed = applied([with_intel.change], launch)
     assert changed.words == ["/nowhere/intel/mpiexec", "-n", "2", str(file)]
     assert changed.environment == {"LD_LIBRARY_PATH": "/nowhere/intel/lib"}
     trial = parse_launch(["nhalf", "try", "--mpi", "mpich", "--", str(file)], {})
-    found = candidates(Situation(trial, installed[0], installed))
-    (with_intel,) = [c for c in found if c.name.startswith("with ")]
+    tried = candidates(Situation(trial, installed[0], installed))
+    (with_intel,) = [c for c in tried if c.name.startswith("with ")]
     assert applied([with_intel.change], trial).words == [
         *("nhalf", "try", "--mpi", "intel-5.0.2", "--", str(file)),
     ]

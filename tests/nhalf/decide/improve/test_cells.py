@@ -44,8 +44,8 @@ def test_nothing_has_no_cell() -> None:
 
 
 def test_operations_are_those_that_block_and_tuners_decide_on() -> None:
-    found = cells(("MPI_Iallreduce", 8), ("MPI_Bcast_init", 8), ("MPI_Reduce_scatter_block", 8))
-    assert found == [("reduce-scatter", 4, 8, 8)]
+    counted = cells(("MPI_Iallreduce", 8), ("MPI_Bcast_init", 8), ("MPI_Reduce_scatter_block", 8))
+    assert counted == [("reduce-scatter", 4, 8, 8)]
     # The counts of MPI_Reduce_scatter are another operation for all libraries.
     assert cells(("MPI_Reduce_scatter", 8)) == [("reduce_scatter", 4, 8, 8)]
 

@@ -84,7 +84,7 @@ def test_the_answers_are_those_without_others(taken: dict[str, Taken]) -> None:
         shares_in_mpi(plain)["time_share"].to_list()
     )
     on = Messages(machine())
-    expected_on, there = (predict_program(one, Target(on), on) for one in (plain, made))
+    expected_on, there = (predict_program(traced, Target(on), on) for traced in (plain, made))
     assert there.time_s == pytest.approx(expected_on.time_s)
     assert (there.low_s, there.high_s) == pytest.approx((expected_on.low_s, expected_on.high_s))
     assert (there.error, there.undisturbed_s) == pytest.approx((expected_on.error, plain.elapsed_s))

@@ -7,13 +7,16 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.predict import COUNTS, TIMELINE, Target, predict_program
 from nhalf.decide.program.tolerance import tolerances
 from nhalf.decide.program.tolerance_curves import curves, network_curves
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.whole_timeline import has_whole_timeline, is_counted
+from nhalf.machines.message import Messages
 from nhalf.measure.traced.collect import LOST
 from nhalf.measure.traced.layout import DISK_FULL, SIZES_ROUNDED, TIMELINE_CUT
 from nhalf.present.program.verdict import program_verdict
+from tests.nhalf.decide.program.known_programs import machine
 from tests.nhalf.traced_programs import call, program, timed
 
 
@@ -46,6 +49,9 @@ def test_of_a_part_only_the_counts_speak(note: str) -> None:
     assert trees[1].communication_share == trees[0].communication_share
     assert tolerances(whole) and not tolerances(part)
     assert network_curves(whole) and not network_curves(part)
+    on = Messages(machine())
+    methods = [predict_program(made, Target(on), on).method for made in (whole, part)]
+    assert methods == [TIMELINE, COUNTS]
     with pytest.raises(InputError, match="no whole timeline"):
         curves([part])
 

@@ -68,7 +68,7 @@ def _segment(word: str) -> Path:
     return FOLDER / f"mpich_shm_{word}_0"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=lambda one: one.name)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=lambda number: number.name)
 def test_a_killed_program_leaves_nothing(
     number: signal.Signals, word: str, neighbour: subprocess.Popen[bytes]
 ) -> None:

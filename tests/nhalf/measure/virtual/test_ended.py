@@ -74,13 +74,13 @@ class Begun:
         return next(number for number, name in names.items() if not name.startswith("python"))
 
     def end(self) -> tuple[int, str]:
-        """The exit code and what was said but for compiling; nothing is left then."""
-        _, said = self.nhalf.communicate(timeout=patience_s(LIMIT_S))
+        """The exit code and what was printed but for compiling; nothing is left then."""
+        _, printed = self.nhalf.communicate(timeout=patience_s(LIMIT_S))
         deadline_s = time.monotonic() + patience_s(LIMIT_S)
         while self.left and time.monotonic() < deadline_s:
             time.sleep(0.02)
         assert self.left == []
-        lines = said.splitlines(keepends=True)
+        lines = printed.splitlines(keepends=True)
         return self.nhalf.returncode, "".join(line for line in lines if "compil" not in line)
 
     @property
@@ -130,11 +130,11 @@ def test_nothing_is_left_of_a_program_whose_nhalf_is_ended(
     assert len(program.ranks) == 3
     assert len(program.segments) >= 3 or vendor != "mpich"
     program.nhalf.send_signal(number)
-    code, said = program.end()
+    code, printed = program.end()
     if number == signal.SIGKILL:
-        assert (code, said) == (-signal.SIGKILL, "")
+        assert (code, printed) == (-signal.SIGKILL, "")
     else:
-        assert (code, said) == (130, "nhalf: asked to end by SIGHUP\n")
+        assert (code, printed) == (130, "nhalf: asked to end by SIGHUP\n")
 
 
 @vendors
@@ -142,9 +142,9 @@ def test_a_launcher_that_is_killed_is_named(vendor: str, starts: Starts) -> None
     program = starts(vendor)
     launcher = program.launcher
     os.kill(launcher, signal.SIGKILL)
-    code, said = program.end()
+    code, printed = program.end()
     assert code == 1
-    assert said == (
+    assert printed == (
         f"nhalf: error: the launcher (process {launcher}) was ended by signal 9 (SIGKILL)\n"
     )
 
@@ -158,9 +158,9 @@ def test_a_reader_that_has_seen_enough_is_no_error(vendor: str, programs: Path) 
         assert nhalf.stderr is not None
         assert nhalf.stdout.readline() == b"line 0\n"
         nhalf.stdout.close()
-        said = nhalf.stderr.read().decode()
+        printed = nhalf.stderr.read().decode()
     assert nhalf.returncode == 0
-    assert "nhalf: error" not in said
+    assert "nhalf: error" not in printed
 
 
 @pytest.mark.full

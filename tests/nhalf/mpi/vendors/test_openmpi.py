@@ -207,8 +207,8 @@ def test_a_file_without_rules_for_han_puts_it_aside(tmp_path: Path) -> None:
     tuner.write_with(path, Rule("bcast", 8, 8, 8, 8, "pipeline"), worse)
     assert choice(tuner.read(worse), "bcast", 8, 8) == "pipeline"
     assert choice(tuner.read(worse), "bcast", 8, 9) == "binomial"
-    for one in (path, worse):
-        variables = tuner.activate(one)
+    for file in (path, worse):
+        variables = tuner.activate(file)
         assert variables["OMPI_MCA_coll_han_priority"] == "0"
         assert "OMPI_MCA_coll_han_use_dynamic_file_rules" not in variables
 

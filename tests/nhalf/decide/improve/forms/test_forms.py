@@ -56,9 +56,9 @@ def test_scripts_hold_everything() -> None:
     ],
 )
 def test_modules_hold_variables(form: str, words: str, change: Change, problem: str) -> None:
-    said = forms()[form].problem(winner(words, change))
-    assert problem in said
-    assert bool(said) == bool(problem)
+    answer = forms()[form].problem(winner(words, change))
+    assert problem in answer
+    assert bool(answer) == bool(problem)
 
 
 def test_tuning_files_hold_rules_alone() -> None:

@@ -154,9 +154,9 @@ def loaded(setup: str, load: str) -> dict[str, str]:
 @pytest.mark.parametrize("form", ["lmod", "tcl"])
 def test_lmod_loads_it(form: str, tmp_path: Path) -> None:
     written(form, variables(), tmp_path)
-    found = loaded(f". {LMOD}; module use {tmp_path}", "module load mod")
+    environment = loaded(f". {LMOD}; module use {tmp_path}", "module load mod")
     # Lmod has no variable that is empty.
-    assert {"EMPTY": "", **found} == AFTER
+    assert {"EMPTY": "", **environment} == AFTER
 
 
 @pytest.mark.full
