@@ -167,6 +167,55 @@ def test_a_thread_makes_progress_where_something_can_overlap(
         assert threads(overlapping(4.0), **{name: "1"}) == []
 
 
+def on_hosts(hosts: str, partner_of: Mapping[int, int]) -> Program:
+    """Ranks on hosts of one letter each, which send to their partners all the time."""
+    traced = program(
+        len(hosts), sent({(r, p): 1 for r, p in partner_of.items()}, 10_000, time_s=0.4)
+    )
+    for record, host in zip(traced.trace.ranks, hosts, strict=True):
+        record.host = host
+    return traced
+
+
+HALVES = {0: 2, 1: 3, 2: 0, 3: 1}
+ENDS = {0: 3, 1: 2, 2: 1, 3: 0}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "partners", "placements"),
+    [
+        ("aaaa", HALVES, {}),
+        ("aabb", HALVES, {"cyclic distribution": "-ppn 1"}),
+        ("abab", HALVES, {"block distribution": "-ppn 2"}),
+        ("aabb", ENDS, {"placed by traffic": "-rankmap", "cyclic distribution": "-ppn 1"}),
+        ("aaab", HALVES, {"cyclic distribution": "-ppn 1", "block distribution": "-ppn 2"}),
+        ("abc", {0: 1}, {}),
+        ("aab", {0: 2, 1: 1}, {"placed by traffic": "-rankmap"}),
+        ("", {}, {}),
+    ],
+)
+def test_ranks_are_placed_where_it_may_save_traffic_between_hosts(
+    hosts: str, partners: Mapping[int, int], placements: Mapping[str, str]
+) -> None:
+    tried = candidates(situation("mpich", "mpiexec -n 4 ./p", on_hosts(hosts, partners)))
+    found = {
+        candidate.name: " ".join(candidate.change.options)
+        for candidate in in_order(tried)
+        if "distribution" in candidate.name or "placed" in candidate.name
+    }
+    assert list(found) == list(placements)
+    assert all(found[name].startswith(words) for name, words in placements.items()), found
+
+
+def test_placements_are_ordered_by_the_bytes_that_stay_within_hosts() -> None:
+    tried = candidates(situation("mpich", "mpiexec -n 4 ./p", on_hosts("aabb", ENDS)))
+    by_name = {candidate.name: candidate for candidate in tried}
+    placed, cyclic = by_name["placed by traffic"], by_name["cyclic distribution"]
+    assert placed.expected_share == pytest.approx(0.6 * placed.upper_share)
+    assert cyclic.expected_share == pytest.approx(0.05 * cyclic.upper_share)
+    assert placed.excludes(cyclic)
+
+
 def by_algorithms(traced: Program, ranks: int, vendor: str = "mpich") -> list[Candidate]:
     tried = candidates(situation(vendor, f"mpiexec -n {ranks} ./p", traced))
     return [candidate for candidate in tried if candidate.change.rules]
