@@ -130,12 +130,13 @@ def test_a_base_that_is_known_to_end_has_until_the_end_of_time() -> None:
 
 
 def test_a_base_has_to_run_and_others_need_not() -> None:
-    turns = clocked({"a": 4.0, "b": 30.0}, 100.0, Limits(factor=3, first_launches=1))
+    times_s = {"a": 4.0, "b": 30.0, "c": 200.0}
+    turns = clocked(times_s, 100.0, Limits(factor=3, first_launches=1))
     assert turns.first("a") == 4.0
     assert turns.pair("a", "b", base_first=False) is None
     assert turns.fails == {"b": "no end"}
     with pytest.raises(LaunchFailed):
-        turns.take("b", "b")
+        turns.take("c", "c")
 
 
 def test_pairs_keep_their_order_and_are_logarithms_of_ratios() -> None:
