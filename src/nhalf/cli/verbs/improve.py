@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.candidate import Candidate, Setting
     from nhalf.decide.improve.left_behind import LeftBehind
-    from nhalf.decide.improve.search import Search
     from nhalf.decide.improve.situation import Situation
-    from nhalf.decide.improve.turns import Launched, Turns
+    from nhalf.decide.improve.trials import Search
+    from nhalf.decide.turns import Turns
 
 TRACE_SHARE = 0.25
 """The share of the budget that tracing may take."""
@@ -77,6 +77,7 @@ def command(request: Request) -> int:
     from nhalf.base.units import parse_duration
     from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.same_output import SameOutput
+    from nhalf.decide.improve.search import first
     from nhalf.decide.improve.tracing import traced
     from nhalf.decide.improve.working_folder import parent_folder
 
@@ -96,7 +97,7 @@ def command(request: Request) -> int:
         situation = _launch(request)
         bench = Bench(situation.launch, same_output, Path(name, "launches"))
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
-        turns.first()
+        first(turns)
         situation, remark = traced(situation, Path(name), budget_s * TRACE_SHARE)
         if remark:
             say(remark)
@@ -147,20 +148,20 @@ def _launch(request: Request) -> Situation:
     return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
-def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns:
+def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    import time
-
     from nhalf.decide.improve.candidate import title
-    from nhalf.decide.improve.turns import Turns
+    from nhalf.decide.improve.search import turns_of
 
-    def report(setting: Setting, launched: Launched) -> None:
-        say(f"{title(setting)}: {launched.problem or f'{launched.time_s:.4g} s'}")
+    def report(setting: Setting, time_s: float, problem: str) -> None:
+        say(f"{title(setting)}: {problem or f'{time_s:.4g} s'}")
 
-    return Turns(bench, budget_s, time.monotonic, report=report)
+    turns = turns_of(bench, budget_s)
+    turns.report = report
+    return turns
 
 
-def _searching(situation: Situation, turns: Turns) -> tuple[Search, list[Candidate]]:
+def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
     from nhalf.decide.improve.candidate import in_order
     from nhalf.decide.improve.candidates import candidates

@@ -11,7 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.improve.candidate import PLAIN, Setting
 from nhalf.decide.improve.change import applied
 from nhalf.decide.improve.same_output import SameOutput
-from nhalf.decide.improve.turns import Launched
+from nhalf.decide.turns import LaunchFailed
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -29,8 +29,8 @@ class Bench:
     plain: TimedLaunch | None = None
     launches: int = 0
 
-    def __call__(self, setting: Setting, limit_s: float) -> Launched:
-        """Launch a setting once.
+    def __call__(self, setting: Setting, limit_s: float) -> float:
+        """The time of one launch of a setting, seconds; raises LaunchFailed without one.
 
         Raises InputError if two plain launches differ in what must be the same.
         """
@@ -42,17 +42,19 @@ class Bench:
         shutil.rmtree(tuning.parent, ignore_errors=True)
         if self.plain is None and setting == PLAIN:
             self.plain = launched
-            return Launched(launched.time_s, launched.problem)
         problem = launched.problem or self._difference(launched)
         if problem and setting == PLAIN and not launched.problem:
             raise InputError(
                 "two launches of the plain program differ in their output",
                 "name a command that compares what matters: --same-output COMMAND",
             )
-        shutil.rmtree(launched.folder, ignore_errors=True)
-        return Launched(launched.time_s, problem)
+        if launched is not self.plain:
+            shutil.rmtree(launched.folder, ignore_errors=True)
+        if problem:
+            raise LaunchFailed(problem)
+        return launched.time_s
 
     def _difference(self, launched: TimedLaunch) -> str:
-        if self.plain is None:
+        if self.plain in (None, launched):
             return ""
         return self.same_output.difference(self.plain.stdout, launched.stdout)

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.errors import NhalfError
+from nhalf.decide.turns import LaunchFailed, Limits
 from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import LaunchFailed
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_settings import LaunchCommand, with_options
@@ -32,37 +31,31 @@ class Launching:
     """Launches mixtures of two commands.
 
     `seconds` is a pattern whose first group is the time in the output; None for the clock.
-    Launches end after `timeout_s`, those after the first two sooner.
     """
 
     commands: CommandPair
     seconds: re.Pattern[str] | None
-    timeout_s: float
-    longest_s: float = field(default=0.0, init=False)
     finished: int = field(default=0, init=False)
 
-    def __call__(self, mixture: Mixture) -> float:
+    def __call__(self, mixture: Mixture, limit_s: float) -> float:
         """The time of one launch, seconds; raises LaunchFailed without one."""
-        began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder:
             try:
                 started = self.commands.mixed(mixture)
                 launch = with_new_noise(in_folder(started), self.finished + 1)
-                timed = run_timed(launch, Path(folder, "launch"), self._limit_s)
+                timed = run_timed(launch, Path(folder, "launch"), limit_s)
             except NhalfError as error:
                 raise LaunchFailed(str(error)) from error
             if timed.problem:
                 raise LaunchFailed(timed.problem)
             time_s = timed.time_s if self.seconds is None else _printed_s(timed, self.seconds)
-        self.longest_s = max(self.longest_s, time.monotonic() - began_s)
         self.finished += 1
         return time_s
 
-    @property
-    def _limit_s(self) -> float:
-        if self.finished < 2:
-            return self.timeout_s
-        return min(self.timeout_s, max(LEAST_S, FACTOR_MOST * self.longest_s))
+
+def limits(timeout_s: float) -> Limits:
+    """When launches are ended: the first two, which are those of A and B, after a timeout."""
+    return Limits(FACTOR_MOST, least_s=LEAST_S, most_s=timeout_s, first_launches=2)
 
 
 def runs_virtually(commands: CommandPair) -> bool:

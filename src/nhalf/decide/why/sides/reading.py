@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.decide.why.sides.commands import pair, started
-from nhalf.decide.why.sides.launching import Launching, runs_virtually, takes_the_same
+from nhalf.decide.why.sides.launching import Launching, limits, runs_virtually, takes_the_same
 from nhalf.decide.why.switch import Switch
 from nhalf.decide.why.ways import Ways
 from nhalf.measure.traced.tables import Trace, is_trace, open_trace
@@ -36,9 +36,11 @@ def command_ways(
     commands = pair(started(a, installed), started(b, installed))
     seconds = _pattern(timing.seconds)
     timed = PRINTED if seconds else VIRTUAL if runs_virtually(commands) else WALL
-    launching = Launching(commands, seconds, timing.timeout_s)
+    launching = Launching(commands, seconds)
     is_exact = seconds is None and takes_the_same(commands)
-    return Ways(commands.switches, launching, timed, are_exact=is_exact)
+    return Ways(
+        commands.switches, launching, timed, are_exact=is_exact, limits=limits(timing.timeout_s)
+    )
 
 
 def script_of(place: Path) -> LaunchScript:
