@@ -124,9 +124,29 @@ def test_of_a_launcher_of_all_the_trace_names_the_library(
     installed = [library("mpich"), library("openmpi")]
     for words, expected in (("srun -n 2 ./p", named), ("nhalf try -- ./p", None)):
         launch = parse_launch(words.split(), {})
-        seen = with_trace(Situation(launch, None, installed), stored(traced, tmp_path / words[:4]))
+        opened = Program.open(stored(traced, tmp_path / words[:4]))
+        seen = with_trace(Situation(launch, None, installed), opened, None)
         assert (seen.library.name if seen.library else None) == expected
         assert seen.ranks == 2
+
+
+def test_all_that_is_saved_may_be_saved_of_the_time_that_counts() -> None:
+    launch = parse_launch(["mpiexec", "-n", "2", "./p"], {"UCX_TLS": "tcp"}, "hydra")
+    begun = Situation(launch, library("mpich"), [library("mpich")])
+    traced = program(2, sent({(0, 1): 1, (1, 0): 1}, 10_000, time_s=0.1))
+    upper = {}
+    for printed_s in (None, 0.5, 0.05, 0.0, 7.0):
+        tried = candidates(with_trace(begun, traced, printed_s))
+        (without,) = [c for c in tried if c.name == "without UCX_TLS"]
+        upper[printed_s] = without.upper_share
+    # The launch takes 1 s, of which each rank is 0.2 s in MPI.
+    assert upper == pytest.approx({None: 0.2, 0.5: 0.4, 0.05: 1.0, 0.0: 0.2, 7.0: 0.2})
+
+
+def test_of_a_program_without_times_nothing_is_bounded() -> None:
+    schedule = program(2, sent({(0, 1): 1}, 10_000), detail="schedule")
+    tried = candidates(situation("mpich", "mpiexec -n 2 ./p", schedule, UCX_TLS="tcp"))
+    assert {candidate.upper_share for candidate in tried} == {1.0}
 
 
 def overlapping(computes_s: float) -> Program:
