@@ -92,6 +92,7 @@ def command(request: Request) -> int:
 
     from nhalf.base.units import parse_duration
     from nhalf.decide.improve.bench import Bench
+    from nhalf.decide.improve.own_files import own_file_remarks
     from nhalf.decide.improve.same_output import SameOutput
     from nhalf.decide.improve.search import first
     from nhalf.decide.improve.tracing import traced_or_given
@@ -119,11 +120,12 @@ def command(request: Request) -> int:
         printed_s = plain_s if printed else None
         limit_s = budget_s * TRACE_SHARE
         situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
-        if remark:
-            say(remark)
+        notes = [*([remark] if remark else []), *own_file_remarks(situation)]
+        for note in notes:
+            say(note)
         state, bounded = _searching(situation, turns)
         error = _run(state)
-    _report(request, situation, state, bounded, [remark] if remark else [])
+    _report(request, situation, state, bounded, notes)
     if error is not None:
         raise error
     return 0
