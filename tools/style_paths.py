@@ -35,7 +35,7 @@ _PATH = re.compile(
 )
 _GROUP = re.compile(r'^ENTRY_POINTS = "([\w.]+)"$', re.MULTILINE)
 _MODULE = re.compile(r"\bnhalf(?:\.[a-z]\w*)+(?:\.\w+)?\b")
-PLACEHOLDERS = re.compile(r"NAME|nhalf_check\.py|build/|(?:^|/)x\.py")
+PLACEHOLDERS = re.compile(r"NAME|nhalf_check\.py|build/|(?:^|/)(?:x|solver|dataset)\.py")
 """Names that stand for any, and files that a reader makes."""
 NOT_MODULES = {"nhalf.schema", "nhalf.fish", "nhalf.journal_bytes", "nhalf.table", "nhalf.xml"}
 """Keys of files and names of files."""

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -16,8 +17,10 @@
 
 #include "preloaded/chain.hpp"
 #include "preloaded/lasting.hpp"
+#include "trace/budget.hpp"
 #include "trace/lock.hpp"
 #include "trace/metadata.hpp"
+#include "trace/python/interpreter.hpp"
 
 namespace nhalf::trace {
 
@@ -35,32 +38,84 @@ class Modules {
   static Modules& of_process() { return preloaded::lasting<Modules>(); }
 
   Place place_of(const void* address) {
+    const auto file = file_of(address);
+    if (file.map == nullptr) return {};
+    const auto name = preloaded::file_name(file.map->l_name);
+    const bool is_library =
+        name.starts_with("libmpi") || name.starts_with("libpmpi") || name.starts_with("libnhalf_");
+    return {is_library ? std::uint16_t{0} : number_of(file.map, {}), is_library, file.offset};
+  }
+
+  /// Returns the place of an address that a line of Python called. In a binding, or in code that
+  /// is in no file, the address says nothing: then all addresses of the line are one place.
+  Place place_of(const void* address, const PythonLine& line) {
+    const auto file = file_of(address);
+    const auto number = number_of(file.map, line);
+    return {number, false, file.map == nullptr || is_binding(*file.map) ? 0 : file.offset};
+  }
+
+  /// Returns the folder of the Python package that an address is in, with a slash at its end, if
+  /// that is a binding of MPI to Python; else nothing.
+  static std::string_view package_of_binding(const void* address) {
+    const auto file = file_of(address);
+    if (file.map == nullptr || !is_mpi4py(file.map->l_name)) return {};
+    const std::string_view path = file.map->l_name;
+    return path.substr(0, path.rfind('/') + 1);
+  }
+
+ private:
+  static constexpr std::size_t most = 4096;
+
+  struct File {
+    const link_map* map = nullptr;
+    std::uint64_t offset = 0;
+  };
+
+  /// A file, or a line of Python that called it.
+  struct Known {
+    std::uintptr_t begin = 0;
+    PythonLine line;
+
+    bool operator==(const Known&) const = default;
+  };
+
+  static File file_of(const void* address) {
     Dl_info file{};
     link_map* map = nullptr;
     if (dladdr1(address, &file, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
         map == nullptr)
       return {};
     const auto offset = reinterpret_cast<std::uintptr_t>(address) - map->l_addr;
-    if (offset >> 48U != 0) return {};
-    const auto name = preloaded::file_name(map->l_name);
-    const bool is_library =
-        name.starts_with("libmpi") || name.starts_with("libpmpi") || name.starts_with("libnhalf_");
-    return {is_library ? std::uint16_t{0} : number_of(*map), is_library, offset};
+    return offset >> 48U != 0 ? File{} : File{map, offset};
   }
 
- private:
-  static constexpr std::size_t most = 4096;
+  /// Whether a file only passes calls of Python on: mpi4py, or libffi, which is below ctypes.
+  static bool is_binding(const link_map& map) {
+    return is_mpi4py(map.l_name) || preloaded::file_name(map.l_name).starts_with("libffi.");
+  }
 
-  /// Returns the number of a file, which is written down when it is first seen.
-  std::uint16_t number_of(const link_map& map) {
+  static bool is_mpi4py(std::string_view path) {
+    const auto name = path.rfind('/');
+    return name != std::string_view::npos && path.substr(name + 1).starts_with("MPI.") &&
+           path.substr(0, name).ends_with("/mpi4py");
+  }
+
+  /// Returns the number of a file with a line of Python, which are written down when they are first
+  /// seen; 0 if there is no more room.
+  std::uint16_t number_of(const link_map* map, const PythonLine& line) {
+    const Known sought{map == nullptr ? 0 : map->l_addr, line};
     const std::lock_guard guard(lock_);
     for (std::size_t at = 0; at < known_.size(); ++at)
-      if (known_[at] == map.l_addr) return static_cast<std::uint16_t>(at + 1);
-    if (known_.size() == most) return 0;
-    known_.push_back(map.l_addr);
-    const auto number = std::to_string(known_.size());
-    Metadata::of_process().line("{\"module\":" + number + ",\"path\":" + json::quote(path_of(map)) +
-                                "}");
+      if (known_[at] == sought) return static_cast<std::uint16_t>(at + 1);
+    if (known_.size() == most || !take_memory(sizeof sought + 2 * line.file.size())) return 0;
+    known_.push_back(sought);
+    std::string text = "{\"module\":" + std::to_string(known_.size()) +
+                       ",\"path\":" + json::quote(map == nullptr ? "" : path_of(*map));
+    if (!line.file.empty())
+      text += ",\"python\":" + json::quote(line.file) +
+              ",\"function\":" + json::quote(line.function) +
+              ",\"line\":" + std::to_string(line.line);
+    Metadata::of_process().line(text + "}");
     return static_cast<std::uint16_t>(known_.size());
   }
 
@@ -73,8 +128,8 @@ class Modules {
   }
 
   Mutex lock_;
-  /// By number: where each file begins.
-  std::vector<std::uintptr_t> known_;
+  /// By number.
+  std::vector<Known> known_;
 };
 
 }  // namespace nhalf::trace

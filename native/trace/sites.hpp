@@ -3,12 +3,10 @@
 // Where in the program its calls of MPI are: each call site by its return address, with a number
 // and a place in the file of the thread. A call from Fortran comes through functions of the MPI
 // library; from such an address on, the frames of the stack are followed to the program's own. The
-// size of a frame depends on its address only, so the stack is unwound once for each of them.
+// size of a frame depends on its address only, so the stack is unwound once for each of them. A
+// call that Python may have made is at the line of Python, which the address alone does not tell.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,30 +15,14 @@
 #include "trace/frames.hpp"
 #include "trace/layout.hpp"
 #include "trace/modules.hpp"
+#include "trace/python/sites.hpp"
+#include "trace/site.hpp"
 
 namespace nhalf::trace {
 
-/// Where a call returns to, and the end of the stack frame in which that is recorded.
-struct Caller {
-  const void* address = nullptr;
-  const void* frame = nullptr;
-};
-
-/// A call site, with the cell that its last call was counted in.
-struct Site {
-  const void* address = nullptr;
-  Cell* cell = nullptr;
-  std::uint64_t size_bytes = 0;
-  std::uint16_t call = 0;
-  /// From 1 on; 0 if the place is not known.
-  std::uint16_t number = 0;
-  /// The frame of a function of the MPI library; of size 0 if the program itself calls here.
-  Frame frame;
-};
-
 class Sites {
  public:
-  explicit Sites(Layout& layout) : layout_(layout), sites_(64) {}
+  explicit Sites(Layout& layout) : layout_(layout), python_(layout), sites_(64) {}
 
   /// Returns the site of a call.
   [[gnu::always_inline]] Site& of(Caller caller) {
@@ -52,6 +34,8 @@ class Sites {
 
  private:
   static constexpr int frames_most = 8;
+  /// Stands for the frames of Python, in place of the size of one.
+  static constexpr std::uint32_t of_python = ~0U;
 
   static std::size_t hash(const void* address) {
     const auto mixed = reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15U;
@@ -76,6 +60,7 @@ class Sites {
       if (site->address == nullptr) site = added(caller);
       if (site == nullptr) break;
       if (site->frame.size_bytes == 0) return *site;
+      if (site->frame.size_bytes == of_python) return python_.of(caller.address);
       caller = {site->frame.returns_to(caller.frame), site->frame.end(caller.frame)};
     }
     return unknown_;
@@ -88,14 +73,10 @@ class Sites {
     const auto place = Modules::of_process().place_of(caller.address);
     if (place.is_library) site.frame = frame_of(caller.address, caller.frame);
     if (site.frame.size_bytes == 0) {
-      if (layout_.head.sites == sites_most) layout_.head.lost |= sites_joined;
-      if (layout_.head.sites < sites_most && place.module != 0) {
-        layout_.sites[layout_.head.sites] =
-            static_cast<std::uint64_t>(place.module) << 48U | place.offset;
-        // A reader after a kill sees complete sites only.
-        std::atomic_signal_fence(std::memory_order_release);
-        site.number = static_cast<std::uint16_t>(++layout_.head.sites);
-      }
+      if (Python::of_process().is_loaded())
+        site.frame.size_bytes = of_python;
+      else
+        site.number = added_number(layout_, place);
     }
     site.address = caller.address;
     ++used_;
@@ -112,6 +93,7 @@ class Sites {
   }
 
   Layout& layout_;
+  PythonSites python_;
   std::vector<Site> sites_;
   std::size_t used_ = 0;
   /// That of calls whose place is not known.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,22 +18,32 @@ HANDLES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
 """The kind of handles that its module is to use, by vendor."""
 
 
+def packages(folder: Path) -> Path:
+    """A folder with mpi4py from its wheel. Skips a test where it cannot be had."""
+    target = folder / "packages"
+    _pip("install", "--only-binary", ":all:", "-t", target, f"mpi4py=={VERSION}")
+    return target
+
+
 def installed(folder: Path) -> Path:
     """A folder with mpi4py from its wheel in packages/, and its tests from its source.
 
     Skips a test where neither can be had.
     """
-    pip = [sys.executable, "-m", "pip"]
-    named = f"mpi4py=={VERSION}"
-    for command in (
-        [*pip, "install", "--quiet", "--only-binary", ":all:", "-t", folder / "packages", named],
-        [*pip, "download", "--quiet", "--no-deps", "--no-binary", "mpi4py", "-d", folder, named],
-        ["tar", "-C", folder, "-xf", folder / f"mpi4py-{VERSION}.tar.gz"],
-    ):
-        outcome = run([str(word) for word in command], patience_s(TIMEOUT_S), {"MPICC": "cc"})
-        if not outcome.succeeded:
-            pytest.skip(f"mpi4py cannot be had here: {outcome.reason}")
+    packages(folder)
+    _pip("download", "--no-deps", "--no-binary", "mpi4py", "-d", folder, f"mpi4py=={VERSION}")
+    _run(["tar", "-C", folder, "-xf", folder / f"mpi4py-{VERSION}.tar.gz"])
     return folder
+
+
+def _pip(command: str, *words: str | Path) -> None:
+    _run([sys.executable, "-m", "pip", command, "--quiet", *words])
+
+
+def _run(command: Sequence[str | Path]) -> None:
+    outcome = run([str(word) for word in command], patience_s(TIMEOUT_S), {"MPICC": "cc"})
+    if not outcome.succeeded:
+        pytest.skip(f"mpi4py cannot be had here: {outcome.reason}")
 
 
 def suite(folder: Path) -> Path:

@@ -32,6 +32,7 @@ class Nhalf(PythonPackage):
     depends_on("py-numpy@2:", type="run")
     depends_on("py-polars@2:", type="run")
     depends_on("py-pycparser@3:", type="run")
+    depends_on("py-pyelftools@0.33:", type="run")
     depends_on("py-rich@14:", type="run")
     depends_on("py-scipy@1.14:", type="run")
     depends_on("py-threadpoolctl@3.5:", type="run")

@@ -63,7 +63,17 @@ def _places(program: Program) -> pl.DataFrame:
 
 
 def place_of(site: Row) -> str:
-    """`solver.c:142`; without a line `solve in ./program`, without a name `program+0x1234`."""
+    """`solver.c:142`; without a line `solve in ./program`, without a name `program+0x1234`.
+
+    Where Python called a compiled file, its line follows: `halo.c:88 (solver.py:142)`.
+    """
+    place = _place_in_file(site)
+    if not site["python_file"]:
+        return place
+    return f"{place} ({PurePosixPath(site['python_file']).name}:{site['python_line']})"
+
+
+def _place_in_file(site: Row) -> str:
     if site["file"] and site["line"]:
         return f"{PurePosixPath(site['file']).name}:{site['line']}"
     module = PurePosixPath(site["module"]).name

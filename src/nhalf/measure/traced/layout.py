@@ -163,6 +163,17 @@ class CommunicatorNote(msgspec.Struct):
     made_ticks: int | None = None
 
 
+class Module(msgspec.Struct, frozen=True):
+    """A file that calls MPI, by `path`, '' for code in no file; and if Python called it, from
+    where: the file, function and line of Python, else '' and 0.
+    """
+
+    path: str
+    python: str = ""
+    function: str = ""
+    line: int = 0
+
+
 class ProcessFile(msgspec.Struct):
     """A process's description of itself.
 
@@ -187,7 +198,7 @@ class ProcessFile(msgspec.Struct):
     others: str = ""
     virtual: TracedMachine | None = None
     processors: tuple[int, ...] = ()
-    modules: dict[int, str] = {}
+    modules: dict[int, Module] = {}
 
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""
@@ -225,7 +236,7 @@ def process_file(path: Path) -> ProcessFile | None:
             elif "lost" in note:
                 process.lost.append(str(note["lost"]))
             elif "module" in note:
-                process.modules[int(note["module"])] = str(note["path"])
+                process.modules[int(note["module"])] = msgspec.convert(note, Module)
             elif "others" in note:
                 process.others = str(note["others"])
     except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:

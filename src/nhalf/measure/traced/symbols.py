@@ -53,8 +53,10 @@ class Names:
             return [Name()] * len(offsets)
         # An address that a call returns to may be the first one of the next line.
         calls = [max(0, offset - 1) for offset in offsets]
-        functions = functions_at(Path(module), calls)
         lines = self._lines(module, calls)
+        if all(line.function for line in lines):
+            return lines
+        functions = functions_at(Path(module), calls)
         return [
             Name(line.function or function, line.file, line.line)
             for line, function in zip(lines, functions, strict=True)

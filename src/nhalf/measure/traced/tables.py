@@ -111,10 +111,13 @@ SITES: dict[str, pl.DataType] = {
     "function": pl.String(),
     "file": pl.String(),
     "line": pl.Int32(),
+    "python_file": pl.String(),
+    "python_line": pl.Int32(),
 }
 """One row is one place in the program that calls MPI: the file of the program or library, and the
 address there that the call returns to. `function` and `file` are '' and `line` is 0 where they are
-not known."""
+not known. Where Python called that file, `python_file` and `python_line` are from where; and where
+the file is nothing but Python's way to MPI, that is `file` and `line`, and `offset` is 0."""
 
 CALL_SITES: dict[str, pl.DataType] = {
     "rank": pl.Int32(),
@@ -155,7 +158,7 @@ MAY_LACK = ("timeline", "sites", "call_sites", "off_processor")
 """Tables that not every trace has."""
 NO_SITE = -1
 """Where a call was made from is not known."""
-ADDED: Mapping[str, object] = {"site": NO_SITE}
+ADDED: Mapping[str, object] = {"site": NO_SITE, "python_file": "", "python_line": 0}
 """Columns that older traces lack, with what stands for them."""
 
 

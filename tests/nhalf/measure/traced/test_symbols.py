@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 
@@ -81,7 +82,34 @@ def test_a_program_that_fails_leaves_functions(library: Path, tmp_path: Path, an
     assert names == [Name("second")]
 
 
-@pytest.mark.parametrize("content", [b"", b"no program", b"\x7fELF\x02\x01" + b"\xff" * 90])
+def test_names_of_the_program_need_no_symbol_table(tmp_path: Path) -> None:
+    program = tmp_path / "addr2line"
+    program.write_text("#!/bin/sh\necho second\necho source.c:4\n")
+    program.chmod(0o755)
+    (tmp_path / "file").write_bytes(b"no program")
+    names = Names(lambda _: str(program)).of([(str(tmp_path / "file"), 100)])
+    assert names == [Name("second", "source.c", 4)]
+
+
+def test_a_damaged_program_has_the_names_that_are_left(library: Path, tmp_path: Path) -> None:
+    whole = library.read_bytes()
+    address = address_of(library, "second")
+    chosen = random.Random(1)
+    found = set()
+    for _ in range(30):
+        content = bytearray(whole)
+        content[chosen.randrange(4, 64)] = chosen.randrange(256)
+        (tmp_path / "file").write_bytes(content)
+        found.update(functions_at(tmp_path / "file", [address]))
+    assert found == {"", "second"}
+
+
+OTHER_BYTE_ORDER = b"\x7fELF\x02\x02\x01" + bytes(90)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no program", b"\x7fELF\x02\x01" + b"\xff" * 90, OTHER_BYTE_ORDER]
+)
 def test_files_that_are_no_programs_have_no_names(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     assert functions_at(tmp_path / "file", [0, 100]) == ["", ""]
