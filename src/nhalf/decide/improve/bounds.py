@@ -33,7 +33,7 @@ MESSAGE_KINDS = ("sent", "received", "one-sided")
 
 def upper_share(program: Program | None, affected: Affected) -> float:
     """The largest share of the launch's time that a change can save; 1 if that is unknown."""
-    if program is None or affected.computing:
+    if program is None or not program.is_timed or affected.computing:
         return 1.0
     program = undisturbed_program(program)
     whole_s = program.trace.end_s - program.trace.start_s
