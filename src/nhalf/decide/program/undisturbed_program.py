@@ -57,15 +57,18 @@ def undisturbed_program(program: Program) -> Program:
     }
     timeline = pl.concat(rows)
     calls = _shorter(program.calls, program.timeline, timeline)
-    made = replace(
+    alone_program = replace(
         program,
         timeline=timeline,
         calls=calls,
         trace=with_fields(program.trace, ranks=list(_ranks(program, ends_s))),
         off_processor=pl.DataFrame(schema=OFF_PROCESSOR),
     )
-    saved_s = program.elapsed_s - made.elapsed_s
-    return replace(made, trace=with_fields(made.trace, end_s=made.trace.end_s - saved_s))
+    saved_s = program.elapsed_s - alone_program.elapsed_s
+    return replace(
+        alone_program,
+        trace=with_fields(alone_program.trace, end_s=alone_program.trace.end_s - saved_s),
+    )
 
 
 @fact
