@@ -24,7 +24,7 @@ from nhalf.base.numbers import percent, share_span
 from nhalf.base.units import format_time
 from nhalf.decide.program.slowdown import LATENCY
 from nhalf.decide.program.tolerance_curves import Launch
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.program.program import Program
 from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.mpi.discover import find

@@ -12,13 +12,15 @@ theirs. The share saved is at most
     min(min_r m(r), sum_r a(r) + sum_k d(k)) / T
 
 For a change that affects the start of the ranks as well, what the launch takes before and after
-the program is added to both.
+the program is added to both. All of this is without what other programs took of the ranks'
+processors, where a timeline says so.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
+from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.after_arrival import after_arrival
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.program import Program
@@ -33,6 +35,7 @@ def upper_share(program: Program | None, affected: Affected) -> float:
     """The largest share of the launch's time that a change can save; 1 if that is unknown."""
     if program is None or not program.is_timed or affected.computing:
         return 1.0
+    program = undisturbed_program(program)
     whole_s = program.trace.end_s - program.trace.start_s
     in_mpi = time_by_rank(program)["time_s"]
     if whole_s <= 0 or not is_counted(program) or in_mpi.is_empty():

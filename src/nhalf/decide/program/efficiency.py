@@ -19,7 +19,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from nhalf.base.rows import Row
-from nhalf.decide.program.undisturbed import ideal_s, undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed import ideal_s
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program

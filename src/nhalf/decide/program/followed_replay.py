@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A replay that keeps when each call ended, to say where in a program time was lost."""
+"""A replay that keeps when each call began and ended, to say where in a program time was lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class FollowedReplay(ExcessReplay):
 
     def __init__(self, script: Script, costs: Costs, excess: Excess, byte_s: float = 0.0) -> None:
         super().__init__(script, costs, excess, byte_s)
-        self._kept_s = {id(state): np.full(len(state.actor.form), np.nan) for state in self._states}
+        self._kept_s = {
+            id(state): np.full((2, len(state.actor.form)), np.nan) for state in self._states
+        }
         self._actions = [self._followed(action) for action in self._actions]
         spent = self.run()
         self.last = max(range(len(spent)), key=lambda place: spent[place].end_s)
@@ -36,13 +38,18 @@ class FollowedReplay(ExcessReplay):
     def ends_s(self, place: int) -> Floats:
         """When each call of an actor ended, and then the actor; NaN of a call that was skipped."""
         state = self._states[place]
-        return np.append(self._kept_s[id(state)], state.spent.end_s)
+        return np.append(self._kept_s[id(state)][1], state.spent.end_s)
+
+    def spans_s(self, place: int) -> tuple[Floats, Floats]:
+        """When each call of an actor began, and `ends_s`."""
+        return self._kept_s[id(self._states[place])][0], self.ends_s(place)
 
     def _followed(self, action: Action) -> Action:
         def act(state: ActorState, place: int) -> bool:
+            begin_s = state.now_s
             is_done = action(state, place)
             if is_done:
-                self._kept_s[id(state)][place] = state.now_s
+                self._kept_s[id(state)][:, place] = begin_s, state.now_s
             return is_done
 
         return act

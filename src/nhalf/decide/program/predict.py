@@ -31,7 +31,8 @@ from nhalf.decide.program.first_use import first_use_s
 from nhalf.decide.program.level_replay import Variant
 from nhalf.decide.program.replays import replays
 from nhalf.decide.program.traced_costs import TracedCosts
-from nhalf.decide.program.undisturbed import undisturbed, undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.whole_timeline import has_whole_timeline

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import taken_by_others
 from nhalf.facts.program.program import Program

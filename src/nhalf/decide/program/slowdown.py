@@ -21,6 +21,7 @@ from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_excess import undisturbed_excess
+from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.script import Script
@@ -107,7 +108,7 @@ def _seeds(added: float) -> range:
 
 
 def _slow_ranks(program: Program) -> tuple[int, ...]:
-    path = critical_path(program)
+    path = critical_path(undisturbed_program(program))
     if path is None or not path.computing_s:
         return ()
     hosts = program.hosts

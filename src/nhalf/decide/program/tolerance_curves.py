@@ -41,7 +41,7 @@ from nhalf.decide.program.slowdown import (
     most_of,
 )
 from nhalf.decide.program.tolerance import ACCURACY, LOSS, Tolerance, is_long, tolerance
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import disturbance_doubt_ratio, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.whole_timeline import has_whole_timeline
@@ -130,6 +130,7 @@ class Launch:
         self._usual = self.slowdown.followed(PARAMETERS[0], 0.0)
         error = self._usual.end_s / self.measured_s
         self._error_ratio = max(error, 1 / error) if error > 0 else math.inf
+        self._error_ratio *= disturbance_doubt_ratio(program)
 
     def lost_s(self, parameter: str, added: float) -> tuple[float, float, float]:
         """What is lost by an amount, and the ends of its interval, in seconds."""

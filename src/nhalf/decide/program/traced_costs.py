@@ -7,11 +7,10 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import polars as pl
 
 from nhalf.decide.program.costs import Costs
-from nhalf.facts.program.disturbance import queued
+from nhalf.facts.program.disturbance import queued_in_calls_s
 from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import numbered
@@ -79,20 +78,10 @@ def _transfer_times(program: Program) -> SizeTimes:
     begins = pl.max_horizontal("sent_s", "received_s")
     late = late.with_columns(
         way_s=way,
-        queued_s=_queued_s(program, late.select("source", "sent_s", "left_s"))
-        + _queued_s(program, late.select("target", begins, "arrived_s")),
+        queued_s=queued_in_calls_s(program, late.select("source", "sent_s", "left_s"))
+        + queued_in_calls_s(program, late.select("target", begins, "arrived_s")),
     )
     return _listed(late.group_by("size_bytes").agg(_typical("way_s")))
-
-
-def _queued_s(program: Program, calls: pl.DataFrame) -> pl.Series:
-    """How long others had the processor in a part of calls: the columns are rank, begin, end."""
-    ranks, *spans_s = (column.to_numpy() for column in calls)
-    queued_s = np.zeros(len(calls))
-    for rank, spans in queued(program, in_call=True).items():
-        own = ranks == rank
-        queued_s[own] = spans.parts_s(*(moments_s[own] for moments_s in spans_s))
-    return pl.Series(queued_s)
 
 
 def _typical(name: str) -> pl.Expr:
@@ -105,7 +94,9 @@ def _typical(name: str) -> pl.Expr:
 def _after_last_arrival(program: Program) -> Mapping[str, SizeTimes]:
     """The time of each collective operation from its last arrival on."""
     some = numbered(program).filter(pl.col("kind") == "collective")
-    some = some.with_columns(queued_s=_queued_s(program, some.select("rank", "start_s", "end_s")))
+    some = some.with_columns(
+        queued_s=queued_in_calls_s(program, some.select("rank", "start_s", "end_s"))
+    )
     operations = some.group_by("communicator", "call", "number").agg(
         pl.col("size_bytes").mean().cast(pl.Int64),
         time_s=(pl.col("end_s").max() - pl.col("start_s").max()).clip(0),

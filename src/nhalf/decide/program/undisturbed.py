@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program's script and its run time without what others took of its ranks' processors."""
+"""A program's script without what others took of its ranks' processors between calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import polars as pl
 from nhalf.decide.program.ideal_costs import IdealCosts
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.fact import fact
-from nhalf.facts.program.disturbance import taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script, script
@@ -46,17 +45,6 @@ def ideal_s(program: Program) -> float:
     """The run time without others, on a network on which nothing takes time; needs a timeline."""
     spent = Replay(undisturbed(program), IdealCosts()).run()
     return max((actor.end_s for actor in spent), default=0.0)
-
-
-@fact
-def undisturbed_elapsed_s(program: Program) -> float:
-    """The run time without what others took; without a timeline nobody knows, so as measured."""
-    measured_s = program.elapsed_s
-    if program.timeline.is_empty():
-        return measured_s
-    taken_s = taken_from_run_s(program)
-    # Another path may be the longest once others take nothing.
-    return max(measured_s - taken_s, ideal_s(program)) if taken_s else measured_s
 
 
 def _shortened(actor: Actor, spans: pl.DataFrame) -> Actor:

@@ -111,7 +111,8 @@ def taken_on_path_s(program: Program) -> dict[str, float]:
     """How much shorter the critical path would be if others had taken nothing on it: by call, ''
     for between calls.
 
-    A call on the path lasts as long as the shortest one of its name from when nobody is waited for.
+    A call on the path lasts as long as the shortest one of its name from when nobody is waited for,
+    without what others took of that.
     What it takes beyond that is the others' as far as a rank was queued that it depends on: its
     own, those of the other ends of messages that it ends with, in an operation any.
     """
@@ -181,12 +182,34 @@ def _operations(program: Program) -> set[str]:
 
 @fact
 def _shortest_s(program: Program) -> dict[str, float]:
-    """By call: the shortest time from when nobody is waited for to its end."""
-    whole_s = pl.col("end_s") - pl.col("start_s")
+    """By call: the shortest time from when nobody is waited for to its end, while no rank was
+    queued. If some always was, each call counts without what others took of its rank.
+    """
     begun = pl.col("call").map_elements(is_begun_before, pl.Boolean())
-    whole = program.timeline.filter(~begun).group_by("call").agg(whole_s.min())
-    after = waits(program).group_by("call").agg((pl.col("end_s") - pl.col("to_s")).min())
-    shortest_s = dict(whole.iter_rows())
-    for call, seconds in after.iter_rows():
-        shortest_s[call] = min(seconds, shortest_s.get(call, seconds))
-    return shortest_s
+    whole = program.timeline.filter(~begun).select("rank", "call", "start_s", "end_s")
+    after = waits(program).select("rank", "call", pl.col("to_s").alias("start_s"), "end_s")
+    calls = pl.concat([whole, after])
+    taken_s = queued_in_calls_s(program, calls.drop("call"))
+    calls = calls.with_columns(is_quiet=_is_quiet(program, calls), taken_s=taken_s)
+    whole_s, quiet = pl.col("end_s") - pl.col("start_s"), pl.col("is_quiet")
+    shortest_s = whole_s.filter(quiet).min().fill_null((whole_s - pl.col("taken_s")).min().clip(0))
+    return dict(calls.group_by("call").agg(shortest_s).iter_rows())
+
+
+def _is_quiet(program: Program, calls: pl.DataFrame) -> pl.Series:
+    """In which calls no rank was queued."""
+    spans = program.off_processor.filter(pl.col("queued_s") > 0)
+    starts_s, ends_s = (spans[name].sort().to_numpy() for name in ("start_s", "end_s"))
+    began = np.searchsorted(starts_s, calls["end_s"].to_numpy(), side="left")
+    ended = np.searchsorted(ends_s, calls["start_s"].to_numpy(), side="right")
+    return pl.Series(began <= ended)
+
+
+def queued_in_calls_s(program: Program, spans: pl.DataFrame) -> pl.Series:
+    """How long others had the processor in parts of calls: the columns are rank, begin, end."""
+    ranks, *spans_s = (column.to_numpy() for column in spans)
+    queued_s = np.zeros(len(spans))
+    for rank, queue in queued(program, in_call=True).items():
+        own = ranks == rank
+        queued_s[own] = queue.parts_s(*(moments_s[own] for moments_s in spans_s))
+    return pl.Series(queued_s)

@@ -10,9 +10,9 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
+from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
-from nhalf.facts.program.disturbance import taken_on_path_s
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.present.program.others import others_json, others_lines
@@ -94,21 +94,14 @@ def _efficiency(program: Program) -> Iterator[str]:
 
 
 def _path(program: Program) -> Iterator[str]:
-    path = critical_path(program)
+    path = critical_path(undisturbed_program(program))
     if path is None or path.length_s <= 0:
         return
-    taken_s = taken_on_path_s(program)
-    whole_s = path.length_s - sum(taken_s.values())
-    if whole_s <= 0:
-        return
-    computing_s = max(0.0, sum(path.computing_s.values()) - taken_s.get("", 0.0))
-    calls_s = {
-        call: max(0.0, seconds - taken_s.get(call, 0.0)) for call, seconds in path.calls_s.items()
-    }
+    whole_s, computing_s = path.length_s, sum(path.computing_s.values())
     parts = [f"computing {percent(computing_s / whole_s)}{_on_ranks(path.computing_s)}"]
     parts += [
         f"{call} {percent(seconds / whole_s)}"
-        for call, seconds in _descending(calls_s)[:SHOWN]
+        for call, seconds in _descending(path.calls_s)[:SHOWN]
         if seconds / whole_s >= SHARE_MIN
     ]
     yield f"Critical path: {', '.join(parts)}"
@@ -126,9 +119,10 @@ def _on_ranks(computing_s: dict[int, float]) -> str:
 
 
 def _delays(program: Program) -> Iterator[str]:
-    caused = delays(program)
+    alone = undisturbed_program(program)
+    caused = delays(alone)
     all_s = float(caused["waiting_s"].sum())
-    whole_s = program.elapsed_s * program.ranks
+    whole_s = alone.elapsed_s * alone.ranks
     if whole_s <= 0 or all_s / whole_s < SHARE_MIN:
         return
     causes = [

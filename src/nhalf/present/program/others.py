@@ -49,6 +49,5 @@ def _saved(program: Program) -> str:
         return ""
     return (
         f": without them the run would take {format_time(tree.elapsed_s)} instead of "
-        f"{format_time(tree.measured_s)}, and all shares but those of waits and calls are those of "
-        "that run"
+        f"{format_time(tree.measured_s)}, and all shares but those of calls are those of that run"
     )

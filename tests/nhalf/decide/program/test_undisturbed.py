@@ -9,14 +9,23 @@ from typing import Any
 
 import pytest
 
+from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.program.predict import Target, predict_program
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
 from nhalf.decide.program.slowdown import NETWORK, PARAMETERS, SLOW_NODE, Slowdown
 from nhalf.decide.program.tolerance import tolerance
 from nhalf.decide.program.tolerance_curves import curves
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import (
+    disturbance_doubt_ratio,
+    undisturbed_elapsed_s,
+    undisturbed_program,
+)
+from nhalf.facts.program.critical_path import critical_path
+from nhalf.facts.program.delays import delays
+from nhalf.facts.program.disturbance import taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
+from nhalf.mpi.affected import MESSAGES, MPI
 from nhalf.present.program.answer import answer_lines
 from nhalf.present.program.prediction import prediction_lines
 from nhalf.present.program.tolerance import show_curves
@@ -88,6 +97,55 @@ def test_the_answers_are_those_without_others(taken: dict[str, Taken]) -> None:
     assert there.time_s == pytest.approx(expected_on.time_s)
     assert (there.low_s, there.high_s) == pytest.approx((expected_on.low_s, expected_on.high_s))
     assert (there.error, there.undisturbed_s) == pytest.approx((expected_on.error, plain.elapsed_s))
+
+
+@pytest.mark.parametrize("taken", DISTURBED.values(), ids=list(DISTURBED))
+def test_whatever_is_known_of_a_program_is_known_without_others(taken: dict[str, Taken]) -> None:
+    plain, made = ping_pong(), ping_pong(**taken)
+    for one in (plain, made):
+        one.trace.end_s = one.trace.start_s + one.elapsed_s
+    alone = undisturbed_program(made)
+    for name in ("start_s", "end_s"):
+        expected_s, own_s = (
+            one.timeline.sort("rank", "start_s")[name].to_list() for one in (plain, alone)
+        )
+        assert own_s == pytest.approx(expected_s)
+    path, expected = critical_path(alone), critical_path(plain)
+    assert path is not None and expected is not None
+    assert path.length_s == pytest.approx(undisturbed_elapsed_s(made))
+    assert path.calls_s == pytest.approx(expected.calls_s)
+    charged = [delays(one).sort("rank")["waiting_s"].to_list() for one in (alone, plain)]
+    assert charged[0] == pytest.approx(charged[1])
+    for affected in (MPI, MESSAGES):
+        assert upper_share(made, affected) == pytest.approx(upper_share(plain, affected))
+    assert taken_from_run_s(alone) == 0.0
+    assert undisturbed_program(alone) is alone
+    assert undisturbed_program(plain) is plain
+
+
+def test_a_call_that_was_made_only_once_is_known_without_others_too() -> None:
+    """Rank 1 has no processor for 2 s of the only barrier, in which rank 0 waits for it: no call of
+    that name was undisturbed."""
+    rows = [call(rank, "MPI_Barrier", "collective", -2, 1, 3.5, size_bytes=0) for rank in (0, 1)]
+    made = disturbed(timed(2, *rows, ends_s=(4, 4)), off(1, 1, 3.5, 2, in_call=True))
+    assert taken_from_run_s(made) == pytest.approx(2.0)
+    assert undisturbed_elapsed_s(made) == pytest.approx(2.0)
+    assert disturbance_doubt_ratio(made) == pytest.approx(1.0)
+    assert Slowdown(made).at(NETWORK[0], 0.0) == pytest.approx(2.0)
+
+
+def test_where_both_ways_differ_the_interval_is_wider() -> None:
+    """Without others rank 1 is the last to come, which the measured path does not know."""
+    rows = [
+        call(rank, "MPI_Barrier", "collective", -2, begin_s, 4.5, size_bytes=0)
+        for rank, begin_s in enumerate((4.0, 3.0))
+    ]
+    made = disturbed(timed(2, *rows, ends_s=(5, 5)), off(0, 0, 4, 3))
+    assert undisturbed_elapsed_s(made) == pytest.approx(4.0)
+    assert disturbance_doubt_ratio(made) == pytest.approx(4.0 / 2.0)
+    (point,) = curves([made], parameters=NETWORK[:1])[0].points[-1:]
+    middle_s = point.time_s - 4.0
+    assert point.high_s - 4.0 >= 2 * middle_s * 0.99
 
 
 def test_an_operation_is_without_what_others_took_of_any_rank() -> None:

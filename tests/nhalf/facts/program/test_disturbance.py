@@ -85,7 +85,7 @@ def test_the_verdict_says_so() -> None:
     lines = [line for line in answer_lines(made) if line.startswith("Other programs")]
     assert lines == [
         "Other programs took 25 % of the time of rank 0 (of other ranks 0 % or more): without them "
-        "the run would take 3 s instead of 4 s, and all shares but those of waits and calls are "
+        "the run would take 3 s instead of 4 s, and all shares but those of calls are "
         "those of that run"
     ]
     others = answer_json(made)["others"]

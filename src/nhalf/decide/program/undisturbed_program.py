@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program as it would have run if others had taken nothing of its ranks' processors.
+
+Its calls are replayed with what each took beyond its cost, less what others took of that. When they
+begin and end then is a timeline like the one that was traced, so that whatever is known of a
+program is known of it without others, and has one run time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from msgspec.structs import replace as with_fields
+
+from nhalf.base.arrays import Floats
+from nhalf.decide.program.excess import excess
+from nhalf.decide.program.followed_replay import FollowedReplay
+from nhalf.decide.program.traced_costs import TracedCosts
+from nhalf.decide.program.undisturbed import undisturbed
+from nhalf.decide.program.undisturbed_excess import undisturbed_excess
+from nhalf.facts.fact import fact
+from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.disturbance import queued, taken_from_run_s
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import Actor
+from nhalf.facts.program.whole_timeline import has_whole_timeline
+from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
+
+_KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]
+
+
+@fact
+def undisturbed_program(program: Program) -> Program:
+    """The program without others; as it was traced if they took nothing or nobody knows."""
+    if not queued(program) or not has_whole_timeline(program) or program.elapsed_s <= 0:
+        return program
+    script, costs = undisturbed(program), TracedCosts(program)
+    alone = undisturbed_excess(program, script, excess(script, costs))
+    replay = FollowedReplay(script, costs, alone)
+    spans = [replay.spans_s(place) for place in range(len(script.actors))]
+    if not all(np.isfinite(ends_s).all() for _, ends_s in spans):
+        return program
+    first_s = min(record.begin_s for record in program.trace.ranks)
+    rows = [
+        _rows(actor, first_s + begins_s, first_s + ends_s[:-1])
+        for actor, (begins_s, ends_s) in zip(script.actors, spans, strict=True)
+        if actor.form
+    ]
+    ends_s = {
+        actor.rank: first_s + float(own_s[-1])
+        for actor, (_, own_s) in zip(script.actors, spans, strict=True)
+        if actor.thread == 0
+    }
+    timeline = pl.concat(rows)
+    calls = _shorter(program.calls, program.timeline, timeline)
+    alone_program = replace(
+        program,
+        timeline=timeline,
+        calls=calls,
+        trace=with_fields(program.trace, ranks=list(_ranks(program, ends_s))),
+        off_processor=pl.DataFrame(schema=OFF_PROCESSOR),
+    )
+    saved_s = program.elapsed_s - alone_program.elapsed_s
+    return replace(
+        alone_program,
+        trace=with_fields(alone_program.trace, end_s=alone_program.trace.end_s - saved_s),
+    )
+
+
+@fact
+def undisturbed_elapsed_s(program: Program) -> float:
+    """The run time without what others took; without a timeline nobody knows, so as measured."""
+    return undisturbed_program(program).elapsed_s
+
+
+@fact
+def disturbance_doubt_ratio(program: Program) -> float:
+    """How far two ways apart are to find that run time: the replay, and the critical path as it was
+    without what others took of it, on which another path may be longer.
+    """
+    alone_s = undisturbed_elapsed_s(program)
+    path_s = program.elapsed_s - taken_from_run_s(program)
+    if alone_s == program.elapsed_s:
+        return 1.0
+    return max(alone_s / path_s, path_s / alone_s) if min(alone_s, path_s) > 0 else math.inf
+
+
+def _ranks(program: Program, ends_s: dict[int, float]) -> Iterator[object]:
+    """The ranks, which end earlier; nobody took anything of them."""
+    nothing = dict.fromkeys(("off_s", "queued_s", "in_calls_off_s", "in_calls_queued_s"))
+    for record in program.trace.ranks:
+        yield with_fields(record, end_s=ends_s.get(record.rank, record.end_s), **nothing)
+
+
+def _rows(actor: Actor, begins_s: Floats, ends_s: Floats) -> pl.DataFrame:
+    """The calls of an actor with other times. A receive ends with the wait that completes it; of
+    one that none completes it is not known when it does.
+    """
+    ends_s = np.maximum(begins_s, ends_s)
+    for wait, receives in actor.completes.items():
+        ends_s[receives] = ends_s[wait]
+    whole_s = pl.col("end_s") - pl.col("start_s")
+    times = [pl.Series("start_s", begins_s), pl.Series("end_s", ends_s)]
+    rows = actor.rows.with_columns(times)
+    return rows.select(list(TIMELINE)).with_columns(pl.min_horizontal("waiting_s", whole_s))
+
+
+def _shorter(calls: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """The counted calls with the time that they take in the timeline after, over that before."""
+
+    def taken_s(timeline: pl.DataFrame, name: str) -> pl.DataFrame:
+        whole_s = (pl.col("end_s") - pl.col("start_s")).sum()
+        return timeline.group_by(_KEYS).agg(whole_s.alias(name))
+
+    begun = [call for call in calls["call"].unique() if is_begun_before(call)]
+    ratio = pl.col("after_s") / pl.col("before_s")
+    is_shorter = (pl.col("after_s") < pl.col("before_s")) & ~pl.col("call").is_in(begun)
+    rows = calls.join(taken_s(before, "before_s"), on=_KEYS, how="left", maintain_order="left")
+    rows = rows.join(taken_s(after, "after_s"), on=_KEYS, how="left", maintain_order="left")
+    ratio = pl.when(is_shorter).then(ratio).otherwise(1.0)
+    return rows.with_columns(pl.col("time_s", "waiting_s") * ratio).select(calls.columns)
