@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.trials import Search
     from nhalf.decide.turns import Turns
 
-TRACE_SHARE = 0.25
-"""The share of the budget that tracing may take."""
+TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
+"""The share of the budget that tracing may take, and what it may take in any case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ def command(request: Request) -> int:
         bench = Bench(situation.launch, same_output, Path(name, "launches"))
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
         first(turns)
-        situation, remark = traced(situation, Path(name), budget_s * TRACE_SHARE)
+        situation, remark = traced(situation, Path(name), _tracing_s(turns))
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
             say(note)
@@ -109,6 +109,11 @@ def command(request: Request) -> int:
     if error is not None:
         raise error
     return 0
+
+
+def _tracing_s(turns: Turns[Setting]) -> float:
+    """How long tracing may take, which compiles and reads a lot even for a short program."""
+    return min(turns.remaining_s, max(turns.budget_s * TRACE_SHARE, TRACE_LEAST_S))
 
 
 def _check_out(path: Path | None, form: str) -> None:

@@ -145,6 +145,14 @@ def _stdin() -> Iterator[BinaryIO | None]:
     yield None
 
 
+def is_stdin_lost() -> bool:
+    """Whether something is on standard input that launches do not get, since it comes once."""
+    with suppress(OSError, ValueError):
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return False
+
+
 def _asking_for_time(launch: LaunchCommand) -> LaunchCommand:
     """The launch; `nhalf try` also prints its time."""
     if launch.family != TRIAL or "--json" in launch.options:
