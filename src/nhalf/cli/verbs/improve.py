@@ -69,7 +69,6 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
-    import os
     import shutil
     import tempfile
     import time
@@ -93,9 +92,9 @@ def command(request: Request) -> int:
     same_output = SameOutput(request.same_output)
     _check_out(request.out, request.to)
     say = _say(request)
-    parent = parent_folder(request.command, os.environ)
+    situation = _launch(request)
+    parent = parent_folder(situation.launch)
     with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
-        situation = _launch(request)
         bench = Bench(situation.launch, same_output, Path(name, "launches"))
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
         first(turns)

@@ -58,7 +58,7 @@ best of more would be lucky rather than good, and the others may never be needed
 WAVE_MOST = 40
 """At most this many, where the last ones are for the same calls: one of them will exclude the
 others, so all are scouted before one is proven."""
-STDIN = "give what it reads as a file (< input), which each launch gets anew, "
+STDIN = "give it what it reads as a file (< input), "
 ATTEMPTS_MAX = 8
 LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
 """A setting that takes longer than three times the plain program never helps."""

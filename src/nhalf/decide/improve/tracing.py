@@ -36,11 +36,15 @@ def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situatio
         limit_s,
     )
     if launched.problem or not is_trace(trace):
-        return situation, f"{NOT_TRACED}: {launched.problem or 'no call of MPI was traced'}."
+        return situation, _because(launched.problem or "no call of MPI was traced")
     try:
         with_program = with_trace(situation, trace)
     except NhalfError as error:
-        return situation, f"{NOT_TRACED}: {error}."
+        return situation, _because(str(error))
     if with_program.program is None or with_program.program.calls.is_empty():
-        return situation, f"{NOT_TRACED}: no call of MPI was traced."
+        return situation, _because("no call of MPI was traced")
     return with_program, ""
+
+
+def _because(reason: str) -> str:
+    return f"{NOT_TRACED}: {reason.removesuffix('.')}{'' if reason.endswith('?') else '.'}"

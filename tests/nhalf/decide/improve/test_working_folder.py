@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.decide.improve.situation import Situation
 from nhalf.decide.improve.working_folder import parent_folder
+from nhalf.mpi.launch_settings import parse_launch
 
 ONE = {"SLURM_JOB_NODELIST": "n1", "SLURM_JOB_CPUS_PER_NODE": "4"}
 TWO = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_JOB_CPUS_PER_NODE": "4(x2)"}
@@ -30,4 +32,6 @@ TWO = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_JOB_CPUS_PER_NODE": "4(x2)"}
 def test_files_are_where_all_hosts_see_them(
     words: str, environment: dict[str, str], is_shared: bool
 ) -> None:
-    assert parent_folder(words.split(), environment) == (Path.cwd() if is_shared else None)
+    launch = parse_launch(words.split(), environment)
+    assert parent_folder(launch) == (Path.cwd() if is_shared else None)
+    assert Situation(launch, None).is_on_one_host == (not is_shared)

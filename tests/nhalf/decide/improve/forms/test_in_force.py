@@ -121,7 +121,7 @@ def test_a_setting_is_in_force_under_every_form(vendor: str, tmp_path: Path) -> 
 
 @pytest.mark.full
 @pytest.mark.slow
-@pytest.mark.parametrize("vendor", ["mpich", "openmpi"])
+@pytest.mark.parametrize("vendor", list(SLOW))
 @pytest.mark.parametrize(("name", "way"), [("better.lua", by_lmod), ("better.tcl", by_modules)])
 def test_a_module_has_the_setting(
     name: str, way: Callable[[Tried, LeftBehind], float], vendor: str, tmp_path: Path
@@ -153,8 +153,9 @@ def in_lab() -> Iterator[list[str]]:
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_slurm_runs_it(in_lab: list[str], tmp_path: Path) -> None:
-    tried = Tried("mpich", tmp_path)
+@pytest.mark.parametrize("vendor", list(SLOW))
+def test_slurm_runs_it(vendor: str, in_lab: list[str], tmp_path: Path) -> None:
+    tried = Tried(vendor, tmp_path)
     left = tried.left(tmp_path / "better.sbatch")
     out = tmp_path / "job.out"
     submit = ["sbatch", "--wait", "--output", str(out), str(left.file)]
