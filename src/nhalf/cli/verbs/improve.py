@@ -70,7 +70,6 @@ def command(request: Request) -> int:
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
     import shutil
-    import tempfile
     import time
 
     from nhalf.base.units import parse_duration
@@ -79,7 +78,7 @@ def command(request: Request) -> int:
     from nhalf.decide.improve.same_output import SameOutput
     from nhalf.decide.improve.search import first
     from nhalf.decide.improve.tracing import traced
-    from nhalf.decide.improve.working_folder import parent_folder
+    from nhalf.decide.improve.working_folder import search_folder
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -93,8 +92,7 @@ def command(request: Request) -> int:
     _check_out(request.out, request.to)
     say = _say(request)
     situation = _launch(request)
-    parent = parent_folder(situation.launch)
-    with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
+    with search_folder(situation.launch) as name:
         bench = Bench(situation.launch, same_output, Path(name, "launches"))
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
         first(turns)
@@ -124,12 +122,16 @@ def _check_out(path: Path | None, form: str) -> None:
     if path is not None:
         form_for(path, form)
     if path is not None and not _is_writable(path):
-        raise InputError(f"cannot write {path}", "name a file in a folder that is there")
+        raise InputError(f"cannot write {path}", "name a file in a folder that can be written")
 
 
 def _is_writable(path: Path) -> bool:
     """Whether a file can have this name: neither a folder nor a device has it."""
-    return path.absolute().parent.is_dir() and (path.is_file() or not path.exists())
+    import os
+
+    parent = path.absolute().parent
+    is_free = path.is_file() or not path.exists()
+    return parent.is_dir() and is_free and os.access(parent, os.W_OK)
 
 
 def _say(request: Request) -> Callable[[str], None]:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from nhalf.base.errors import NhalfError
+from nhalf.base.errors import MissingError, NhalfError
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.sites.allocation import allocation
 
@@ -20,6 +23,26 @@ def parent_folder(launch: LaunchCommand) -> Path | None:
     latter.
     """
     return Path.cwd() if may_span_hosts(launch) else None
+
+
+@contextmanager
+def search_folder(launch: LaunchCommand) -> Iterator[str]:
+    """The folder of a search, which is removed at its end.
+
+    Raises MissingError if it cannot be made.
+    """
+    parent = parent_folder(launch)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent)
+    except OSError as error:
+        where = parent or tempfile.gettempdir()
+        remedy = "start it in a folder that can be written, which all hosts share"
+        raise MissingError(
+            f"cannot write in {where}: {error.strerror or error}",
+            remedy if parent else "name a folder for temporary files with TMPDIR",
+        ) from error
+    with folder as name:
+        yield name
 
 
 def may_span_hosts(launch: LaunchCommand) -> bool:

@@ -198,3 +198,32 @@ def test_slurm_starts_ranks_with_the_variables_and_options(
     )
     assert done.returncode == 0, text + done.stderr
     assert out.read_text().splitlines() == ["it's 2 []"] * 2
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("vendor", list(SLOW))
+def test_a_module_reaches_the_ranks_on_both_nodes_of_a_job(
+    vendor: str, in_lab: list[str], tmp_path: Path
+) -> None:
+    if not LMOD.exists():
+        pytest.skip("no Lmod here: apt-get install lmod")
+    tried = Tried(vendor, tmp_path)
+    (tmp_path / "modules").mkdir()
+    left = tried.left(tmp_path / "modules" / "better.lua")
+    assert left.file is not None
+    names = sorted(left.winner.exported)
+    shown = "; ".join(f'printf "%s\\n" "${name}"' for name in names)
+    ranks = shlex.join(["salloc", "-N2", "-n2", "srun", "--mpi=none", "sh", "-c", shown])
+    load = f". {LMOD}; module use {left.file.parent}; module load better"
+    done = subprocess.run(
+        ["bash", "-c", f"{load}; exec {shlex.join(in_lab)} {ranks}"],
+        env=tried.environment,
+        capture_output=True,
+        text=True,
+        timeout=patience_s(300),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = [left.winner.exported[name] for name in names]
+    assert sorted(done.stdout.splitlines()) == sorted(2 * expected)
