@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.situation import Situation
     from nhalf.decide.improve.trials import Search
     from nhalf.decide.turns import Turns
+    from nhalf.facts.program.program import Program
 
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 """The share of the budget that tracing may take, and what it may take in any case."""
@@ -35,6 +36,21 @@ class Request(QuietOption, heading="What to improve"):
         Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
     ] = ()
     budget: Annotated[str, Option("Time for the whole search.")] = "10m"
+    seconds: Annotated[
+        str,
+        Option(
+            "Take the time from the output: a pattern whose group is the number, e.g. "
+            "'time = ([0-9.]+)'; default: the wall clock.",
+            metavar="PATTERN",
+        ),
+    ] = ""
+    trace: Annotated[
+        Path | None,
+        Option(
+            "What the program does: a trace, an OTF2 archive, or a GOAL schedule; default: the "
+            "program is traced first."
+        ),
+    ] = None
     same_output: Annotated[
         str,
         Option(
@@ -77,8 +93,9 @@ def command(request: Request) -> int:
     from nhalf.decide.improve.own_files import own_file_remarks
     from nhalf.decide.improve.same_output import SameOutput
     from nhalf.decide.improve.search import first
-    from nhalf.decide.improve.tracing import traced
+    from nhalf.decide.improve.tracing import traced_or_given
     from nhalf.decide.improve.working_folder import search_folder
+    from nhalf.measure.launches.printed_time import printed_time
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -88,15 +105,18 @@ def command(request: Request) -> int:
             "give the command after --",
         )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
-    same_output = SameOutput(request.same_output)
+    same_output, printed = SameOutput(request.same_output), printed_time(request.seconds)
+    program = _given(request.trace)
     _check_out(request.out, request.to)
     say = _say(request)
     situation = _launch(request)
     with search_folder(situation.launch) as name:
-        bench = Bench(situation.launch, same_output, Path(name, "launches"))
+        bench = Bench(situation.launch, same_output, Path(name, "launches"), printed)
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
-        first(turns)
-        situation, remark = traced(situation, Path(name), _tracing_s(turns))
+        plain_s = first(turns)
+        printed_s = plain_s if printed else None
+        limit_s = _tracing_s(turns)
+        situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
             say(note)
@@ -111,6 +131,17 @@ def command(request: Request) -> int:
 def _tracing_s(turns: Turns[Setting]) -> float:
     """How long tracing may take, which compiles and reads a lot even for a short program."""
     return min(turns.remaining_s, max(turns.budget_s * TRACE_SHARE, TRACE_LEAST_S))
+
+
+def _given(path: Path | None) -> Program | None:
+    """The program of a trace that the user names. Raises InputError if it is none."""
+    from nhalf.cli.programs import is_program, open_program
+
+    if path is None:
+        return None
+    if not is_program(path):
+        raise InputError(f"{path} is no trace", "name a trace, an OTF2 archive or a GOAL schedule")
+    return open_program(path)
 
 
 def _check_out(path: Path | None, form: str) -> None:

@@ -7,11 +7,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.decide.improve.candidate import PLAIN, Setting
 from nhalf.decide.improve.change import applied
 from nhalf.decide.improve.same_output import SameOutput
 from nhalf.decide.turns import LaunchFailed
+from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -20,12 +21,14 @@ from nhalf.mpi.launch_settings import LaunchCommand
 class Bench:
     """Runs a launch with any setting; outputs go below a folder, where the first plain one stays.
 
-    The time of a launch whose output differs from the plain one's does not count.
+    The time of a launch whose output differs from the plain one's does not count. Without a
+    printed time the clock's counts.
     """
 
     launch: LaunchCommand
     same_output: SameOutput
     folder: Path
+    printed_time: PrintedTime | None = None
     plain: TimedLaunch | None = None
     launches: int = 0
 
@@ -48,11 +51,17 @@ class Bench:
                 "two launches of the plain program differ in their output",
                 "name a command that compares what matters: --same-output COMMAND",
             )
-        if launched is not self.plain:
-            shutil.rmtree(launched.folder, ignore_errors=True)
-        if problem:
-            raise LaunchFailed(problem)
-        return launched.time_s
+        try:
+            if problem:
+                raise LaunchFailed(problem)
+            return counted_s(launched, self.printed_time)
+        except FailedError as error:
+            if setting == PLAIN or isinstance(error, LaunchFailed):
+                raise
+            raise LaunchFailed(str(error)) from error
+        finally:
+            if launched is not self.plain:
+                shutil.rmtree(launched.folder, ignore_errors=True)
 
     def _difference(self, launched: TimedLaunch) -> str:
         if self.plain in (None, launched):

@@ -87,10 +87,10 @@ def search(
     return Search(turns, trials, false_share)
 
 
-def first(turns: Turns[Setting]) -> None:
-    """Launch the plain program once. Raises FailedError if it does not run."""
+def first(turns: Turns[Setting]) -> float:
+    """The time of a launch of the plain program, seconds. Raises FailedError if it does not run."""
     try:
-        turns.first(PLAIN)
+        return turns.first(PLAIN)
     except LaunchFailed as error:
         raise FailedError(
             f"the program as it is does not run: {error}",

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.decide.improve.bench import Bench
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.same_output import SameOutput
 from nhalf.decide.turns import LaunchFailed
+from nhalf.measure.launches.printed_time import printed_time
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
 from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
@@ -48,6 +49,20 @@ def test_results_that_differ_are_refused_if_somebody_asks(tmp_path: Path) -> Non
         assert bool(problem_of(launches, WRONG)) == bool(how)
         assert problem_of(launches, BROKEN) == "exit code 3"
         assert [path.name for path in launches.folder.iterdir()] == ["1"]
+
+
+def test_the_time_that_a_program_prints_counts(tmp_path: Path) -> None:
+    launches = bench(tmp_path / "1", "", "test $RESULT = 1 && echo took 7.5 s")
+    launches.printed_time = printed_time("took ([0-9.]+)")
+    assert launches(PLAIN, patience_s(10)) == 7.5
+    silent = bench(tmp_path / "2", "", 'test "$RESULT" = 2 || echo took 7.5 s')
+    silent.printed_time = launches.printed_time
+    assert not problem_of(silent, PLAIN)
+    assert problem_of(silent, WRONG).startswith("no number in the output matches")
+    never = bench(tmp_path / "3", "")
+    never.printed_time = launches.printed_time
+    with pytest.raises(FailedError, match="no number in the output matches"):
+        never(PLAIN, patience_s(10))
 
 
 def test_a_program_whose_output_differs_by_itself_is_an_error(tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,7 +12,8 @@ from nhalf.base.errors import NhalfError
 from nhalf.decide.turns import LaunchFailed, Limits
 from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
-from nhalf.measure.launches.timed import TimedLaunch, run_timed
+from nhalf.measure.launches.printed_time import PrintedTime, counted_s
+from nhalf.measure.launches.timed import run_timed
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_settings import LaunchCommand, with_options
 from nhalf.mpi.launch_words import TRIAL
@@ -23,18 +22,14 @@ FACTOR_MOST = 20.0
 """A mixture that takes this much longer than the longest launch so far is stopped."""
 LEAST_S = 20.0
 """No launch is stopped before, unless `timeout_s` says so."""
-OUTPUT_BYTES_MAX = 1 << 24
 
 
 @dataclass
 class Launching:
-    """Launches mixtures of two commands.
-
-    `seconds` is a pattern whose first group is the time in the output; None for the clock.
-    """
+    """Launches mixtures of two commands; without a printed time the clock's counts."""
 
     commands: CommandPair
-    seconds: re.Pattern[str] | None
+    printed_time: PrintedTime | None
     finished: int = field(default=0, init=False)
 
     def __call__(self, mixture: Mixture, limit_s: float) -> float:
@@ -44,11 +39,13 @@ class Launching:
                 started = self.commands.mixed(mixture)
                 launch = with_new_noise(in_folder(started), self.finished + 1)
                 timed = run_timed(launch, Path(folder, "launch"), limit_s)
+                if timed.problem:
+                    raise LaunchFailed(timed.problem)
+                time_s = counted_s(timed, self.printed_time)
+            except LaunchFailed:
+                raise
             except NhalfError as error:
                 raise LaunchFailed(str(error)) from error
-            if timed.problem:
-                raise LaunchFailed(timed.problem)
-            time_s = timed.time_s if self.seconds is None else _printed_s(timed, self.seconds)
         self.finished += 1
         return time_s
 
@@ -90,13 +87,3 @@ def in_folder(started: Started) -> LaunchCommand:
         return started.launch
     before = ("env", "-C", str(started.folder), *started.launch.before)
     return replace(started.launch, before=before)
-
-
-def _printed_s(timed: TimedLaunch, seconds: re.Pattern[str]) -> float:
-    """The last time that a pattern finds in the output, standard output before errors."""
-    for path in (timed.stdout, timed.folder / "stderr"):
-        text = path.read_bytes()[-OUTPUT_BYTES_MAX:].decode(errors="replace")
-        times = seconds.findall(text)
-        with suppress(IndexError, ValueError):
-            return float(times[-1] if isinstance(times[-1], str) else times[-1][0])
-    raise LaunchFailed(f"no number in the output matches {seconds.pattern!r}")
