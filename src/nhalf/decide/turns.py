@@ -53,6 +53,8 @@ class Limits:
 
 
 UNLIMITED = Limits()
+AT_TIMES = 2
+"""What fails this often in a row does not fail at times, but always."""
 
 
 @dataclass
@@ -62,6 +64,7 @@ class Turns(Generic[Way]):
 
     A way of which `exact_launches` took exactly as long, as on a machine that is not there, is not
     launched again. One that failed `failures_max` times in a row does not run: `fails` says why.
+    A base that has run before may fail once; from then on all that is launched with a base may.
     """
 
     launch: Launch[Way]
@@ -78,6 +81,7 @@ class Turns(Generic[Way]):
     launches: int = 0
     cost_s: float = 0.0
     _longest_s: float = 0.0
+    _base_fails: bool = False
     _failures: dict[Way, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -142,11 +146,18 @@ class Turns(Generic[Way]):
             if not self.repeats(way):
                 if base is None and self.remaining_s < 0:
                     raise OutOfTime()
-                if not self._has_run(way, base):
+                if not self._runs_now(way, base):
                     continue
             turn[way] = math.log(self.times_s[way][-1])
         self.rounds.append(turn)
         return turn
+
+    def _runs_now(self, way: Way, base: Way | None) -> bool:
+        """Launch a way once, or with a base until it has a time or does not run."""
+        while not self._has_run(way, base):
+            if base is None or way in self.fails:
+                return False
+        return True
 
     def _has_run(self, way: Way, base: Way | None) -> bool:
         """Launch a way; whether there is a time. Raises LaunchFailed for a base without one."""
@@ -162,7 +173,7 @@ class Turns(Generic[Way]):
         self.launches += 1
         self.report(way, time_s, problem)
         if problem:
-            self._note_failure(way, problem, is_base=way == base)
+            self._note_failure(way, problem, base)
             return False
         self.times_s.setdefault(way, []).append(time_s)
         self._failures.pop(way, None)
@@ -180,11 +191,13 @@ class Turns(Generic[Way]):
         finished = sum(map(len, self.times_s.values()))
         return self.limits.limit_s(self._longest_s, finished)
 
-    def _note_failure(self, way: Way, problem: str, is_base: bool) -> None:
-        if is_base:
-            raise LaunchFailed(problem)
+    def _note_failure(self, way: Way, problem: str, base: Way | None) -> None:
         failures = self._failures[way] = self._failures.get(way, 0) + 1
-        if failures >= self.failures_max:
+        if way == base:
+            if way not in self.times_s or failures >= AT_TIMES:
+                raise LaunchFailed(problem)
+            self._base_fails = True
+        elif failures >= (AT_TIMES if self._base_fails else self.failures_max):
             self.fails[way] = problem
 
 

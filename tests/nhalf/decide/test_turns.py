@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -154,3 +154,38 @@ def test_a_way_that_takes_as_long_again_is_not_launched_any_more() -> None:
     logs = [turns.pair("a", "b", base_first=True) for _ in range(5)]
     assert len(set(logs)) == 1
     assert turns.launches == 4
+
+
+def at_times(fails: Sequence[tuple[str, int]]) -> Turns[str]:
+    """Launches that fail where a way is launched for this time, from 1."""
+    counts: dict[str, int] = {}
+
+    def launch(way: str, limit_s: float) -> float:
+        counts[way] = counts.get(way, 0) + 1
+        if (way, counts[way]) in fails:
+            raise LaunchFailed("killed")
+        return 1.0
+
+    return Turns(launch)
+
+
+def test_a_base_may_fail_once_and_then_everything_beside_it_may() -> None:
+    turns = at_times([("a", 3), ("b", 2), ("b", 5), ("b", 6)])
+    assert turns.first("a") == 1.0
+    assert [turns.pair("a", "b", base_first=True) for _ in range(4)] == [0.0, 0.0, 0.0, None]
+    assert turns.fails == {"b": "killed"}
+
+
+def test_a_base_that_fails_twice_or_at_first_does_not_run() -> None:
+    with pytest.raises(LaunchFailed):
+        at_times([("a", 1)]).first("a")
+    turns = at_times([("a", 2), ("a", 3)])
+    turns.first("a")
+    with pytest.raises(LaunchFailed):
+        turns.take("ab", "a")
+
+
+def test_beside_a_base_that_never_failed_one_failure_is_enough() -> None:
+    turns = at_times([("b", 1)])
+    assert turns.pair("a", "b", base_first=True) is None
+    assert turns.fails == {"b": "killed"}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from nhalf.decide.turns import Turns
     from nhalf.facts.program.program import Program
 
-TRACE_SHARE = 0.25
-"""The share of the budget that tracing may take."""
+TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
+"""The share of the budget that tracing may take, and what it may take in any case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +85,7 @@ def command(request: Request) -> int:
     nhalf improve --budget 30m --same-output exact --out improved.sh -- mpiexec -n 8 ./program
     nhalf improve --out job.sbatch -- srun -n 8 ./program
     """
-    import os
     import shutil
-    import tempfile
     import time
 
     from nhalf.base.units import parse_duration
@@ -96,7 +94,7 @@ def command(request: Request) -> int:
     from nhalf.decide.improve.same_output import SameOutput
     from nhalf.decide.improve.search import first
     from nhalf.decide.improve.tracing import traced_or_given
-    from nhalf.decide.improve.working_folder import parent_folder
+    from nhalf.decide.improve.working_folder import search_folder
     from nhalf.measure.launches.printed_time import printed_time
 
     if not request.command:
@@ -111,14 +109,13 @@ def command(request: Request) -> int:
     program = _given(request.trace)
     _check_out(request.out, request.to)
     say = _say(request)
-    parent = parent_folder(request.command, os.environ)
-    with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
-        situation = _launch(request)
+    situation = _launch(request)
+    with search_folder(situation.launch) as name:
         bench = Bench(situation.launch, same_output, Path(name, "launches"), printed)
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
         plain_s = first(turns)
         printed_s = plain_s if printed else None
-        limit_s = budget_s * TRACE_SHARE
+        limit_s = _tracing_s(turns)
         situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
         notes = [*([remark] if remark else []), *own_file_remarks(situation)]
         for note in notes:
@@ -129,6 +126,11 @@ def command(request: Request) -> int:
     if error is not None:
         raise error
     return 0
+
+
+def _tracing_s(turns: Turns[Setting]) -> float:
+    """How long tracing may take, which compiles and reads a lot even for a short program."""
+    return min(turns.remaining_s, max(turns.budget_s * TRACE_SHARE, TRACE_LEAST_S))
 
 
 def _given(path: Path | None) -> Program | None:
@@ -151,12 +153,16 @@ def _check_out(path: Path | None, form: str) -> None:
     if path is not None:
         form_for(path, form)
     if path is not None and not _is_writable(path):
-        raise InputError(f"cannot write {path}", "name a file in a folder that is there")
+        raise InputError(f"cannot write {path}", "name a file in a folder that can be written")
 
 
 def _is_writable(path: Path) -> bool:
     """Whether a file can have this name: neither a folder nor a device has it."""
-    return path.absolute().parent.is_dir() and (path.is_file() or not path.exists())
+    import os
+
+    parent = path.absolute().parent
+    is_free = path.is_file() or not path.exists()
+    return parent.is_dir() and is_free and os.access(parent, os.W_OK)
 
 
 def _say(request: Request) -> Callable[[str], None]:

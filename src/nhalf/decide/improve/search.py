@@ -36,6 +36,7 @@ from nhalf.decide.improve.sequential import (
 from nhalf.decide.improve.trials import Search, Trial, mean
 from nhalf.decide.out_of_time import OutOfTime
 from nhalf.decide.turns import Launch, LaunchFailed, Limits, Turns
+from nhalf.measure.launches.timed import is_stdin_lost
 
 BLOCK = 3
 """This many candidates share a launch of the base."""
@@ -57,6 +58,7 @@ best of more would be lucky rather than good, and the others may never be needed
 WAVE_MOST = 40
 """At most this many, where the last ones are for the same calls: one of them will exclude the
 others, so all are scouted before one is proven."""
+STDIN = "give it what it reads as a file (< input), "
 ATTEMPTS_MAX = 8
 LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
 """A setting that takes longer than three times the plain program never helps."""
@@ -92,7 +94,8 @@ def first(turns: Turns[Setting]) -> float:
     except LaunchFailed as error:
         raise FailedError(
             f"the program as it is does not run: {error}",
-            "run it by hand first, or give it more time with --budget",
+            f"{STDIN if is_stdin_lost() else ''}run it by hand first, or give it more time with "
+            "--budget",
         ) from error
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.change import Change
+from nhalf.decide.improve.working_folder import may_span_hosts
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.preloaded import library_of_trial
 from nhalf.mpi import Library
@@ -46,9 +47,10 @@ class Situation:
 
     @property
     def is_on_one_host(self) -> bool:
-        """Whether all ranks are on one host, as far as is known."""
-        hosts = set(self.program.hosts) if self.program is not None else {""}
-        return len(hosts) == 1
+        """Whether all ranks are on one host; without a trace, whether nothing says otherwise."""
+        if self.program is None:
+            return not may_span_hosts(self.launch)
+        return len(set(self.program.hosts)) == 1
 
     def candidate(
         self,

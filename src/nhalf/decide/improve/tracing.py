@@ -56,11 +56,15 @@ def traced(
         limit_s,
     )
     if launched.problem or not is_trace(trace):
-        return situation, f"{NOT_TRACED}: {launched.problem or NO_CALL}."
+        return situation, _because(launched.problem or NO_CALL)
     try:
         program = Program.open(trace)
     except NhalfError as error:
-        return situation, f"{NOT_TRACED}: {error}."
+        return situation, _because(str(error))
     if program.calls.is_empty():
-        return situation, f"{NOT_TRACED}: {NO_CALL}."
+        return situation, _because(NO_CALL)
     return with_trace(situation, program, printed_s), ""
+
+
+def _because(reason: str) -> str:
+    return f"{NOT_TRACED}: {reason.removesuffix('.')}{'' if reason.endswith('?') else '.'}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import select
+import shutil
 import signal
 import stat
 import subprocess
@@ -24,7 +25,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.processes import stop_group, stop_session
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.mpi.launch_settings import LaunchCommand
@@ -32,6 +33,7 @@ from nhalf.mpi.launch_words import TRIAL
 
 OUT, ERR = "stdout", "stderr"
 TAIL_BYTES = 4096
+FREE_BYTES_LEAST = 4096
 OBJECT = b'{"schema":'
 """The begin of what `nhalf try --json` prints."""
 
@@ -78,7 +80,7 @@ class TimedLaunch:
 def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunch:
     """Run a launch with its output in a folder, which is made; it is ended after a time.
 
-    Raises InputError if it cannot be started.
+    Raises InputError if it cannot be started, and MissingError if there is no space for its output.
     """
     folder.mkdir(parents=True)
     launched = _asking_for_time(launch)
@@ -94,6 +96,7 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
     except BaseException:
         segments.remove()
         raise
+    _check_space(folder)
     if code is None:
         stopped = f"no end within {limit_s:.3g} s"
     if code != 0:
@@ -102,6 +105,15 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
         time_s = _virtual_time_s(folder / OUT)
     exit_code = 128 + signal.SIGTERM if code is None else 128 - code if code < 0 else code
     return TimedLaunch(time_s, exit_code, folder, stopped)
+
+
+def _check_space(folder: Path) -> None:
+    """Raises MissingError if output may be cut, or a launch may have failed, for want of space."""
+    if shutil.disk_usage(folder).free < FREE_BYTES_LEAST:
+        raise MissingError(
+            f"no space is left in {folder.parent} for what launches print",
+            "free some, or name another folder for temporary files with TMPDIR",
+        )
 
 
 def _has_ended(process: subprocess.Popen[bytes], limit_s: float) -> bool:
@@ -148,6 +160,14 @@ def _stdin() -> Iterator[BinaryIO | None]:
                 yield file
             return
     yield None
+
+
+def is_stdin_lost() -> bool:
+    """Whether something is on standard input that launches do not get, since it comes once."""
+    with suppress(OSError, ValueError):
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return False
 
 
 def _asking_for_time(launch: LaunchCommand) -> LaunchCommand:

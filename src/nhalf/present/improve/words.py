@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
@@ -74,7 +75,7 @@ def remarks(state: Search) -> list[str]:
 def left_lines(files: LeftBehind) -> list[str]:
     """How the winner is switched on, and the files that do it."""
     winner = files.winner
-    lines = ["Switch it on:", *winner.variable_lines, " ".join(winner.improved.words)]
+    lines = ["Switch it on:", *winner.variable_lines, shlex.join(winner.improved.words)]
     if files.file is not None and files.file != files.tuning_file:
         lines.append(f"{files.form}  {files.file}")
     if files.tuning_file is not None:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.processes import is_running
-from nhalf.measure.launches.timed import run_timed
+from nhalf.measure.launches import timed
+from nhalf.measure.launches.timed import is_stdin_lost, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand, parse_launch
 from tests.patience import patience_s
 
@@ -106,3 +107,26 @@ def test_every_launch_reads_the_same_input(tmp_path: Path, monkeypatch: pytest.M
         for name in ("1", "2"):
             done = run_timed(shell("cat"), tmp_path / name, patience_s(10))
             assert done.stdout.read_text() == "42\n"
+
+
+def test_a_full_disk_is_named_instead_of_what_failed_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timed, "FREE_BYTES_LEAST", math.inf)
+    with pytest.raises(MissingError, match=f"no space is left in {tmp_path}"):
+        run_timed(shell("exit 3"), tmp_path / "1", patience_s(10))
+
+
+def test_what_comes_once_on_standard_input_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "input").write_text("2")
+    with (tmp_path / "input").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert not is_stdin_lost()
+    reader, writer = os.pipe()
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert is_stdin_lost()
+    assert not is_stdin_lost()

@@ -121,7 +121,7 @@ def test_a_setting_is_in_force_under_every_form(vendor: str, tmp_path: Path) -> 
 
 @pytest.mark.full
 @pytest.mark.slow
-@pytest.mark.parametrize("vendor", ["mpich", "openmpi"])
+@pytest.mark.parametrize("vendor", list(SLOW))
 @pytest.mark.parametrize(("name", "way"), [("better.lua", by_lmod), ("better.tcl", by_modules)])
 def test_a_module_has_the_setting(
     name: str, way: Callable[[Tried, LeftBehind], float], vendor: str, tmp_path: Path
@@ -153,8 +153,9 @@ def in_lab() -> Iterator[list[str]]:
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_slurm_runs_it(in_lab: list[str], tmp_path: Path) -> None:
-    tried = Tried("mpich", tmp_path)
+@pytest.mark.parametrize("vendor", list(SLOW))
+def test_slurm_runs_it(vendor: str, in_lab: list[str], tmp_path: Path) -> None:
+    tried = Tried(vendor, tmp_path)
     left = tried.left(tmp_path / "better.sbatch")
     out = tmp_path / "job.out"
     submit = ["sbatch", "--wait", "--output", str(out), str(left.file)]
@@ -197,3 +198,32 @@ def test_slurm_starts_ranks_with_the_variables_and_options(
     )
     assert done.returncode == 0, text + done.stderr
     assert out.read_text().splitlines() == ["it's 2 []"] * 2
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("vendor", list(SLOW))
+def test_a_module_reaches_the_ranks_on_both_nodes_of_a_job(
+    vendor: str, in_lab: list[str], tmp_path: Path
+) -> None:
+    if not LMOD.exists():
+        pytest.skip("no Lmod here: apt-get install lmod")
+    tried = Tried(vendor, tmp_path)
+    (tmp_path / "modules").mkdir()
+    left = tried.left(tmp_path / "modules" / "better.lua")
+    assert left.file is not None
+    names = sorted(left.winner.exported)
+    shown = "; ".join(f'printf "%s\\n" "${name}"' for name in names)
+    ranks = shlex.join(["salloc", "-N2", "-n2", "srun", "--mpi=none", "sh", "-c", shown])
+    load = f". {LMOD}; module use {left.file.parent}; module load better"
+    done = subprocess.run(
+        ["bash", "-c", f"{load}; exec {shlex.join(in_lab)} {ranks}"],
+        env=tried.environment,
+        capture_output=True,
+        text=True,
+        timeout=patience_s(300),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = [left.winner.exported[name] for name in names]
+    assert sorted(done.stdout.splitlines()) == sorted(2 * expected)
