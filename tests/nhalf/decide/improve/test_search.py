@@ -213,6 +213,38 @@ def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -
     assert state.is_complete
 
 
+def bounded(name: str, upper_share: float, expected_share: float = 0.0) -> Candidate:
+    return Candidate(name, name, name, Change({name: "1"}), upper_share, expected_share)
+
+
+def test_what_can_save_little_comes_after_what_can_save_much_however_lucky_it_was() -> None:
+    """In their first launches those with a bound of 2 % are faster than with the real gain."""
+    lucky = [bounded(f"c{number}", 0.02) for number in range(8)]
+    real = bounded("real", 0.9)
+    launches: dict[Candidate, int] = {}
+
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
+        time_s = 1.6 if real in setting else 2.0
+        for candidate in {*setting} - {real}:
+            launches[candidate] = launches.get(candidate, 0) + 1
+            time_s *= 0.6 + 1e-6 * launches[candidate] if launches[candidate] <= 3 else 1.0
+        return Launched(time_s)
+
+    state = search(Turns(launched, math.inf, lambda: 0.0), [*lucky, real])
+    run(state)
+    assert proven(state) == ["real"]
+
+
+def test_what_is_expected_to_save_far_less_is_scouted_later() -> None:
+    shares = [0.5, 0.1, 0.06, 0.04, 0.03, 0.002, 0.001]
+    several = [bounded(f"c{number}", 1.0, share) for number, share in enumerate(shares)]
+    assert [len(wave) for wave in waves(several)] == [3, 2, 2]
+    change = Change({"same": "1"})
+    alike = [Candidate(f"c{n}", "", "", change, 1.0, 0.305 - 0.01 * n) for n in range(30)]
+    assert [len(wave) for wave in waves(alike)] == [28, 2]
+    assert [len(wave) for wave in waves(candidates("a b"))] == [2]
+
+
 def test_candidates_that_change_the_same_are_not_combined() -> None:
     program = Simulated({"a": 0.5, "b": 0.6})
     first, second = candidates("a b")
