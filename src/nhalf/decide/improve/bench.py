@@ -50,7 +50,7 @@ class Bench:
                 "name a command that compares what matters: --same-output COMMAND",
             )
         shutil.rmtree(launched.folder, ignore_errors=True)
-        return Launched(launched.time_s, problem)
+        return Launched(launched.time_s, problem, is_stopped=bool(launched.stopped))
 
     def _difference(self, launched: TimedLaunch) -> str:
         if self.plain is None:

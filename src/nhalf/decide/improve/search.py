@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
+from statistics import median
 from typing import Literal
 
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
@@ -260,9 +261,12 @@ def _left(
 
 
 def _is_slower(state: Search, values: Sequence[float]) -> bool:
-    """Whether a candidate loses more than launches differ, by a single launch much more."""
+    """Whether a candidate loses more than launches differ, by a single launch much more.
+
+    None that gained in one launch does, since another one may have been disturbed.
+    """
     least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
-    return _mean(values) < -least - 2 * state.spread
+    return max(values) < 0 and _mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -369,9 +373,11 @@ def _leave_unclear(state: Search) -> None:
 
 
 def _credible(candidate: Candidate, values: Sequence[float]) -> float:
-    """The mean of a candidate's logarithms, but no more than it can save: the excess is luck."""
+    """The median of a candidate's logarithms, since launches are disturbed as wholes, but no more
+    than it can save: the excess is luck.
+    """
     most = -math.log1p(-candidate.upper_share) if candidate.upper_share < 1 else math.inf
-    return min(_mean(values), most)
+    return min(median(values), most) if values else -math.inf
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -15,10 +15,11 @@ from nhalf.decide.out_of_time import OutOfTime
 
 @dataclass(frozen=True)
 class Launched:
-    """One launch: its seconds, or why it does not count; `refuses` the setting for good."""
+    """One launch: its seconds, or why it does not count; `is_stopped` at the limit of its time."""
 
     time_s: float
     problem: str = ""
+    is_stopped: bool = False
 
     @property
     def counts(self) -> bool:
@@ -120,8 +121,13 @@ class Turns:
             if self.is_exact(setting):
                 times[setting] = self.times_s[setting][0]
                 continue
-            begin_s = self.clock_s()
-            launched = self.launch(setting, self._limit_s(is_base=setting == base))
+            begin_s, limit_s = self.clock_s(), self._limit_s(is_base=setting == base)
+            launched = self.launch(setting, limit_s)
+            if launched.is_stopped and setting == base:
+                raise OutOfTime()
+            if launched.is_stopped and setting in self.times_s:
+                # It has ended before, so this launch was disturbed, and took no less than this.
+                launched = Launched(limit_s)
             if setting == base:
                 self.cost_s = self.clock_s() - begin_s
                 self._longest_s = max(self._longest_s, self.cost_s)

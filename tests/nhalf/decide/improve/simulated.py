@@ -54,7 +54,7 @@ class Simulated:
         problems = [self.problems[part.name] for part in setting if part.name in self.problems]
         self.now_s += min(time_s, limit_s)
         if time_s > limit_s:
-            return Launched(math.nan, f"no end within {limit_s} s")
+            return Launched(math.nan, f"no end within {limit_s} s", is_stopped=True)
         return Launched(time_s, problems[0] if problems else "")
 
     def searched(self, names: str, budget_s: float = 600.0) -> Search:

@@ -195,6 +195,37 @@ def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
     assert proven(state) == ["a"]
 
 
+def stalling(at: range, factor: float) -> tuple[Simulated, Search]:
+    """A search of a program that takes much longer in some of its launches."""
+    program = Simulated({"a": 0.5}, noise=0.01)
+
+    def stalls(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
+        launched = program(setting, math.inf)
+        time_s = launched.time_s * (factor if program.launches in at else 1.0)
+        program.now_s += min(time_s, limit_s) - launched.time_s
+        return Launched(time_s) if time_s <= limit_s else Launched(math.nan, "no end", True)
+
+    return program, search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a b"))
+
+
+@pytest.mark.parametrize("launch", range(5, 13))
+def test_one_launch_that_stalls_refuses_no_candidate(launch: int) -> None:
+    """The plain program and both candidates have ended before."""
+    _, state = stalling(range(launch, launch + 1), 20.0)
+    run(state)
+    assert proven(state) == ["a"]
+    assert state.turns.refused == {}
+
+
+def test_a_base_that_does_not_end_in_time_ends_the_search_with_what_was_learned() -> None:
+    program, state = stalling(range(8, 1000), 1000.0)
+    run(state)
+    assert state.is_out_of_time
+    assert not state.is_complete
+    assert state.trials["a"].scouted_relative
+    assert program.now_s < 610.0
+
+
 def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -> None:
     names = [f"c{number:02}" for number in range(60)]
     change = Change({"same": "1"})
