@@ -42,6 +42,8 @@ struct Injected {
   /// When its last call ended.
   Ticks left = 0;
   int sent = 0;
+  /// Messages of the call whose receivers have been told when they were sent.
+  int told = 0;
   Subject operation;
   /// The ranks of the operation; 0 without one.
   std::uint32_t members = 0;
@@ -103,13 +105,21 @@ class Injection {
     own.begin = trace::now();
   }
 
+  /// A message is about to be sent: once it is, its receiver may be faster than this rank.
+  void tell(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin) {
+    if (subject.kind != Kind::sent || !is_between_ranks(subject)) return;
+    times_.sent(subject.partner, {tag, subject.size_bytes, begin});
+    ++own.told;
+  }
+
   /// A message, operation or wait has been counted within the call.
   void saw(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
            std::uint32_t members) {
     own.end = std::max(own.end, end);
-    const bool is_message = subject.partner >= 0 && subject.partner != rank_;
+    const bool is_message = is_between_ranks(subject);
     if (subject.kind == Kind::sent && is_message) {
-      times_.sent(subject.partner, {tag, subject.size_bytes, begin});
+      if (own.told == 0) tell(own, subject, tag, begin);
+      --own.told;
       own.sent += request_.concerns(rank_, subject.partner, subject.call) ? 1 : 0;
     } else if (subject.kind == Kind::received && is_message) {
       own.received.push_back({subject.partner, tag, subject.size_bytes});
@@ -130,6 +140,7 @@ class Injection {
     if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
     own.received.clear();
     own.sent = 0;
+    own.told = 0;
     own.end = 0;
     own.members = 0;
     own.left = trace::now();
@@ -145,6 +156,10 @@ class Injection {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
   }
 
+  [[nodiscard]] bool is_between_ranks(const Subject& subject) const {
+    return subject.partner >= 0 && subject.partner != rank_;
+  }
+
   [[nodiscard]] Ticks ticks(double time_s) const {
     return static_cast<Ticks>(std::llround(time_s * per_s_));
   }
@@ -157,13 +172,17 @@ class Injection {
     const Ticks took = own.end - own.begin;
     const bool has_waited = took > own.shortest * number + own.shortest * number / 64;
     if (number == 1) own.shortest = std::min(own.shortest, took);
-    const Ticks way = is_known ? way_of(message, own.end > sent ? own.end - sent : 0) : 0;
+    const bool was_long_ago = is_known && sent == 0;
+    const Ticks way =
+        is_known && !was_long_ago ? way_of(message, own.end > sent ? own.end - sent : 0) : 0;
     if (!request_.concerns(message.source, rank_, call)) return 0;
     busy_s += request_.overhead_s;
     const Ticks late = ticks(request_.latency_s + request_.overhead_s +
                              request_.byte_s * static_cast<double>(message.size_bytes));
     const Ticks arrival = sent + way;
-    if (!is_known) return has_waited ? own.end + late : 0;
+    if (was_long_ago) return 0;
+    // Who has not told it yet has only just sent it.
+    if (!is_known) return own.end + late;
     return (has_waited && arrival > own.begin ? std::max(own.end, arrival) : arrival) + late;
   }
 

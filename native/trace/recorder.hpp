@@ -217,6 +217,15 @@ class Recorder {
   /// What the present call has done, to be delayed (inject.hpp).
   Injected injected;
 
+  /// Tells the receiver of a message that it is sent now, where messages are delayed. `sent`
+  /// returns the subject of the message, of which nothing is told if it is incomplete.
+  template <class Sent>
+  [[gnu::noinline]] void tell(const Sent& sent, std::int32_t tag, Ticks begin) {
+    forget_lack();
+    const Subject subject = sent();
+    if (!is_lacking_) Injection::of_process().tell(injected, subject, tag, begin);
+  }
+
   /// Holds the present call, whose records end later then.
   void hold(Call call) {
     const Ticks by = Injection::of_process().leave(injected, static_cast<std::uint16_t>(call));

@@ -31,6 +31,8 @@ struct Counted {
       return error;
     }
     const Ticks begin = run.begin(on);
+    if (Injection::is_on) [[unlikely]]
+      on.tell([this] { return subject; }, tag, begin);
     const int error = run();
     const Ticks end = run.now();
     if (error == MPI_SUCCESS) [[likely]]
@@ -91,6 +93,8 @@ struct Exchanged {
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = run.begin(on);
+    if (Injection::is_on) [[unlikely]]
+      on.tell(sent, tag, begin);
     const int error = Received{source, comm, status}.carry_out<waits>(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);
@@ -131,6 +135,8 @@ struct ExchangeBegun {
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = run.begin(on);
+    if (Injection::is_on) [[unlikely]]
+      on.tell(sent, tag, begin);
     const int error = received.template carry_out<waits>(on, call, run);
     if (error != MPI_SUCCESS) return error;
     const Recorder::Asking asking(on);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When messages were sent, told by their senders to their receivers: in a file that the ranks of a
 // host map, with a ring for each pair. Messages with the same ends, tag and size keep their order.
+// A message may overtake what its sender tells of it. Then that belongs to a message that has come,
+// and is passed over: taken for the next one, it would make each later message seem old.
 #pragma once
 
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/ticks.hpp"
 
@@ -65,21 +68,31 @@ class SentTimes {
     ring.written.store(number + 1, std::memory_order_release);
   }
 
-  /// Finds when the next message from a rank with this tag and size was sent.
+  /// Finds when the next message from a rank with this tag and size was sent; false if its sender
+  /// has not told that yet. Of one of more than a ring that were sent meanwhile `at` is 0.
   bool take(int source, std::int32_t tag, std::uint64_t size_bytes, Ticks& at) {
     if (source >= ranks_) return false;
     auto& waiting = waiting_[source];
     Ring& ring = of(source, rank_);
     const auto written = ring.written.load(std::memory_order_acquire);
-    if (written > waiting.read + entries) waiting.read = written - entries;
+    if (written > waiting.read + entries) {
+      waiting.lost += written - entries - waiting.read;
+      waiting.read = written - entries;
+    }
     for (; waiting.read < written; ++waiting.read)
-      waiting.messages.push_back(ring.entries[waiting.read % entries]);
+      waiting.add(ring.entries[waiting.read % entries]);
     for (auto message = waiting.messages.begin(); message != waiting.messages.end(); ++message) {
       if (message->tag != tag || message->size_bytes != size_bytes) continue;
       at = message->at;
       waiting.messages.erase(message);
       return true;
     }
+    if (waiting.lost > 0) {
+      --waiting.lost;
+      at = 0;
+      return true;
+    }
+    ++waiting.early[{tag, size_bytes}];
     return false;
   }
 
@@ -96,7 +109,19 @@ class SentTimes {
   };
   struct Waiting {
     std::uint64_t read = 0;
+    /// Messages that were overwritten before they were read.
+    std::uint64_t lost = 0;
     std::deque<Sent> messages;
+    /// By tag and size, messages that came before they were told of.
+    std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t> early;
+
+    void add(const Sent& message) {
+      const auto came = early.find({message.tag, message.size_bytes});
+      if (came == early.end())
+        messages.push_back(message);
+      else if (--came->second == 0)
+        early.erase(came);
+    }
   };
 
   static std::uint64_t this_host() {

@@ -35,7 +35,13 @@ from nhalf.mpi.tuning_files.openmpi_han import (
     Blocks,
     HanFile,
 )
-from nhalf.mpi.tuning_files.steps import Steps, blocks_of, call_of, rules_from
+from nhalf.mpi.tuning_files.steps import (
+    Steps,
+    blocks_of,
+    call_of,
+    changed_between,
+    rules_from,
+)
 
 TUNED = "tuned"
 PREFIX = "han-"
@@ -177,6 +183,26 @@ class Han:
                 if modules := _level(by_ranks, level, nodes_of):
                     levels[level] = modules
             blocks[call_of(operation)] = levels
+        return HanFile(blocks, variables)
+
+    def extended(self, file: HanFile, rules: Sequence[Rule], nodes_of: NodesOf) -> HanFile:
+        """A file in which rules decide for their ranks and sizes; all other words stay."""
+        blocks = {call: dict(levels) for call, levels in file.blocks.items()}
+        variables = dict(file.variables)
+        for rule in (rule for rule in reversed(rules) if self.has(rule.operation)):
+            levels = blocks.setdefault(call_of(rule.operation), {})
+            words = {GLOBAL: _words(rule.algorithm)}
+            if is_of_han(rule.algorithm) and algorithm_of(rule.algorithm) == SIMPLE:
+                words |= {
+                    level: settings_of(rule.algorithm).get(level, TUNED)
+                    for level in (INTER_NODE, INTRA_NODE)
+                }
+            for level, chosen in words.items():
+                usual = HAN if level == GLOBAL else TUNED
+                if chosen != usual or level in levels:
+                    held = levels.get(level) or [(1, [(0, usual)])]
+                    levels[level] = _with_words(held, rule, level, chosen, nodes_of)
+            variables |= self.needed(rule.operation, rule.algorithm)
         return HanFile(blocks, variables)
 
     def expressible(self, rules: Sequence[Rule], nodes_of: NodesOf) -> list[Rule]:
@@ -369,6 +395,17 @@ def _level(blocks: Blocks, level: str, nodes_of: NodesOf) -> Blocks:
             decided.add(size)
     has_others = any(name != TUNED for steps in by_size.values() for _, name in steps)
     return sorted(by_size.items()) if has_others else []
+
+
+def _with_words(held: Blocks, rule: Rule, level: str, words: str, nodes_of: NodesOf) -> Blocks:
+    """The blocks of a level with these words at the sizes of a rule."""
+    begin, end = (_size_of(level, max(rule.from_ranks, 1), nodes_of), rule.to_ranks)
+    end = end if level == GLOBAL else begin
+
+    def changed(size: int, steps: Steps) -> Steps:
+        return changed_between(steps, rule.from_bytes, rule.to_bytes, lambda *_: words)
+
+    return changed_between(held, begin, end, changed)
 
 
 def _size_of(level: str, ranks: int, nodes_of: NodesOf) -> int:

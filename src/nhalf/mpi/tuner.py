@@ -12,16 +12,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-from nhalf.base.errors import FailedError, InputError, unknown
+from nhalf.base.errors import FailedError, InputError, MissingError, unknown
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
 
 Reach = Literal["rules", "operations", "collectives"]
 """What a file may change: calls that its rules cover, all calls of their operations, or those of
 all collective operations."""
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A tuning file that a launch uses already; `problem` is why rules cannot be added to it, ''
+    if they can.
+    """
+
+    path: Path
+    problem: str = ""
 
 
 class Tuner(ABC):
@@ -122,6 +133,23 @@ class Tuner(ABC):
         """Write a file with one more rule that takes precedence over all others of `source`."""
         path.write_text(self.text_with(source, rule), "utf-8")
 
+    def own_files(self, environment: Mapping[str, str]) -> list[OwnFile]:
+        """The tuning files that the library applies in a launch with these variables."""
+        return []
+
+    def extend(
+        self, path: Path, rules: Sequence[Rule], environment: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Write a file with rules before those of a launch's own files that have no problem.
+
+        Returns the variables under which the library applies it, beside those of the launch.
+        """
+        raise FailedError(f"{self.library.name} has no file that can be extended")
+
+    def beside_own(self, rules: Sequence[Rule], environment: Mapping[str, str]) -> list[Rule]:
+        """Rules with those behind them that variables of a launch have for the same operations."""
+        return list(rules)
+
     def remove(self, path: Path) -> None:
         """Remove the file, and what belongs to it."""
         path.unlink(missing_ok=True)
@@ -161,6 +189,15 @@ def content(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(f"cannot read {path}: {reason}", "name a tuning file") from None
+
+
+def problem_of(path: Path, read: Callable[[], object]) -> OwnFile:
+    """An own file with what is wrong when it is read."""
+    try:
+        read()
+    except (FailedError, InputError, MissingError) as error:
+        return OwnFile(path, error.message)
+    return OwnFile(path)
 
 
 def rejected(path: Path, line: int, why: str) -> FailedError:

@@ -167,12 +167,20 @@ MACHINES = {
     "gap": "g=3e-5,L=5e-6,G=3e-10",
 }
 """LogGP of machines on which the best parts of 1 MiB over 8 ranks are from 4 KiB to all of it."""
+FIRST = ("fast start", "gap")
+"""Those of the first tier."""
 CUTTING = ("chain", "binary-pipelined", "binomial-pipelined", "split-binary")
 TUNED_WITHIN = 1.06
 """The best of the sizes that `nhalf tune` tries, over the best of all. Found: at most 1.055."""
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize(
+    "machine",
+    [
+        pytest.param(text, marks=[] if name in FIRST else [pytest.mark.full], id=name)
+        for name, text in MACHINES.items()
+    ],
+)
 def test_parts_are_never_slower_than_8_kib_and_save_what_the_formula_says(
     machine: str, call: Call, tmp_path: Path
 ) -> None:

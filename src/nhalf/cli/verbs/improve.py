@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.candidate import Candidate, Setting
     from nhalf.decide.improve.left_behind import LeftBehind
-    from nhalf.decide.improve.search import Search
     from nhalf.decide.improve.situation import Situation
-    from nhalf.decide.improve.turns import Launched, Turns
+    from nhalf.decide.improve.trials import Search
+    from nhalf.decide.turns import Turns
+    from nhalf.facts.program.program import Program
 
 TRACE_SHARE = 0.25
 """The share of the budget that tracing may take."""
@@ -35,6 +36,21 @@ class Request(QuietOption, heading="What to improve"):
         Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
     ] = ()
     budget: Annotated[str, Option("Time for the whole search.")] = "10m"
+    seconds: Annotated[
+        str,
+        Option(
+            "Take the time from the output: a pattern whose group is the number, e.g. "
+            "'time = ([0-9.]+)'; default: the wall clock.",
+            metavar="PATTERN",
+        ),
+    ] = ""
+    trace: Annotated[
+        Path | None,
+        Option(
+            "What the program does: a trace, an OTF2 archive, or a GOAL schedule; default: the "
+            "program is traced first."
+        ),
+    ] = None
     same_output: Annotated[
         str,
         Option(
@@ -76,9 +92,12 @@ def command(request: Request) -> int:
 
     from nhalf.base.units import parse_duration
     from nhalf.decide.improve.bench import Bench
+    from nhalf.decide.improve.own_files import own_file_remarks
     from nhalf.decide.improve.same_output import SameOutput
-    from nhalf.decide.improve.tracing import traced
+    from nhalf.decide.improve.search import first
+    from nhalf.decide.improve.tracing import traced_or_given
     from nhalf.decide.improve.working_folder import parent_folder
+    from nhalf.measure.launches.printed_time import printed_time
 
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
@@ -88,24 +107,39 @@ def command(request: Request) -> int:
             "give the command after --",
         )
     budget_s, began_s = parse_duration(request.budget), time.monotonic()
-    same_output = SameOutput(request.same_output)
+    same_output, printed = SameOutput(request.same_output), printed_time(request.seconds)
+    program = _given(request.trace)
     _check_out(request.out, request.to)
     say = _say(request)
     parent = parent_folder(request.command, os.environ)
     with tempfile.TemporaryDirectory(prefix="nhalf-improve-", dir=parent) as name:
         situation = _launch(request)
-        bench = Bench(situation.launch, same_output, Path(name, "launches"))
+        bench = Bench(situation.launch, same_output, Path(name, "launches"), printed)
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
-        turns.first()
-        situation, remark = traced(situation, Path(name), budget_s * TRACE_SHARE)
-        if remark:
-            say(remark)
+        plain_s = first(turns)
+        printed_s = plain_s if printed else None
+        limit_s = budget_s * TRACE_SHARE
+        situation, remark = traced_or_given(program, situation, Path(name), limit_s, printed_s)
+        notes = [*([remark] if remark else []), *own_file_remarks(situation)]
+        for note in notes:
+            say(note)
         state, bounded = _searching(situation, turns)
         error = _run(state)
-    _report(request, situation, state, bounded, [remark] if remark else [])
+    _report(request, situation, state, bounded, notes)
     if error is not None:
         raise error
     return 0
+
+
+def _given(path: Path | None) -> Program | None:
+    """The program of a trace that the user names. Raises InputError if it is none."""
+    from nhalf.cli.programs import is_program, open_program
+
+    if path is None:
+        return None
+    if not is_program(path):
+        raise InputError(f"{path} is no trace", "name a trace, an OTF2 archive or a GOAL schedule")
+    return open_program(path)
 
 
 def _check_out(path: Path | None, form: str) -> None:
@@ -147,20 +181,20 @@ def _launch(request: Request) -> Situation:
     return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
-def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns:
+def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    import time
-
     from nhalf.decide.improve.candidate import title
-    from nhalf.decide.improve.turns import Turns
+    from nhalf.decide.improve.search import turns_of
 
-    def report(setting: Setting, launched: Launched) -> None:
-        say(f"{title(setting)}: {launched.problem or f'{launched.time_s:.4g} s'}")
+    def report(setting: Setting, time_s: float, problem: str) -> None:
+        say(f"{title(setting)}: {problem or f'{time_s:.4g} s'}")
 
-    return Turns(bench, budget_s, time.monotonic, report=report)
+    turns = turns_of(bench, budget_s)
+    turns.report = report
+    return turns
 
 
-def _searching(situation: Situation, turns: Turns) -> tuple[Search, list[Candidate]]:
+def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
     from nhalf.decide.improve.candidate import in_order
     from nhalf.decide.improve.candidates import candidates

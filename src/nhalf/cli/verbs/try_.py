@@ -31,7 +31,11 @@ class Request(JsonOption, heading="On which machine"):
     ] = ""
     ranks: Annotated[int, Option("Number of ranks.")] = 2
     placement: Annotated[
-        str, Option("Nodes x ranks on each, e.g. 32x2; default: node after node is filled.")
+        str,
+        Option(
+            "Nodes x ranks on each, e.g. 32x2 or 32x2:cyclic, or the node of each rank: 0,1,1,0; "
+            "default: node after node is filled."
+        ),
     ] = ""
     mpi: Annotated[str, Option("MPI library that runs the program: mpich, openmpi or intel.")] = (
         "mpich"

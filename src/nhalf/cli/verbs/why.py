@@ -14,7 +14,7 @@ from nhalf.cli.options import OUTPUT, QuietOption
 
 if TYPE_CHECKING:
     from nhalf.decide.why.investigate import Investigation
-    from nhalf.decide.why.turns import Turns
+    from nhalf.decide.why.switch import Mixture
     from nhalf.decide.why.ways import Ways
 
 EFFORT = "How long, how sure"
@@ -98,16 +98,10 @@ def command(request: Request) -> int:
 def _investigation(request: Request, ways: Ways) -> Investigation:
     from nhalf.base.units import parse_duration
     from nhalf.decide.why.investigate import Investigation
-    from nhalf.decide.why.turns import Turns
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")
-    turns = Turns(
-        ways.launch,
-        is_exact=ways.are_exact,
-        budget_s=parse_duration(request.budget),
-        seed=request.seed,
-    )
+    turns = ways.turns(parse_duration(request.budget), request.seed)
     investigation = Investigation(turns, ways.switches, request.least_share)
     if not request.is_silent and sys.stderr.isatty():
         turns.report = _Progress(investigation)
@@ -121,12 +115,12 @@ class _Progress:
         self._investigation = investigation
         self._last = ""
 
-    def __call__(self, turns: Turns) -> None:
+    def __call__(self, mixture: Mixture, time_s: float, problem: str) -> None:
         """Say it if it has changed."""
         from nhalf.present.terminal.why import progress_text
 
         text = progress_text(self._investigation)
         if text != self._last:
-            sys.stderr.write(f"nhalf: {turns.launches} launches: {text}\n")
+            sys.stderr.write(f"nhalf: {self._investigation.turns.launches} launches: {text}\n")
             sys.stderr.flush()
         self._last = text

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.tuner import OwnFile, Tuner
 
 
 def overlap(first: Rule, second: Rule) -> bool:
@@ -26,25 +26,43 @@ def is_for_all(rule: Rule) -> bool:
     return ends == (0, math.inf, 0, math.inf)
 
 
-def rule_variables(tuner: Tuner, rules: Sequence[Rule], path: Path) -> dict[str, str | None]:
+def rule_variables(
+    tuner: Tuner, rules: Sequence[Rule], path: Path, environment: Mapping[str, str]
+) -> dict[str, str | None]:
     """The variables under which a library follows rules, None for those that would hide them.
 
-    Rules for some calls only go into a file, which stays if the variables name it.
+    Rules for some calls only go into a file, which stays if the variables name it. Those of the
+    files and variables that a launch has already stay behind them, as far as they can be read.
     """
     names = forcing_variables(tuner, {rule.operation for rule in rules})
     variables: dict[str, str | None] = dict.fromkeys(names)
     held = [rule for rule in rules if not is_for_all(rule)]
     if held:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tuner.write(path, tuner.expressible(held))
-        tuner.read(path)
-        variables.update(tuner.activate(path))
+        variables.update(_written(tuner, held, path, environment))
         if str(path.resolve()) not in variables.values():
             tuner.remove(path)
     forced = {rule.operation: rule.algorithm for rule in rules if is_for_all(rule)}
     if forced:
         variables.update(tuner.force(forced))
     return variables
+
+
+def _written(
+    tuner: Tuner, rules: Sequence[Rule], path: Path, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables of a file that is written: over a launch's own, or in place of it."""
+    all_rules = tuner.expressible(tuner.beside_own(rules, environment))
+    if any(not file.problem for file in tuner.own_files(environment)):
+        return tuner.extend(path, all_rules, environment)
+    tuner.write(path, all_rules)
+    tuner.read(path)
+    return tuner.activate(path)
+
+
+def replaced_files(tuner: Tuner, environment: Mapping[str, str]) -> list[OwnFile]:
+    """The files of a launch that a rule takes the place of, since it cannot be added to them."""
+    return [file for file in tuner.own_files(environment) if file.problem]
 
 
 def forcing_variables(tuner: Tuner, operations: Iterable[str]) -> list[str]:

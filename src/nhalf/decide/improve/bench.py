@@ -7,11 +7,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.decide.improve.candidate import PLAIN, Setting
 from nhalf.decide.improve.change import applied
 from nhalf.decide.improve.same_output import SameOutput
-from nhalf.decide.improve.turns import Launched
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
+from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -20,17 +21,19 @@ from nhalf.mpi.launch_settings import LaunchCommand
 class Bench:
     """Runs a launch with any setting; outputs go below a folder, where the first plain one stays.
 
-    The time of a launch whose output differs from the plain one's does not count.
+    The time of a launch whose output differs from the plain one's does not count. Without a
+    printed time the clock's counts.
     """
 
     launch: LaunchCommand
     same_output: SameOutput
     folder: Path
+    printed_time: PrintedTime | None = None
     plain: TimedLaunch | None = None
     launches: int = 0
 
-    def __call__(self, setting: Setting, limit_s: float) -> Launched:
-        """Launch a setting once.
+    def __call__(self, setting: Setting, limit_s: float) -> float:
+        """The time of one launch of a setting, seconds; raises LaunchFailed without one.
 
         Raises InputError if two plain launches differ in what must be the same.
         """
@@ -42,17 +45,25 @@ class Bench:
         shutil.rmtree(tuning.parent, ignore_errors=True)
         if self.plain is None and setting == PLAIN:
             self.plain = launched
-            return Launched(launched.time_s, launched.problem)
         problem = launched.problem or self._difference(launched)
         if problem and setting == PLAIN and not launched.problem:
             raise InputError(
                 "two launches of the plain program differ in their output",
                 "name a command that compares what matters: --same-output COMMAND",
             )
-        shutil.rmtree(launched.folder, ignore_errors=True)
-        return Launched(launched.time_s, problem, is_stopped=bool(launched.stopped))
+        try:
+            if problem:
+                raise (LaunchStopped if launched.stopped else LaunchFailed)(problem)
+            return counted_s(launched, self.printed_time)
+        except FailedError as error:
+            if setting == PLAIN or isinstance(error, LaunchFailed):
+                raise
+            raise LaunchFailed(str(error)) from error
+        finally:
+            if launched is not self.plain:
+                shutil.rmtree(launched.folder, ignore_errors=True)
 
     def _difference(self, launched: TimedLaunch) -> str:
-        if self.plain is None:
+        if self.plain in (None, launched):
             return ""
         return self.same_output.difference(self.plain.stdout, launched.stdout)

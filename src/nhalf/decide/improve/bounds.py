@@ -31,7 +31,7 @@ MESSAGE_KINDS = ("sent", "received", "one-sided")
 
 def upper_share(program: Program | None, affected: Affected) -> float:
     """The largest share of the launch's time that a change can save; 1 if that is unknown."""
-    if program is None or affected.computing:
+    if program is None or not program.is_timed or affected.computing:
         return 1.0
     whole_s = program.trace.end_s - program.trace.start_s
     in_mpi = time_by_rank(program)["time_s"]

@@ -90,7 +90,7 @@ def applied(
     if tuner is None or not rules:
         return launch
     assert tuning is not None
-    return Change(rule_variables(tuner, rules, tuning)).applied(launch)
+    return Change(rule_variables(tuner, rules, tuning, launch.variables)).applied(launch)
 
 
 def rules_of(changes: Iterable[Change]) -> list[Rule]:

@@ -87,6 +87,7 @@ def _winner(
         situation.ranks,
         len(set(program.hosts)) if program is not None else 0,
         vendor_of(situation.library).in_batch if situation.library and is_own else {},
+        _there(tuning),
     )
 
 

@@ -17,14 +17,15 @@ plain program at the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from statistics import median
-from typing import Literal
 
-from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
+from nhalf.base.errors import FailedError
+from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting, title
 from nhalf.decide.improve.sequential import (
+    EXACT_PAIRS,
     FALSE_SHARE,
     LEAST_GAIN,
     LOOKS,
@@ -34,8 +35,9 @@ from nhalf.decide.improve.sequential import (
     is_exact,
     is_look,
 )
-from nhalf.decide.improve.turns import Turns
+from nhalf.decide.improve.trials import Search, Trial, mean
 from nhalf.decide.out_of_time import OutOfTime
+from nhalf.decide.turns import Launch, LaunchFailed, Limits, Turns
 
 BLOCK = 3
 """This many candidates share a launch of the base."""
@@ -61,99 +63,42 @@ WAVE_MOST = 40
 """At most this many, where the last ones are for the same calls: one of them will exclude the
 others, so all are scouted before one is proven."""
 ATTEMPTS_MAX = 8
+LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
+"""A setting that takes longer than three times the plain program never helps."""
 ALIKE = math.log(1.02)
 """Candidates that differ by less are about as good: the one with more expected comes first."""
 BRAKE_SHARE = 0.5
 """A setting without which the program gains this share of the best gain may be its brake: it is
 proven first, and what helps as well is proven upon it."""
 
-Fate = Literal[
-    "proven",
-    "no further gain",
-    "not proven",
-    "no gain",
-    "slower",
-    "refused",
-    "excluded",
-    "unclear",
-    "not reached",
-]
-"""What became of a candidate. What helps, but not beyond what is proven, is no further gain; what
-seemed to help less than others, so that no proof was attempted, is not proven. What was never
-launched, because it changes the same as something proven, is excluded."""
 
-
-@dataclass
-class Trial:
-    """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
-    the last proof that was attempted.
-    """
-
-    candidate: Candidate
-    scouted_relative: list[float] = field(default_factory=list)
-    proof: Gain | None = None
-    fate: Fate = "not reached"
-
-    @property
-    def scouted_factor(self) -> float | None:
-        """By which factor it was faster in scouting; None without a launch."""
-        return math.exp(_mean(self.scouted_relative)) if self.scouted_relative else None
-
-
-@dataclass
-class Search:
-    """The state and the result of a search; it can be read at any moment.
-
-    `proven` are the candidates that help, each with its gain over those before; `total` is the gain
-    of all together.
-    """
-
-    turns: Turns
-    trials: dict[str, Trial]
-    false_share: float = FALSE_SHARE
-    proven: list[Candidate] = field(default_factory=list)
-    total: Gain | None = None
-    attempts: int = 0
-    is_out_of_time: bool = False
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        """All that may be tried, the largest expected saving first."""
-        return [trial.candidate for trial in self.trials.values()]
-
-    @property
-    def setting(self) -> Setting:
-        """What is switched on so far."""
-        return tuple(self.proven)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the budget sufficed for all that was planned."""
-        fates = {trial.fate for trial in self.trials.values()}
-        return not self.is_out_of_time and not fates & {"unclear", "not reached"}
-
-    @property
-    def plain_s(self) -> float | None:
-        """The median time of the plain program, seconds; None before its first launch."""
-        times = sorted(self.turns.times_s.get(PLAIN, []))
-        return times[len(times) // 2] if times else None
-
-    @property
-    def spread(self) -> float:
-        """The median deviation between two launches of the plain program, as a share."""
-        times = self.turns.times_s.get(PLAIN, [])
-        if len(times) < 2:
-            return 0.0
-        steps = sorted(abs(math.log(after / before)) for before, after in pairwise(times))
-        return steps[len(steps) // 2]
+def turns_of(
+    launch: Launch[Setting],
+    budget_s: float,
+    clock_s: Callable[[], float] = time.monotonic,
+    seed: int = 1,
+) -> Turns[Setting]:
+    """The launches of a search that has not begun."""
+    return Turns(launch, budget_s, clock_s, seed, LIMITS, exact_launches=EXACT_PAIRS)
 
 
 def search(
-    turns: Turns, candidates: Sequence[Candidate], false_share: float = FALSE_SHARE
+    turns: Turns[Setting], candidates: Sequence[Candidate], false_share: float = FALSE_SHARE
 ) -> Search:
     """A search without anything launched; `run` launches."""
     trials = {candidate.name: Trial(candidate) for candidate in candidates}
     return Search(turns, trials, false_share)
+
+
+def first(turns: Turns[Setting]) -> float:
+    """The time of a launch of the plain program, seconds. Raises FailedError if it does not run."""
+    try:
+        return turns.first(PLAIN)
+    except LaunchFailed as error:
+        raise FailedError(
+            f"the program as it is does not run: {error}",
+            "run it by hand first, or give it more time with --budget",
+        ) from error
 
 
 def run(state: Search) -> None:
@@ -164,17 +109,22 @@ def run(state: Search) -> None:
     turns = state.turns
     try:
         if PLAIN not in turns.times_s:
-            turns.first()
+            first(turns)
         for wave in waves(state.candidates):
             _run_wave(state, wave)
         _prove_total(state)
+    except LaunchFailed as error:
+        raise FailedError(
+            f"{title(state.setting)} has run before, and does not run any more: {error}",
+            "run it by hand",
+        ) from error
     except OutOfTime:
         state.is_out_of_time = True
         _leave_unclear(state)
     for trial in state.trials.values():
         if trial.fate == "not reached" and any(map(trial.candidate.excludes, state.proven)):
             trial.fate = "excluded"
-        if trial.fate == "no gain" and _mean(trial.scouted_relative) > LEAST_GAIN:
+        if trial.fate == "no gain" and mean(trial.scouted_relative) > LEAST_GAIN:
             if state.proven:
                 trial.fate = "no further gain"
             elif trial.proof is None:
@@ -230,10 +180,10 @@ def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
             block = order[begin : begin + BLOCK]
             if turns.remaining_s - (len(block) + 1) * turns.cost_s < end_s:
                 return _promising(state, logs)
-            times = turns.block([base, *((*base, candidate) for candidate in block)])
+            turn = turns.take([base, *((*base, candidate) for candidate in block)], base)
             for candidate in block:
-                if (*base, candidate) in times:
-                    log = math.log(times[base] / times[(*base, candidate)])
+                if (*base, candidate) in turn:
+                    log = turn[base] - turn[(*base, candidate)]
                     logs[candidate].append(log)
                     if base == PLAIN:
                         state.trials[candidate.name].scouted_relative.append(log)
@@ -248,7 +198,7 @@ def _left(
     remaining = []
     for candidate in racing:
         trial = state.trials[candidate.name]
-        if candidate in state.turns.refused:
+        if candidate in state.refused:
             trial.fate = "refused"
         elif logs[candidate] and _is_slower(state, logs[candidate]):
             trial.fate = "slower"
@@ -266,7 +216,7 @@ def _is_slower(state: Search, values: Sequence[float]) -> bool:
     None that gained in one launch does, since another one may have been disturbed.
     """
     least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
-    return max(values) < 0 and _mean(values) < -least - 2 * state.spread
+    return max(values) < 0 and mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -279,7 +229,7 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
     ranked = []
     for candidate, values in logs.items():
         trial = state.trials[candidate.name]
-        if candidate in state.turns.refused:
+        if candidate in state.refused:
             trial.fate = "refused"
         elif values and trial.fate != "slower":
             trial.fate = "no gain"
@@ -325,7 +275,7 @@ def _proof(state: Search, candidate: Candidate) -> bool:
         elif gained.is_hopeless:
             trial.fate = "no gain"
     if trial.fate == "unclear":
-        trial.fate = "refused" if candidate in state.turns.refused else "no gain"
+        trial.fate = "refused" if candidate in state.refused else "no gain"
     return trial.fate == "proven"
 
 
@@ -366,7 +316,7 @@ def _prove_total(state: Search) -> None:
 def _leave_unclear(state: Search) -> None:
     """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
     for trial in state.trials.values():
-        if trial.candidate in state.turns.refused:
+        if trial.candidate in state.refused:
             trial.fate = "refused"
         elif trial.scouted_relative and trial.fate == "not reached":
             trial.fate = "unclear"
@@ -378,7 +328,3 @@ def _credible(candidate: Candidate, values: Sequence[float]) -> float:
     """
     most = -math.log1p(-candidate.upper_share) if candidate.upper_share < 1 else math.inf
     return min(median(values), most) if values else -math.inf
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else -math.inf

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.improve.candidate import Candidate
@@ -22,13 +21,18 @@ from nhalf.mpi.vendors import libraries_in
 
 @dataclass(frozen=True)
 class Situation:
-    """A launch; the library it starts, None if unknown; its trace, None if it has none."""
+    """A launch; the library it starts, None if unknown; its trace, None if it has none.
+
+    `timed_share` is the share of the traced launch that counts: less than 1 where the program
+    prints its own time.
+    """
 
     launch: LaunchCommand
     library: Library | None
     installed: Sequence[Library] = ()
     program: Program | None = None
     cores: int = 1
+    timed_share: float = 1.0
 
     @property
     def ranks(self) -> int:
@@ -61,7 +65,7 @@ class Situation:
         `promise_share` is the share that it may well save of its bound, or of `aim_share` of the
         time if what it is made for takes less: it orders candidates, and decides nothing.
         """
-        upper = upper_share(self.program, affected)
+        upper = min(1.0, upper_share(self.program, affected) / self.timed_share)
         return Candidate(name, text, undo, change, upper, min(upper, aim_share) * promise_share)
 
 
@@ -79,15 +83,19 @@ def situation_of(
     return Situation(launch, libraries[0] if libraries else None, installed, cores=cores)
 
 
-def with_trace(situation: Situation, folder: Path) -> Situation:
+def with_trace(situation: Situation, program: Program, printed_s: float | None) -> Situation:
     """The situation with what a trace says of the program, and of its library.
 
     The latter counts where the launcher does not tell, as srun, and only one library is meant.
+    All that is saved may be saved of the time that the program prints, `printed_s`, if it counts.
     """
-    program = Program.open(folder)
     library = situation.library
     if library is None and not situation.is_virtual:
         by_name = {candidate.name: candidate for candidate in situation.installed}
         names = libraries_in(program.library, by_name)
         library = by_name[names[0]] if len(names) == 1 else None
-    return replace(situation, program=program, library=library)
+    whole_s = program.trace.end_s - program.trace.start_s
+    timed_share = 1.0
+    if printed_s is not None and 0 < printed_s < whole_s:
+        timed_share = printed_s / whole_s
+    return replace(situation, program=program, library=library, timed_share=timed_share)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nhalf.base.errors import NhalfError
 from nhalf.decide.improve.situation import Situation, with_trace
+from nhalf.facts.program.program import Program
 from nhalf.measure.launches.timed import run_timed
 from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import is_trace
@@ -19,10 +20,29 @@ CALLS_MAX = "NHALF_TRACE_CALLS_MAX"
 TIMELINE_CALLS = 100_000
 """More calls of a thread are only counted: a timeline of many hours would fill the disk."""
 NOT_TRACED = "The program is not traced, so nothing bounds what a candidate can save"
+NO_CALL = "no call of MPI was traced"
 
 
-def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situation, str]:
-    """The situation with a trace of the program, and a remark if there is none."""
+def traced_or_given(
+    program: Program | None,
+    situation: Situation,
+    folder: Path,
+    limit_s: float,
+    printed_s: float | None,
+) -> tuple[Situation, str]:
+    """The situation with the program that is given, or else with a trace of it; and a remark."""
+    if program is not None:
+        return with_trace(situation, program, printed_s), ""
+    return traced(situation, folder, limit_s, printed_s)
+
+
+def traced(
+    situation: Situation, folder: Path, limit_s: float, printed_s: float | None = None
+) -> tuple[Situation, str]:
+    """The situation with a trace of the program, and a remark if there is none.
+
+    `printed_s` is the time that the program printed, None if the whole launch counts.
+    """
     launch, trace = situation.launch, folder / "trace"
     with suppress(NhalfError):
         # What has to be compiled once is compiled before the limit begins.
@@ -36,11 +56,11 @@ def traced(situation: Situation, folder: Path, limit_s: float) -> tuple[Situatio
         limit_s,
     )
     if launched.problem or not is_trace(trace):
-        return situation, f"{NOT_TRACED}: {launched.problem or 'no call of MPI was traced'}."
+        return situation, f"{NOT_TRACED}: {launched.problem or NO_CALL}."
     try:
-        with_program = with_trace(situation, trace)
+        program = Program.open(trace)
     except NhalfError as error:
         return situation, f"{NOT_TRACED}: {error}."
-    if with_program.program is None or with_program.program.calls.is_empty():
-        return situation, f"{NOT_TRACED}: no call of MPI was traced."
-    return with_program, ""
+    if program.calls.is_empty():
+        return situation, f"{NOT_TRACED}: {NO_CALL}."
+    return with_trace(situation, program, printed_s), ""

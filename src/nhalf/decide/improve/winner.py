@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nhalf.decide.improve.change import Change, rules_of
 from nhalf.mpi.decision_table import Rule
@@ -19,7 +20,7 @@ class Winner:
 
     `remarks` are the proof in words. `settings` are variables that are set even where they do not
     differ, since the proof holds with them. `ranks` and `hosts` are 0 if unknown. `in_batch` are
-    variables that the launcher needs within a job.
+    variables that the launcher needs within a job, `tuning` is the file that variables name.
     """
 
     plain: LaunchCommand
@@ -30,6 +31,7 @@ class Winner:
     ranks: int = 0
     hosts: int = 0
     in_batch: Mapping[str, str] = field(default_factory=dict)
+    tuning: Path | None = None
 
     @property
     def gone(self) -> list[str]:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several launches of one program, predicted together; the interval covers their differences."""
+"""Several launches of one program, predicted together.
+
+The interval is that of one further launch, by the differences of the predictions from each trace,
+times the largest doubt of any of them to either side: what is wrong with a replay or with costs is
+wrong with all launches alike, so that more launches do not average it out.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from nhalf.decide.program.predict import (
 )
 from nhalf.facts.program.program import Program
 from nhalf.machines.message import Messages
+from nhalf.statistics.next_launch import next_launch
 
 
 def predict_launches(
@@ -25,21 +31,24 @@ def predict_launches(
     target: Target,
     traced_on: Messages | None = None,
 ) -> ProgramPrediction:
-    """The median of the predictions from each trace, and the hull of their intervals.
+    """The median of the predictions from each trace, and the interval of a further launch.
 
     Raises the errors of `predict_program` and `check_same`.
     """
     check_same(programs)
     with without_collection():
         predictions = [predict_program(program, target, traced_on) for program in programs]
+    if len(predictions) == 1:
+        return predictions[0]
+    low_s, high_s = next_launch([prediction.time_s for prediction in predictions])
     parts = dict.fromkeys(name for prediction in predictions for name in prediction.time_share)
     return replace(
         predictions[0],
         measured_s=median(prediction.measured_s for prediction in predictions),
         undisturbed_s=median(prediction.undisturbed_s for prediction in predictions),
         time_s=median(prediction.time_s for prediction in predictions),
-        low_s=min(prediction.low_s for prediction in predictions),
-        high_s=max(prediction.high_s for prediction in predictions),
+        low_s=low_s * min(_over(low.low_s, low.time_s) for low in predictions),
+        high_s=high_s * max(_over(high.high_s, high.time_s) for high in predictions),
         error=median(prediction.error for prediction in predictions),
         time_share={
             name: fmean(prediction.time_share.get(name, 0.0) for prediction in predictions)
@@ -52,17 +61,20 @@ def predict_launches(
 
 
 def _doubts(predictions: Sequence[ProgramPrediction]) -> dict[str, float]:
-    """The largest factor of each cause, and how far the predictions of launches differ."""
+    """The largest factor of each cause, and how far a further launch may differ."""
     times_s = [prediction.time_s for prediction in predictions]
     factors = {
         cause: max(prediction.doubt_ratio[cause] for prediction in predictions)
         for cause in predictions[0].doubt_ratio
     }
-    if len(predictions) == 1:
-        return factors
-    middle_s = median(times_s)
-    apart = max(max(times_s) / middle_s, middle_s / min(times_s)) if min(times_s) > 0 else math.inf
+    middle_s, (low_s, high_s) = median(times_s), next_launch(times_s)
+    apart = max(high_s / middle_s, middle_s / low_s) if low_s > 0 else math.inf
     return {**factors, LAUNCHES_DOUBT: apart}
+
+
+def _over(end_s: float, time_s: float) -> float:
+    """The end of an interval over its middle; 1 of a time that is 0."""
+    return end_s / time_s if time_s > 0 else 1.0
 
 
 def check_same(programs: Sequence[Program]) -> None:

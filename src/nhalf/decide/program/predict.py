@@ -28,7 +28,8 @@ from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted, longest_s
 from nhalf.decide.program.first_use import first_use_s
-from nhalf.decide.program.replay import Replay
+from nhalf.decide.program.level_replay import Variant
+from nhalf.decide.program.replays import replays
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed, undisturbed_elapsed_s
 from nhalf.facts.fact import fact
@@ -152,7 +153,10 @@ def predict_program(
     costs = MachineCosts(target.messages, hosts_of(program, target.placement), target.rules)
     if not program.is_timed:
         return _of_schedule(program, target, costs)
-    spent, forced = _spent(program, costs, target.computing.mean_ratio)
+    computing = target.computing
+    (spent, forced), *bounds = _spent(
+        program, [(costs, ratio) for ratio in (computing.mean_ratio, computing.low, computing.high)]
+    )
     origin_spent = _as_traced(program, _Origin(traced_on))
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
     if target.simgrid:
@@ -168,10 +172,7 @@ def predict_program(
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
     method = SIMGRID if target.simgrid else TIMELINE if has_whole_timeline(program) else COUNTS
     low, high = _count_bounds(spent, origin_spent) if method == COUNTS else (1.0, 1.0)
-    earliest_s, latest_s = (
-        time_s + _later_s(program, costs, target.computing, ratio, _end_s(spent))
-        for ratio in (target.computing.low, target.computing.high)
-    )
+    earliest_s, latest_s = (time_s + _end_s(bound) - _end_s(spent) for bound, _ in bounds)
     guesses = _guess_bounds(program, target, costs, _end_s(spent))
     once_s = first_use_s(program, target.messages)
     return ProgramPrediction(
@@ -203,7 +204,7 @@ def predict_program(
 
 def _of_schedule(program: Program, target: Target, costs: Costs) -> ProgramPrediction:
     """The prediction of calls whose times are unknown: there is nothing to hold it against."""
-    spent, forced = _spent(program, costs, target.computing.mean_ratio)
+    ((spent, forced),) = _spent(program, [(costs, target.computing.mean_ratio)])
     return ProgramPrediction(
         program.name,
         target.messages.machine.name,
@@ -244,7 +245,8 @@ def _as_traced(program: Program, origin: _Origin) -> list[Spent]:
         if origin.traced_on is None
         else MachineCosts(origin.traced_on, program.hosts)
     )
-    return _spent(program, costs, 1.0)[0]
+    ((spent, _),) = _spent(program, [(costs, 1.0)])
+    return spent
 
 
 @fact
@@ -267,17 +269,14 @@ def _guess_bounds(
     """The shortest and the longest end over the usual one, by operations that are guessed."""
     if not costs.guessed or usual_s <= 0:
         return 1.0, 1.0
-    ends_s = (
-        _end_s(
-            _spent(
-                program,
-                MachineCosts(target.messages, costs.hosts, target.rules, ratio),
-                target.computing.mean_ratio,
-            )[0]
+    variants: list[Variant] = [
+        (
+            MachineCosts(target.messages, costs.hosts, target.rules, ratio),
+            target.computing.mean_ratio,
         )
         for ratio in (1 / GUESS_RATIO, GUESS_RATIO)
-    )
-    shorter_s, longer_s = ends_s
+    ]
+    shorter_s, longer_s = (_end_s(spent) for spent, _ in _spent(program, variants))
     return min(1.0, shorter_s / usual_s), max(1.0, longer_s / usual_s)
 
 
@@ -311,20 +310,17 @@ def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
     return tuple(str(layout.host_of(rank)) for rank in range(program.ranks))
 
 
-def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
-    if not has_whole_timeline(program):
-        return counted(program, costs, computing_ratio), 0
-    replay = Replay(undisturbed(program), costs, computing_ratio)
-    return replay.run(), replay.forced
+def _spent(program: Program, variants: Sequence[Variant]) -> list[tuple[list[Spent], int]]:
+    """The times of all ranks for each variant, and how many sends had to be forced in it.
 
-
-def _later_s(
-    program: Program, costs: Costs, computing: ComputingRatio, ratio: float, usual_s: float
-) -> float:
-    """The time beyond `usual_s`, seconds, if computing takes `ratio` times as long."""
-    if ratio == computing.mean_ratio:
-        return 0.0
-    return _end_s(_spent(program, costs, ratio)[0]) - usual_s
+    What is asked for twice is computed once.
+    """
+    some = list(dict.fromkeys(variants))
+    if has_whole_timeline(program):
+        results = replays(program, some)
+    else:
+        results = [(counted(program, costs, computing), 0) for costs, computing in some]
+    return [results[some.index(variant)] for variant in variants]
 
 
 def _end_s(spent: Sequence[Spent]) -> float:

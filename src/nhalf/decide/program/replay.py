@@ -104,7 +104,7 @@ class Replay:
         self._receives_s: list[float] = busy_s[route, 1].tolist()
         self._is_large: list[bool] = (is_large[route] | script.always_waits).tolist()
         """By message: from send to arrival, processor time at both ends, whether a send waits."""
-        self._has_large = script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
+        self._has_large = has_large_sends(script, costs)
         actions: dict[str, Callable[[ActorState, int], bool]] = {
             COLLECTIVE: self._collective,
             SEND: self._send,
@@ -116,7 +116,7 @@ class Replay:
         """By form of step: do it if possible and move the clock; False if it has to wait."""
         self._progresses = [self._has_large and _progresses(form) for form in script.forms]
         self._roles = [_Role.of(form) for form in script.forms]
-        self._waits_s = _waits_s(script) if costs.calls_take_time else [0.0] * len(script.forms)
+        self._waits_s = shortest_waits_s(script, costs)
         """By form of step: the shortest time of a wait's call."""
 
     def run(self) -> list[Spent]:
@@ -338,10 +338,17 @@ class Replay:
         state.computed = False
 
 
-def _waits_s(script: Script) -> list[float]:
-    """By form: the shortest time of a wait's call; 0 of other forms."""
+def shortest_waits_s(script: Script, costs: Costs) -> list[float]:
+    """By form: the shortest time of a wait's call; 0 of other forms, and if calls take none."""
+    if not costs.calls_take_time:
+        return [0.0] * len(script.forms)
     least_s = next((actor.least_s for actor in script.actors if actor.forms), {})
     return [least_s.get(form.call, 0.0) if form.kind == WAIT else 0.0 for form in script.forms]
+
+
+def has_large_sends(script: Script, costs: Costs) -> bool:
+    """Whether some sends wait for their receives."""
+    return script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
 
 
 def _progresses(form: Form) -> bool:

@@ -10,11 +10,11 @@ from typing import Literal
 
 from nhalf.base.errors import FailedError
 from nhalf.decide.out_of_time import OutOfTime
+from nhalf.decide.turns import Turns, differences
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.proof import FALSE_RATE, LOOKS, Proof, Proving
 from nhalf.decide.why.search import Search, Suspicion
 from nhalf.decide.why.switch import A_ALONE, Mixture, Switch, whole
-from nhalf.decide.why.turns import Turns, differences
 
 DIFFERS_RATE = 0.005
 """The rate at which equal ways are said to differ, at most."""
@@ -40,7 +40,7 @@ class Investigation:
     `refuted` are attempts whose suspicion did not hold. `why_ended` is '' if nothing was cut short.
     """
 
-    turns: Turns
+    turns: Turns[Mixture]
     switches: Sequence[Switch]
     least_share: float = LEAST_CHANGE
     difference: Effect | None = None
@@ -93,15 +93,15 @@ class Investigation:
         for number in range(1, COMPARED[-1] + 1):
             self.turns.take([a, b])
             logs = differences(self.turns.rounds[begin:], b, a)
-            self.difference = exact(logs[0]) if self.turns.is_exact else Effect.of(logs)
-            if not self.turns.is_exact and number not in COMPARED:
+            self.difference = exact(logs[0]) if self.turns.are_exact else Effect.of(logs)
+            if not self.turns.are_exact and number not in COMPARED:
                 continue
             if self.difference.is_proven(rate) and abs(self.difference.log_ratio) >= least:
                 self.is_different = True
                 return
             is_within = self.difference.is_within(least, EQUAL_RATE)
             is_shown = self.difference.is_proven(SHOWN_RATE)
-            if self.turns.is_exact or is_within or (number >= LOOKS[-1] and not is_shown):
+            if self.turns.are_exact or is_within or (number >= LOOKS[-1] and not is_shown):
                 self.is_different = False
                 return
         self.why_ended = "the difference is not proven: launches differ too much by themselves"

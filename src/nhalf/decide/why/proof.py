@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.decide.out_of_time import OutOfTime
+from nhalf.decide.turns import Round, Turns, differences
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.search import LEAST_SHARE
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import Round, Turns, differences
 from nhalf.statistics.intervals import Floats, Interval
 from nhalf.statistics.student import student_quantile
 
@@ -93,7 +93,7 @@ class Proof:
 class Proving:
     """An attempt: groups of switches that carry the effect of `top` against `base`."""
 
-    turns: Turns
+    turns: Turns[Mixture]
     base: Mixture
     top: Mixture
     groups: Sequence[Mixture]
@@ -113,9 +113,9 @@ class Proving:
                 if proof.holds:
                     return proof
                 raise
-            if self.turns.is_exact or number in LOOKS:
+            if self.turns.are_exact or number in LOOKS:
                 proof = self._judged(begin, launches)
-                if self.turns.is_exact or self._is_done(proof, number):
+                if self.turns.are_exact or self._is_done(proof, number):
                     break
         return proof
 
@@ -153,11 +153,11 @@ class Proving:
             false_share=self.false_share,
         )
 
-    def _member(self, rounds: Sequence[Round], group: Mixture, rate: float) -> Member:
+    def _member(self, rounds: Sequence[Round[Mixture]], group: Mixture, rate: float) -> Member:
         without = self._suspects - group
         logs = differences(rounds, self._suspects, without)
         total = Effect.of(differences(rounds, self.top, self.base)).log_ratio
-        effect = exact(logs[0]) if logs and self.turns.is_exact else Effect.of(logs)
+        effect = exact(logs[0]) if logs and self.turns.are_exact else Effect.of(logs)
         is_large = abs(effect.log_ratio) >= LEAST_SHARE * abs(total)
         return Member(
             switches=group,
@@ -167,7 +167,9 @@ class Proving:
             share=self._share(rounds, self._suspects, without),
         )
 
-    def _share(self, rounds: Sequence[Round], upper: Mixture, lower: Mixture) -> Interval | None:
+    def _share(
+        self, rounds: Sequence[Round[Mixture]], upper: Mixture, lower: Mixture
+    ) -> Interval | None:
         """What `upper` against `lower` is of the difference; None without an interval."""
         mixtures = (upper, lower, self.top, self.base)
         whole = [
@@ -181,7 +183,7 @@ class Proving:
         # Relative to the round, so that what lasts for a round does not weigh.
         times = np.exp(logs - logs.mean(axis=1, keepdims=True))
         part, difference = times[:, 0] - times[:, 1], times[:, 2] - times[:, 3]
-        return share_interval(part, difference, is_exact=self.turns.is_exact)
+        return share_interval(part, difference, is_exact=self.turns.are_exact)
 
 
 def share_interval(

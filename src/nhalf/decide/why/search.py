@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nhalf.decide.turns import Turns, differences
 from nhalf.decide.why.effect import Effect, exact
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import Turns, differences
 
 SEARCH_RATE = 0.01
 """The rate of a wrong turn at one look of one step, about."""
@@ -54,7 +54,7 @@ class Search:
     mixtures until launches say more.
     """
 
-    turns: Turns
+    turns: Turns[Mixture]
     base: Mixture
     top: Mixture
     total: Effect
@@ -176,7 +176,7 @@ class Search:
     def _judged(self, logs: Sequence[float], scale: float) -> Effect:
         """An effect whose variance is also that of the difference of A and B, by a scale."""
         own = Effect.of(logs)
-        if self.turns.is_exact:
+        if self.turns.are_exact:
             return exact(own.log_ratio)
         prior = min(self.total.degrees, PRIOR_DEGREES_MOST)
         spread = self.total.variance * self.total.counted * scale

@@ -60,13 +60,18 @@ class TimedLaunch:
         return self.folder / OUT
 
     @property
+    def stderr(self) -> Path:
+        """The file with its errors."""
+        return self.folder / ERR
+
+    @property
     def problem(self) -> str:
         """Why there is no time that counts, with the last line it wrote; '' if it succeeded."""
         if self.stopped:
             return self.stopped
         if self.exit_code == 0:
             return ""
-        line = _last_line(self.folder / ERR) or _last_line(self.stdout)
+        line = _last_line(self.stderr) or _last_line(self.stdout)
         return f"exit code {self.exit_code}" + (f": {line}" if line else "")
 
 

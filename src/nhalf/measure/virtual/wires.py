@@ -8,6 +8,7 @@ quarter of T(0) each. The rest passes on the way, where messages share what they
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
 from nhalf.measure.virtual.capacities import capacity_lines
 
+_LIST = re.compile(r"\d{1,9}(,\d{1,9})+")
 PER_S = 10**12
 """Picoseconds."""
 ATTO = 10**18
@@ -51,46 +53,58 @@ def ranks_per_node(machine: Machine) -> int:
 
 
 def nodes_of(machine: Machine, ranks: int, placement: str) -> list[int]:
-    """The node of every rank: as a layout such as 4x2 says, else node after node is filled.
+    """The node of every rank: as a layout such as 4x2 or a list such as 0,1,1,0 says, else node
+    after node is filled.
 
-    Raises InputError for a layout that is none, or more ranks than the machine or a node holds.
+    Raises InputError for a placement that is none, or more ranks than the machine or a node holds.
     """
     per_node = ranks_per_node(machine)
-    layout = _layout(ranks, placement, per_node)
-    nodes = [layout.host_of(rank) for rank in range(ranks)]
+    nodes = _placed(ranks, placement, per_node)
     # A file without a network says nothing of how many nodes there are.
     most = machine.ranks_max if machine.network else None
     if most is not None and ranks > most:
         raise InputError(f"{machine.name} holds {most} ranks, not {ranks}", "ask for fewer")
-    if machine.node is not None and layout.per_host > per_node:
+    crowd = max(Counter(nodes).values())
+    if machine.node is not None and crowd > per_node:
         raise InputError(
-            f"ranks per node of {machine.name}: at most {per_node}, not {layout.per_host}",
+            f"ranks per node of {machine.name}: at most {per_node}, not {crowd}",
             "choose another --placement",
         )
-    # A crossbar may have as many as are asked for.
-    hosts_max = machine.network.topology.nodes if machine.network else 0
-    if hosts_max and layout.hosts > hosts_max:
+    # A crossbar may have as many as are asked for, one for each rank.
+    hosts_max = (machine.network.topology.nodes if machine.network else 0) or ranks
+    if max(nodes) >= hosts_max:
         raise InputError(
-            f"{machine.name} has {hosts_max} nodes, not {layout.hosts}",
+            f"{machine.name} has {hosts_max} nodes, not {max(nodes) + 1}",
             "choose another --placement",
         )
     return nodes
 
 
-def _layout(ranks: int, placement: str, per_node: int) -> Layout:
-    if not placement:
-        return Layout(-(-ranks // per_node), min(per_node, ranks))
-    layout = parse_layout(placement)
-    if layout is None:
+def _placed(ranks: int, placement: str, per_node: int) -> list[int]:
+    """The node of every rank, as asked for."""
+    if _LIST.fullmatch(placement):
+        nodes = [int(number) for number in placement.split(",")]
+        _check_ranks(placement, len(nodes), ranks)
+        return nodes
+    layout = parse_layout(placement) if placement else None
+    if placement and layout is None:
         raise InputError(
-            f"{placement!r} is not a placement", "write nodes x ranks on each: --placement 4x2"
+            f"{placement!r} is not a placement",
+            "write nodes x ranks on each: --placement 4x2; or the node of each rank: 0,1,1,0",
         )
-    if layout.ranks != ranks:
+    if layout is None:
+        layout = Layout(-(-ranks // per_node), min(per_node, ranks))
+    else:
+        _check_ranks(placement, layout.ranks, ranks)
+    return [layout.host_of(rank) for rank in range(ranks)]
+
+
+def _check_ranks(placement: str, placed: int, ranks: int) -> None:
+    if placed != ranks:
         raise InputError(
-            f"--placement {placement} holds {layout.ranks} ranks, but --ranks is {ranks}",
+            f"--placement {placement} holds {placed} ranks, but --ranks is {ranks}",
             "give matching numbers",
         )
-    return layout
 
 
 def description(

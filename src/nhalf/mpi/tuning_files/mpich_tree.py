@@ -97,10 +97,10 @@ def _is_coming(path: Path) -> bool:
         return data.find(COMING) >= 0
 
 
-def tree_text(base: Tree, rules: Sequence[Rule]) -> str:
-    """The tree with rules before its own tests."""
+def tree_text(base: Tree, rules: Sequence[Rule], names: Iterable[str] = ()) -> str:
+    """The tree with rules before its own tests; `names` are algorithms besides those in it."""
     tree: Tree = dict(base)
-    known_names = names_in(base)
+    known_names = names_in(base).union(names)
     for operation in dict.fromkeys(rule.operation for rule in rules):
         key = f"collective={call_of(operation)}"
         if "comm_type=intra" not in tree.get(key, {}):

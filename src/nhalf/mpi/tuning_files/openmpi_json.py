@@ -78,6 +78,32 @@ def json_text(
     return json.dumps(whole, indent=1) + "\n"
 
 
+def json_with(text: str, added_text: str) -> str:
+    """A file with the blocks of another one before its own.
+
+    Behind the rules of each stand those that held for its ranks, so that they decide where they
+    did, whether the library goes on to the next block or not.
+    """
+    whole, added = json.loads(text), json.loads(added_text)
+    collectives = dict(whole["collectives"])
+    for name, blocks in added["collectives"].items():
+        own = collectives.get(name, [])
+        collectives[name] = [*(_before(block, own) for block in blocks), *own]
+    return json.dumps({**whole, "collectives": collectives}, indent=1) + "\n"
+
+
+def _before(block: dict[str, Any], own: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A block with the rules of the first of a file's own that holds for its first ranks."""
+    ranks = block.get("comm_size_min", 0)
+    placed = (ANY, block.get("comm_rank_distribution", ANY))
+    for held in own:
+        last = held.get("comm_size_max", "inf")
+        is_within = held.get("comm_size_min", 0) <= ranks <= float(last)
+        if is_within and held.get("comm_rank_distribution", ANY) in placed:
+            return {**block, "rules": [*block["rules"], *held["rules"]]}
+    return block
+
+
 def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, int]]) -> list[Rule]:
     """The rules in a file; `numbers_of` gives an operation's algorithms by name."""
     try:

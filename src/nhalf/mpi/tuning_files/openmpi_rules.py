@@ -15,15 +15,28 @@ whole message (bcast), vector (reduce, allreduce) or all blocks together (the ot
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nhalf.base.errors import FailedError
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.tuner import rejected
-from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, rules_from
+from nhalf.mpi.tuning_files.openmpi_numbers import (
+    HEADLINE,
+    NumberBlocks,
+    NumberSteps,
+    RuleFile,
+    RuleNumbers,
+    read_file,
+)
+from nhalf.mpi.tuning_files.steps import (
+    PER_RANK,
+    RANK_BLOCKS_MAX,
+    Steps,
+    blocks_of,
+    changed_between,
+    rules_from,
+)
 
 OPERATION_IDS = {
     "allgather": 0,
@@ -36,9 +49,6 @@ OPERATION_IDS = {
     "reduce-scatter": 13,
     "scatter": 15,
 }
-COLLECTIVES_MAX = 22
-"""Upper bound of ids of blocking and neighbourhood collectives."""
-HEADLINE = "rule-file-version-"
 
 
 def rules_text(
@@ -66,31 +76,45 @@ def rules_text(
     return "\n".join(lines) + "\n"
 
 
-@dataclass
-class _Numbers:
-    """The numbers of a file in their order, each with its line."""
+def with_rules(
+    file: RuleFile,
+    rules: Sequence[Rule],
+    number_of: Callable[[str, str], int],
+    fan_of: Callable[[str, str], int],
+) -> RuleFile:
+    """A file in which rules decide for their ranks and sizes; everything else stays as it is."""
+    blocks = {identity: list(held) for identity, held in file.blocks.items()}
+    for rule in reversed(rules):
+        identity = OPERATION_IDS[rule.operation]
+        name, _, segment = rule.algorithm.partition(":")
+        fan = fan_of(rule.operation, name)
+        chosen = RuleNumbers(number_of(rule.operation, name), fan, int(segment or 0))
+        held = blocks.get(identity) or [(0, [(0, RuleNumbers(0))])]
+        # The first block is that of fewer ranks, too.
+        held[0] = (0, held[0][1])
+        for from_ranks, to_ranks in _ranges(rule):
+            held = changed_between(held, from_ranks, to_ranks, _deciding(rule, chosen))
+        blocks[identity] = held
+    return RuleFile(file.version, blocks)
 
-    path: Path
-    remaining: list[tuple[int, int]]
-    line: int = 1
 
-    def next(self, description: str) -> int:
-        """Read the next number; an error names what is missing."""
-        if not self.remaining:
-            raise rejected(self.path, self.line, f"the file ends where {description} should follow")
-        self.line, number = self.remaining.pop(0)
-        return number
+def _ranges(rule: Rule) -> list[tuple[int, float]]:
+    """The ranks of a rule, one by one where its sizes are counted for all of them together."""
+    count = rule.to_ranks - rule.from_ranks
+    if rule.operation not in PER_RANK or count > RANK_BLOCKS_MAX:
+        return [(rule.from_ranks, rule.to_ranks)]
+    return [(ranks, ranks) for ranks in range(rule.from_ranks, int(rule.to_ranks) + 1)]
 
-    def count(self, description: str) -> int:
-        """Read the number of entries that follow; 0 is an error."""
-        number = self.next(description)
-        if number == 0:
-            raise rejected(self.path, self.line, f"{description} is 0")
-        return number
 
-    def more_on_line(self) -> bool:
-        """Whether another number follows on the line of the last one."""
-        return bool(self.remaining) and self.remaining[0][0] == self.line
+def _deciding(rule: Rule, chosen: RuleNumbers) -> Callable[[int, NumberSteps], NumberSteps]:
+    """What a rule makes of the message sizes of a block."""
+
+    def changed(ranks: int, steps: NumberSteps) -> NumberSteps:
+        factor = max(ranks, 1) if rule.operation in PER_RANK else 1
+        begin, end = rule.from_bytes * factor, (rule.to_bytes + 1) * factor - 1
+        return changed_between(steps, begin, end, lambda size_bytes, before: chosen)
+
+    return changed
 
 
 def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str]]) -> list[Rule]:
@@ -99,108 +123,48 @@ def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str
     Raises FailedError naming the line if the library would ignore the file, or would interpret it
     differently from its text.
     """
-    version, numbers = _parse(path, text)
+    file = read_file(path, text)
     rules: list[Rule] = []
-    identities: set[int] = set()
-    for _ in range(numbers.count("the number of collectives")):
-        identity = numbers.next("the id of a collective")
-        if identity >= COLLECTIVES_MAX:
-            raise rejected(path, numbers.line, f"there is no collective of id {identity}")
-        if identity in identities:
-            raise rejected(path, numbers.line, f"the collective of id {identity} comes twice")
-        identities.add(identity)
-        operation = next((key for key, number in OPERATION_IDS.items() if number == identity), "")
-        names = names_of(operation) if operation else {}
-        rules += rules_from(operation, list(_blocks(numbers, operation, names, version)))
-    if numbers.remaining:
-        line = numbers.remaining[0][0]
-        raise rejected(path, line, "more numbers follow than the counts before them announce")
-    return [rule for rule in rules if rule.operation]
-
-
-def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
-    """Parse the version and all numbers of a file."""
-    version = 1
-    numbers: list[tuple[int, int]] = []
-    for place, whole in enumerate(text.splitlines(), 1):
-        line = whole.partition("#")[0].strip()
-        if place == 1 and line.startswith(HEADLINE):
-            word = line.removeprefix(HEADLINE)
-            if word not in ("1", "2"):
-                raise rejected(path, 1, f"version {word!r} of the form is unknown")
-            version = int(word)
-            continue
-        for word in line.split():
-            if not re.fullmatch(r"0|[1-9][0-9]{0,18}", word):
-                raise rejected(path, place, f"{word!r} is no decimal number")
-            numbers.append((place, int(word)))
-    if not numbers:
-        raise rejected(path, 1, "there is no number in it")
-    return version, _Numbers(path, numbers)
-
-
-def _blocks(
-    numbers: _Numbers, operation: str, names: Mapping[int, str], version: int
-) -> Iterator[tuple[int, Steps]]:
-    """Yield every communicator size of a collective with its steps, in nhalf's sizes."""
-    before = -1
-    for place in range(numbers.count("the number of communicator sizes")):
-        ranks = numbers.next("a communicator size")
-        if place == 0 and ranks > 0:
+    for identity, blocks in file.blocks.items():
+        if blocks[0][0] > 0:
             raise rejected(
-                numbers.path,
-                numbers.line,
-                f"the first communicator size is {ranks}: smaller ones would take its rules, too, "
-                "so begin with size 0 and algorithm 0",
+                path,
+                file.first_lines[identity],
+                f"the first communicator size is {blocks[0][0]}: smaller ones would take its "
+                "rules, too, so begin with size 0 and algorithm 0",
             )
-        if ranks <= before:
-            raise rejected(numbers.path, numbers.line, "communicator sizes do not ascend")
-        before = ranks
-        count = numbers.count("the number of message sizes")
-        steps = list(_steps(numbers, operation, names, (count, version)))
+        operation = next((key for key, number in OPERATION_IDS.items() if number == identity), "")
+        if operation:
+            rules += rules_from(operation, _named(path, operation, blocks, names_of(operation)))
+    return rules
+
+
+def _named(
+    path: Path, operation: str, blocks: NumberBlocks, names: Mapping[int, str]
+) -> list[tuple[int, Steps]]:
+    """Blocks with the names of algorithms, in nhalf's sizes."""
+    with_names: list[tuple[int, Steps]] = []
+    for ranks, steps in blocks:
         factor = max(ranks, 1) if operation in PER_RANK else 1
-        yield ranks, [(-(-size // factor), name) for size, name in steps]
+        with_names.append(
+            (
+                ranks,
+                [(-(-size // factor), _name(path, operation, names, rule)) for size, rule in steps],
+            )
+        )
+    return with_names
 
 
-def _steps(
-    numbers: _Numbers, operation: str, names: Mapping[int, str], form: tuple[int, int]
-) -> Iterator[tuple[int, str]]:
-    """Yield every message size of a block with its algorithm."""
-    count, version = form
-    before = -1
-    for place in range(count):
-        size_bytes = numbers.next("a message size")
-        line = numbers.line
-        if place == 0 and size_bytes > 0:
-            raise rejected(numbers.path, line, f"the first message size is {size_bytes}, not 0")
-        if size_bytes <= before:
-            raise rejected(numbers.path, line, "message sizes do not ascend")
-        before = size_bytes
-        algorithm = numbers.next("an algorithm")
-        numbers.next("the fan-in and fan-out")
-        segment_bytes = numbers.next("a segment size")
-        if numbers.line != line:
-            raise rejected(numbers.path, line, "a rule has fewer than 4 numbers on its line")
-        if version > 1 and numbers.more_on_line():
-            numbers.next("the number of requests")
-        if numbers.more_on_line():
-            raise rejected(numbers.path, line, f"a rule has more than {3 + version} numbers")
-        yield size_bytes, _algorithm_name(numbers, operation, names, (algorithm, segment_bytes))
-
-
-def _algorithm_name(
-    numbers: _Numbers, operation: str, names: Mapping[int, str], rule: tuple[int, int]
-) -> str:
+def _name(path: Path, operation: str, names: Mapping[int, str], rule: RuleNumbers) -> str:
     """The name of an algorithm with its segment size; raises FailedError for an unknown one."""
-    algorithm, segment_bytes = rule
-    if not operation:
-        return str(algorithm)
-    if algorithm and algorithm not in names:
+    if rule.algorithm and rule.algorithm not in names:
         error: FailedError = rejected(
-            numbers.path,
-            numbers.line,
-            f"{operation} has no algorithm {algorithm}, only 0 to {max(names, default=0)}",
+            path,
+            rule.line,
+            f"{operation} has no algorithm {rule.algorithm}, only 0 to {max(names, default=0)}",
         )
         raise error
-    name = names[algorithm] if algorithm else NATIVE
-    return f"{name}:{segment_bytes}" if algorithm and segment_bytes else name
+    if not rule.algorithm:
+        return NATIVE
+    name = names[rule.algorithm]
+    return f"{name}:{rule.segment_bytes}" if rule.segment_bytes else name

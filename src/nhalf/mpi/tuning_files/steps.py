@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
@@ -16,6 +17,7 @@ RANK_BLOCKS_MAX = 64
 CALLS = {"reduce-scatter": "reduce_scatter_block"}
 """Names of operations in libraries if they differ; blocks have equal sizes."""
 
+Value = TypeVar("Value")
 Steps = list[tuple[int, str]]
 """Sizes in bytes from which algorithms apply; the first is 0."""
 
@@ -68,6 +70,26 @@ def rules_from(operation: str, blocks: Sequence[tuple[int, Steps]]) -> list[Rule
             if algorithm != NATIVE:
                 rules.append(Rule(operation, begin, end, begin_bytes, end_bytes, algorithm))
     return rules
+
+
+def changed_between(
+    steps: Sequence[tuple[int, Value]],
+    begin: int,
+    end: float,
+    change: Callable[[int, Value], Value],
+) -> list[tuple[int, Value]]:
+    """Steps in which `change` has altered what applies from `begin` to `end`, and nothing else.
+
+    It takes each begin of a step between them with what applied there; the first step begins at 0.
+    """
+    begins = {at for at, _ in steps} | {begin}
+    if math.isfinite(end):
+        begins.add(int(end) + 1)
+    changed: list[tuple[int, Value]] = []
+    for at in sorted(begins):
+        value = next(held for first, held in reversed(steps) if first <= at)
+        changed.append((at, change(at, value) if begin <= at <= end else value))
+    return changed
 
 
 def call_of(operation: str) -> str:

@@ -24,7 +24,7 @@ from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import Job
 from nhalf.mpi.switch import Switch, progress_thread
-from nhalf.mpi.tuner import Reach, Tuner
+from nhalf.mpi.tuner import OwnFile, Reach, Tuner
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
@@ -37,6 +37,7 @@ OPERATIONS = (
     *("reduce-scatter", "scan", "scatter"),
 )
 LIBFABRIC = "libfabric.so.1"
+BINARY = "I_MPI_TUNING_BIN"
 CLIENT = "I_MPI_PMI_LIBRARY"
 HOW = "source this file before mpiexec; sizes are for every number of ranks, 0 is the basic choice"
 SWITCHES = (
@@ -224,6 +225,21 @@ class Presets(Tuner):
         values = {PREFIX + _key(name): value_of(rules, name) for name in OPERATIONS}
         variables = {name: value for name, value in values.items() if value}
         return variables_text(variables, HOW)
+
+    def own_files(self, environment: Mapping[str, str]) -> list[OwnFile]:
+        """The binary file, over which variables take precedence."""
+        return (
+            [OwnFile(Path(environment[BINARY]), "it is binary")] if environment.get(BINARY) else []
+        )
+
+    def beside_own(self, rules: Sequence[Rule], environment: Mapping[str, str]) -> list[Rule]:
+        """The rules, and for their operations those of variables that are written as they mean."""
+        own: list[Rule] = []
+        for operation in dict.fromkeys(rule.operation for rule in rules):
+            value = environment.get(PREFIX + _key(operation), "")
+            if value and not self._wrong(PREFIX + _key(operation), value):
+                own += rules_in(value, operation)
+        return [*rules, *own]
 
     def read(self, path: Path) -> list[Rule]:
         """The rules of all variables in a file."""

@@ -27,12 +27,13 @@ from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
-from nhalf.mpi.tuner import Reach, Tuner, content
+from nhalf.mpi.tuner import OwnFile, Reach, Tuner, content, problem_of
 from nhalf.mpi.tuning_files.mpich_tree import (
     PLAIN,
     Tree,
     check_tree,
     decided,
+    names_in,
     own_tree,
     tree_text,
 )
@@ -54,9 +55,15 @@ POWER_OF_TWO = ("recursive_doubling", "recursive_halving", "scatter_recursive_do
 """Algorithms that some operations have for powers of two of ranks only."""
 ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
 """Operations whose algorithms of these names take any number of ranks."""
-STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}
+FALLBACK, DEVICE = "MPIR_CVAR_COLLECTIVE_FALLBACK", "MPIR_CVAR_DEVICE_COLLECTIVES"
+STRICT = {FALLBACK: "error", DEVICE: "percoll"}
 """Variables that make an unsuitable algorithm an error instead of a silent replacement."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+TREES = (
+    "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
+    "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE",
+)
+OF_DEVICE = "it is for the collectives of the device"
 PMI = "MPIR_CVAR_PMI_VERSION"
 PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
 """Values of `PMI` by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of
@@ -269,6 +276,35 @@ class Ch4(Tuner):
         base = self._own_tree()
         tree = check_tree(path, content(path), base)
         return {TREE: str(Path(path).resolve()), **_device(decided(tree, base, OPERATIONS))}
+
+    def own_files(self, environment: Mapping[str, str]) -> list[OwnFile]:
+        """The tree, and those of the device, which rules cannot be in."""
+        tree = environment.get(TREE, "")
+        files = [problem_of(Path(tree), lambda: self._tree_in(Path(tree)))] if tree else []
+        return files + [
+            OwnFile(Path(environment[name]), OF_DEVICE) for name in TREES if environment.get(name)
+        ]
+
+    def extend(
+        self, path: Path, rules: Sequence[Rule], environment: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The launch's own tree with tests before it, and its variables for what they decide.
+
+        What those set for other operations stays, and so does what an unsuitable algorithm means.
+        """
+        own = self._own_tree()
+        tree = self._tree_in(Path(environment[TREE]))
+        text = tree_text(tree, rules, names_in(own))
+        check_tree(path, text, own)
+        path.write_text(text, "utf-8")
+        off = _device([rule.operation for rule in rules])
+        del off[FALLBACK]
+        if environment.get(DEVICE) == "none":
+            off = {}
+        return {TREE: str(path.resolve()), **off}
+
+    def _tree_in(self, path: Path) -> Tree:
+        return check_tree(path, content(path), self._own_tree())
 
     def _own_tree(self) -> Tree:
         return own_tree(self.library.prefix, self.library.name)

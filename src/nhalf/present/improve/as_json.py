@@ -9,8 +9,8 @@ from typing import Any
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.forms import USUAL
 from nhalf.decide.improve.left_behind import LeftBehind
-from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
+from nhalf.decide.improve.trials import Search, Trial
 from nhalf.decide.tune.outcome import rule_json
 
 
@@ -22,7 +22,7 @@ def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:
         "gain": gain_json(state.total),
         "changes": [_change(candidate) for candidate in state.proven],
         "candidates": [
-            *(_trial(trial, state.turns.refused.get(trial.candidate, "")) for trial in _all(state)),
+            *(_trial(trial, state.refused.get(trial.candidate, "")) for trial in _all(state)),
             *(_candidate(candidate, "bounded") for candidate in bounded),
         ],
         "launches": state.turns.launches,

@@ -9,8 +9,8 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_duration, format_time
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.left_behind import LeftBehind
-from nhalf.decide.improve.search import Search, Trial
 from nhalf.decide.improve.sequential import Gain
+from nhalf.decide.improve.trials import Search, Trial
 from nhalf.present.wording import count
 
 NEAR = 0.03
@@ -86,7 +86,7 @@ def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, st
     """One row per candidate: its name, what it may save, how fast it was, what became of it."""
     for trial in state.trials.values():
         candidate = trial.candidate
-        reason = state.turns.refused.get(candidate, "")
+        reason = state.refused.get(candidate, "")
         short = reason if len(reason) <= REASON_MAX else f"{reason[:REASON_MAX]}…"
         fate = f"{trial.fate}: {short}" if trial.fate == "refused" and reason else trial.fate
         yield candidate.name, _upper(candidate), _speed(trial), fate

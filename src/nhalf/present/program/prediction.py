@@ -59,7 +59,7 @@ WHY = {
         "trace a longer one",
     ),
     LAUNCHES_DOUBT: (
-        "launches of the program differ by a factor of {}",
+        "launches of the program differ: a further one may by a factor of {}",
         "trace more launches, with a core for each rank",
     ),
 }

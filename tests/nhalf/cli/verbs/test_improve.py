@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.nhalf.measure.virtual.programs import built
+from tests.nhalf.traced_programs import call, stored, timed
 from tests.patience import patience_s
 from tests.server import Ended
 
@@ -78,6 +79,36 @@ def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_
     assert not (tmp_path / "improved.sh").exists()
 
 
+def test_the_time_that_the_program_prints_is_made_shorter(
+    call_afresh: Callable[..., Ended], trial: list[str]
+) -> None:
+    file = Path(trial[0])
+    file.write_text(TRIAL.replace("echo result", 'test "$UCX_TLS" && echo took 3 || echo took 1'))
+    words = ("improve", "--json", "--seconds", "took ([0-9.]+)")
+    ended = call_afresh(*words, "--", *trial, UCX_TLS="tcp")
+    answer = json.loads(ended.out)
+    assert (ended.code, answer["plain_s"]) == (0, 3.0)
+    assert answer["gain"]["factor"] == pytest.approx(3.0)
+
+
+def test_a_trace_that_is_there_is_not_made_again(
+    call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path
+) -> None:
+    """A rank that computes nearly all the time: a schedule of another tool says nothing of that."""
+    traced = timed(2, call(0, "MPI_Send", "sent", 1, 0.0, 1e-9))
+    folder = stored(traced, tmp_path / "trace")
+    ended = call_afresh("improve", "--json", "--trace", folder, "--", *trial, UCX_TLS="tcp")
+    answer = json.loads(ended.out)
+    assert (ended.code, answer["traced"], answer["launches"]) == (0, True, 1)
+    assert {each["fate"] for each in answer["candidates"]} == {"bounded"}
+    (tmp_path / "p.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 0\n}\n")
+    with (tmp_path / "p.goal").open("a") as file:
+        file.write("rank 1 {\nl1: recv 8b from 0 tag 0\n}\n")
+    words = ("improve", "--json", "--trace", tmp_path / "p.goal")
+    answer = json.loads(call_afresh(*words, "--", *trial, UCX_TLS="tcp").out)
+    assert [change["name"] for change in answer["changes"]] == ["without UCX_TLS"]
+
+
 def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) -> None:
     ended = call("improve", "--", "true")
     assert ended.code == 0
@@ -97,6 +128,9 @@ def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) ->
         (["--out", "x", "--to", "word", "--", "true"], 2, "form"),
         (["--same-output", "'", "--", "true"], 2, "cannot be read"),
         (["--same-output", "/nowhere/same", "--", "true"], 2, "there is no command /nowhere/same"),
+        (["--seconds", "(", "--", "true"], 2, "is no pattern"),
+        (["--seconds", "([0-9]+)", "--", "true"], 1, "no number in the output matches"),
+        (["--trace", "/nowhere/trace", "--", "true"], 2, "/nowhere/trace is no trace"),
         (["--", "false"], 1, "as it is does not run: exit code 1"),
         (["--budget", "1s", "--", "sleep", "60"], 1, "more time with --budget"),
     ],

@@ -253,6 +253,6 @@ def test_a_machine_that_keeps_its_promises_is_rarely_accused(make_measurements: 
                 expectations,
             )
         )
-        for seed in range(200)
+        for seed in range(80)
     ]
     assert np.mean(accused) < 0.06

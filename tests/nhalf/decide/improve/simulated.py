@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from nhalf.decide.improve.candidate import Candidate, Setting
 from nhalf.decide.improve.change import Change
-from nhalf.decide.improve.search import Search, run, search
-from nhalf.decide.improve.turns import Launched, Turns
+from nhalf.decide.improve.search import run, search, turns_of
+from nhalf.decide.improve.trials import Search
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
 
 
 def candidates(names: str) -> list[Candidate]:
@@ -42,7 +43,7 @@ class Simulated:
         self.random = random.Random(self.seed)
         self.is_slow = False
 
-    def __call__(self, setting: Setting, limit_s: float) -> Launched:
+    def __call__(self, setting: Setting, limit_s: float) -> float:
         self.launches += 1
         time_s = self.plain_s * math.prod(self.factors.get(part.name, 1.0) for part in setting)
         time_s *= math.exp(self.random.gauss(0.0, self.noise)) * (1 + self.drift) ** self.launches
@@ -54,11 +55,13 @@ class Simulated:
         problems = [self.problems[part.name] for part in setting if part.name in self.problems]
         self.now_s += min(time_s, limit_s)
         if time_s > limit_s:
-            return Launched(math.nan, f"no end within {limit_s} s", is_stopped=True)
-        return Launched(time_s, problems[0] if problems else "")
+            raise LaunchStopped(f"no end within {limit_s} s")
+        if problems:
+            raise LaunchFailed(problems[0])
+        return time_s
 
     def searched(self, names: str, budget_s: float = 600.0) -> Search:
-        turns = Turns(self, budget_s, lambda: self.now_s, self.seed)
+        turns = turns_of(self, budget_s, lambda: self.now_s, self.seed)
         state = search(turns, candidates(names))
         run(state)
         return state

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import FailedError, InputError
 from nhalf.decide.improve.bench import Bench
-from nhalf.decide.improve.candidate import PLAIN, Candidate
+from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.same_output import SameOutput
+from nhalf.decide.turns import LaunchFailed
+from nhalf.measure.launches.printed_time import printed_time
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
 from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
@@ -27,18 +29,40 @@ def bench(folder: Path, how: str, text: str = TEXT) -> Bench:
     return Bench(launch, SameOutput(how), folder)
 
 
+def problem_of(launches: Bench, setting: Setting) -> str:
+    """Why a launch has no time, '' if it has one."""
+    try:
+        assert launches(setting, patience_s(10)) > 0
+    except LaunchFailed as error:
+        return str(error)
+    return ""
+
+
 def test_results_that_differ_are_refused_if_somebody_asks(tmp_path: Path) -> None:
     for number, (how, problem) in enumerate(
         {"": "", "exact": "its output differs", "cmp": "its output differs (exit code 1"}.items()
     ):
         launches = bench(tmp_path / str(number), how)
-        limit_s = patience_s(10)
-        assert launches(PLAIN, limit_s).counts
-        assert launches(PLAIN, limit_s).counts
-        assert launches(WRONG, limit_s).problem.startswith(problem)
-        assert launches(WRONG, limit_s).counts == (how == "")
-        assert launches(BROKEN, limit_s).problem == "exit code 3"
+        assert not problem_of(launches, PLAIN)
+        assert not problem_of(launches, PLAIN)
+        assert problem_of(launches, WRONG).startswith(problem)
+        assert bool(problem_of(launches, WRONG)) == bool(how)
+        assert problem_of(launches, BROKEN) == "exit code 3"
         assert [path.name for path in launches.folder.iterdir()] == ["1"]
+
+
+def test_the_time_that_a_program_prints_counts(tmp_path: Path) -> None:
+    launches = bench(tmp_path / "1", "", "test $RESULT = 1 && echo took 7.5 s")
+    launches.printed_time = printed_time("took ([0-9.]+)")
+    assert launches(PLAIN, patience_s(10)) == 7.5
+    silent = bench(tmp_path / "2", "", 'test "$RESULT" = 2 || echo took 7.5 s')
+    silent.printed_time = launches.printed_time
+    assert not problem_of(silent, PLAIN)
+    assert problem_of(silent, WRONG).startswith("no number in the output matches")
+    never = bench(tmp_path / "3", "")
+    never.printed_time = launches.printed_time
+    with pytest.raises(FailedError, match="no number in the output matches"):
+        never(PLAIN, patience_s(10))
 
 
 def test_a_program_whose_output_differs_by_itself_is_an_error(tmp_path: Path) -> None:
@@ -61,6 +85,6 @@ def test_rules_are_in_a_file_while_the_launch_runs(tmp_path: Path) -> None:
     tuner = ListedTuner(library("mpich"))
     ruled = (Candidate("ruled", "", "", Change(rules=(rule,), tuner=tuner)),)
     launches = bench(tmp_path / "1", "exact", "cat ${RULES-/dev/null} | grep -c ring || true")
-    assert launches(PLAIN, patience_s(10)).counts
-    assert launches(ruled, patience_s(10)).problem == "its output differs"
+    assert not problem_of(launches, PLAIN)
+    assert problem_of(launches, ruled) == "its output differs"
     assert [path.name for path in launches.folder.iterdir()] == ["1"]

@@ -126,9 +126,29 @@ def test_of_a_launcher_of_all_the_trace_names_the_library(
     installed = [library("mpich"), library("openmpi")]
     for words, expected in (("srun -n 2 ./p", named), ("nhalf try -- ./p", None)):
         launch = parse_launch(words.split(), {})
-        seen = with_trace(Situation(launch, None, installed), stored(traced, tmp_path / words[:4]))
+        opened = Program.open(stored(traced, tmp_path / words[:4]))
+        seen = with_trace(Situation(launch, None, installed), opened, None)
         assert (seen.library.name if seen.library else None) == expected
         assert seen.ranks == 2
+
+
+def test_all_that_is_saved_may_be_saved_of_the_time_that_counts() -> None:
+    launch = parse_launch(["mpiexec", "-n", "2", "./p"], {"UCX_TLS": "tcp"}, "hydra")
+    begun = Situation(launch, library("mpich"), [library("mpich")])
+    traced = program(2, sent({(0, 1): 1, (1, 0): 1}, 10_000, time_s=0.1))
+    upper = {}
+    for printed_s in (None, 0.5, 0.05, 0.0, 7.0):
+        tried = candidates(with_trace(begun, traced, printed_s))
+        (without,) = [c for c in tried if c.name == "without UCX_TLS"]
+        upper[printed_s] = without.upper_share
+    # The launch takes 1 s, of which each rank is 0.2 s in MPI.
+    assert upper == pytest.approx({None: 0.2, 0.5: 0.4, 0.05: 1.0, 0.0: 0.2, 7.0: 0.2})
+
+
+def test_of_a_program_without_times_nothing_is_bounded() -> None:
+    schedule = program(2, sent({(0, 1): 1}, 10_000), detail="schedule")
+    tried = candidates(situation("mpich", "mpiexec -n 2 ./p", schedule, UCX_TLS="tcp"))
+    assert {candidate.upper_share for candidate in tried} == {1.0}
 
 
 def overlapping(computes_s: float) -> Program:
@@ -180,6 +200,55 @@ def test_copies_in_parts_by_a_thread_are_tried_within_a_host(
     changes = [dict(one.change.variables) for one in tried if one.name.endswith(" in parts")]
     both = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
     assert changes == [both] * number
+
+
+def on_hosts(hosts: str, partner_of: Mapping[int, int]) -> Program:
+    """Ranks on hosts of one letter each, which send to their partners all the time."""
+    traced = program(
+        len(hosts), sent({(r, p): 1 for r, p in partner_of.items()}, 10_000, time_s=0.4)
+    )
+    for record, host in zip(traced.trace.ranks, hosts, strict=True):
+        record.host = host
+    return traced
+
+
+HALVES = {0: 2, 1: 3, 2: 0, 3: 1}
+ENDS = {0: 3, 1: 2, 2: 1, 3: 0}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "partners", "placements"),
+    [
+        ("aaaa", HALVES, {}),
+        ("aabb", HALVES, {"cyclic distribution": "-ppn 1"}),
+        ("abab", HALVES, {"block distribution": "-ppn 2"}),
+        ("aabb", ENDS, {"placed by traffic": "-rankmap", "cyclic distribution": "-ppn 1"}),
+        ("aaab", HALVES, {"cyclic distribution": "-ppn 1", "block distribution": "-ppn 2"}),
+        ("abc", {0: 1}, {}),
+        ("aab", {0: 2, 1: 1}, {"placed by traffic": "-rankmap"}),
+        ("", {}, {}),
+    ],
+)
+def test_ranks_are_placed_where_it_may_save_traffic_between_hosts(
+    hosts: str, partners: Mapping[int, int], placements: Mapping[str, str]
+) -> None:
+    tried = candidates(situation("mpich", "mpiexec -n 4 ./p", on_hosts(hosts, partners)))
+    found = {
+        candidate.name: " ".join(candidate.change.options)
+        for candidate in in_order(tried)
+        if "distribution" in candidate.name or "placed" in candidate.name
+    }
+    assert list(found) == list(placements)
+    assert all(found[name].startswith(words) for name, words in placements.items()), found
+
+
+def test_placements_are_ordered_by_the_bytes_that_stay_within_hosts() -> None:
+    tried = candidates(situation("mpich", "mpiexec -n 4 ./p", on_hosts("aabb", ENDS)))
+    by_name = {candidate.name: candidate for candidate in tried}
+    placed, cyclic = by_name["placed by traffic"], by_name["cyclic distribution"]
+    assert placed.expected_share == pytest.approx(0.6 * placed.upper_share)
+    assert cyclic.expected_share == pytest.approx(0.05 * cyclic.upper_share)
+    assert placed.excludes(cyclic)
 
 
 def by_algorithms(traced: Program, ranks: int, vendor: str = "mpich") -> list[Candidate]:

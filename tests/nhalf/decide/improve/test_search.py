@@ -10,8 +10,9 @@ import pytest
 from nhalf.base.errors import FailedError
 from nhalf.decide.improve.candidate import PLAIN, Candidate
 from nhalf.decide.improve.change import Change
-from nhalf.decide.improve.search import Search, run, search, waves
-from nhalf.decide.improve.turns import Launched, Turns
+from nhalf.decide.improve.search import run, search, turns_of, waves
+from nhalf.decide.improve.trials import Search
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
 from tests.nhalf.decide.improve.simulated import Simulated, candidates
 
 NOISES = {
@@ -65,11 +66,11 @@ def test_a_brake_is_released_before_what_hides_it_is_set() -> None:
     weak = Candidate("without WEAK", "", "", Change({"WEAK": None}))
     time_s = {"SIZE=9": 1.2, "without SIZE": 1.5, "without WEAK": 2.7}
 
-    def launched(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
-        return Launched(time_s[setting[-1].name] if setting else 3.0)
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        return time_s[setting[-1].name] if setting else 3.0
 
     for every in ([hides, weak, brake], [hides, weak]):
-        state = search(Turns(launched, math.inf, lambda: 0.0), every)
+        state = search(turns_of(launched, math.inf, lambda: 0.0), every)
         run(state)
         assert proven(state) == ["without SIZE", "SIZE=9"][-len(every) + 1 :]
         assert state.total is not None and state.total.factor == pytest.approx(2.5)
@@ -109,7 +110,7 @@ def test_what_fails_or_differs_is_refused_and_named() -> None:
     problems = {"a": "exit code 1: no such transport", "b": "its output differs"}
     state = Simulated({"a": 0.5, "b": 0.5, "c": 0.6}, problems=problems).searched("a b c")
     assert proven(state) == ["c"]
-    refused = {candidate.name: why for candidate, why in state.turns.refused.items()}
+    refused = {candidate.name: why for candidate, why in state.refused.items()}
     assert refused == problems
     assert {state.trials[name].fate for name in "ab"} == {"refused"}
 
@@ -159,11 +160,14 @@ def test_no_candidates() -> None:
     assert (state.proven, state.is_complete, len(state.turns.times_s[PLAIN])) == ([], True, 1)
 
 
-@pytest.mark.parametrize(
-    "done", [Launched(1.0, "exit code 1"), Launched(float("nan")), Launched(0.0)]
-)
-def test_a_program_that_does_not_run_is_an_error(done: Launched) -> None:
-    turns = Turns(lambda setting, limit_s: done, 60.0, lambda: 0.0)
+@pytest.mark.parametrize("done", [LaunchFailed("exit code 1"), math.nan, 0.0])
+def test_a_program_that_does_not_run_is_an_error(done: float | LaunchFailed) -> None:
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        if isinstance(done, LaunchFailed):
+            raise done
+        return done
+
+    turns = turns_of(launched, 60.0, lambda: 0.0)
     with pytest.raises(FailedError, match="as it is does not run"):
         run(search(turns, candidates("a")))
 
@@ -171,11 +175,13 @@ def test_a_program_that_does_not_run_is_an_error(done: Launched) -> None:
 def test_a_base_that_stops_running_is_an_error_and_keeps_what_was_learned() -> None:
     program = Simulated({"a": 0.5}, noise=0.01)
 
-    def breaks(setting: tuple, limit_s: float) -> Launched:
+    def breaks(setting: tuple, limit_s: float) -> float:
         done = program(setting, limit_s)
-        return done if program.launches < 8 else Launched(done.time_s, "disk full")
+        if program.launches < 8:
+            return done
+        raise LaunchFailed("disk full")
 
-    state = search(Turns(breaks, 600.0, lambda: program.now_s), candidates("a b"))
+    state = search(turns_of(breaks, 600.0, lambda: program.now_s), candidates("a b"))
     with pytest.raises(FailedError, match="does not run any more"):
         run(state)
     assert state.trials["a"].scouted_relative
@@ -185,12 +191,13 @@ def test_a_base_that_stops_running_is_an_error_and_keeps_what_was_learned() -> N
 def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
     program = Simulated({"a": 0.5}, noise=0.01)
 
-    def stalls(setting: tuple, limit_s: float) -> Launched:
-        launched = program(setting, math.inf)
-        time_s = launched.time_s * (20 if program.launches == 7 else 1)
-        return Launched(time_s) if time_s <= limit_s else Launched(math.nan, "no end")
+    def stalls(setting: tuple, limit_s: float) -> float:
+        time_s = program(setting, math.inf) * (20 if program.launches == 7 else 1)
+        if time_s <= limit_s:
+            return time_s
+        raise LaunchFailed("no end")
 
-    state = search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a"))
+    state = search(turns_of(stalls, 600.0, lambda: program.now_s), candidates("a"))
     run(state)
     assert proven(state) == ["a"]
 
@@ -199,13 +206,15 @@ def stalling(at: range, factor: float) -> tuple[Simulated, Search]:
     """A search of a program that takes much longer in some of its launches."""
     program = Simulated({"a": 0.5}, noise=0.01)
 
-    def stalls(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
-        launched = program(setting, math.inf)
-        time_s = launched.time_s * (factor if program.launches in at else 1.0)
-        program.now_s += min(time_s, limit_s) - launched.time_s
-        return Launched(time_s) if time_s <= limit_s else Launched(math.nan, "no end", True)
+    def stalls(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        usual_s = program(setting, math.inf)
+        time_s = usual_s * (factor if program.launches in at else 1.0)
+        program.now_s += min(time_s, limit_s) - usual_s
+        if time_s > limit_s:
+            raise LaunchStopped("no end")
+        return time_s
 
-    return program, search(Turns(stalls, 600.0, lambda: program.now_s), candidates("a b"))
+    return program, search(turns_of(stalls, 600.0, lambda: program.now_s), candidates("a b"))
 
 
 @pytest.mark.parametrize("launch", range(5, 13))
@@ -214,7 +223,7 @@ def test_one_launch_that_stalls_refuses_no_candidate(launch: int) -> None:
     _, state = stalling(range(launch, launch + 1), 20.0)
     run(state)
     assert proven(state) == ["a"]
-    assert state.turns.refused == {}
+    assert state.refused == {}
 
 
 def test_a_base_that_does_not_end_in_time_ends_the_search_with_what_was_learned() -> None:
@@ -236,7 +245,7 @@ def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -
     assert [len(wave) for wave in waves(candidates(" ".join(names[:25])))] == [10, 10, 5]
     assert list(waves([])) == []
     program = Simulated({"c03": 0.9, "c14": 0.5, "c55": 0.4})
-    state = search(Turns(program, 1e6, lambda: program.now_s), alike)
+    state = search(turns_of(program, 1e6, lambda: program.now_s), alike)
     run(state)
     assert proven(state) == ["c14"]
     assert {trial.fate for trial in state.trials.values()} >= {"excluded", "no further gain"}
@@ -254,14 +263,14 @@ def test_what_can_save_little_comes_after_what_can_save_much_however_lucky_it_wa
     real = bounded("real", 0.9)
     launches: dict[Candidate, int] = {}
 
-    def launched(setting: tuple[Candidate, ...], limit_s: float) -> Launched:
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> float:
         time_s = 1.6 if real in setting else 2.0
         for candidate in {*setting} - {real}:
             launches[candidate] = launches.get(candidate, 0) + 1
             time_s *= 0.6 + 1e-6 * launches[candidate] if launches[candidate] <= 3 else 1.0
-        return Launched(time_s)
+        return time_s
 
-    state = search(Turns(launched, math.inf, lambda: 0.0), [*lucky, real])
+    state = search(turns_of(launched, math.inf, lambda: 0.0), [*lucky, real])
     run(state)
     assert proven(state) == ["real"]
 
@@ -280,6 +289,6 @@ def test_candidates_that_change_the_same_are_not_combined() -> None:
     program = Simulated({"a": 0.5, "b": 0.6})
     first, second = candidates("a b")
     both = [first, type(second)("b", "b", "b", first.change)]
-    state = search(Turns(program, 600.0, lambda: program.now_s), both)
+    state = search(turns_of(program, 600.0, lambda: program.now_s), both)
     run(state)
     assert proven(state) == ["a"]

@@ -16,12 +16,13 @@ from rich.console import Console
 from nhalf.base.errors import InputError
 from nhalf.decide.program.alternatives import Alternatives
 from nhalf.decide.program.launches import predict_launches
-from nhalf.decide.program.predict import Target, predict_program
+from nhalf.decide.program.predict import LAUNCHES_DOUBT, Target, predict_program
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
 from nhalf.machines.message import Messages
 from nhalf.present.program.prediction import prediction_lines, show_predictions
+from nhalf.statistics.next_launch import next_launch
 from tests.nhalf.decide.program.known_programs import machine, message_s, ping_pong
 from tests.nhalf.traced_programs import stored
 from tests.server import Ended
@@ -44,8 +45,9 @@ def test_launches_that_differ_widen_the_interval() -> None:
     found = predict_launches(launches, ON, Messages(machine()))
     assert found.launches == 3
     assert found.time_s == pytest.approx(10 * (0.02 + message_s(1000, 3.0)))
-    assert found.low_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
-    assert found.high_s == pytest.approx(10 * (0.05 + message_s(1000, 3.0)))
+    each_s = [10 * (seconds + message_s(1000, 3.0)) for seconds in (0.02, 0.01, 0.05)]
+    assert (found.low_s, found.high_s) == pytest.approx(next_launch(each_s))
+    assert found.doubt_ratio[LAUNCHES_DOUBT] == pytest.approx(found.high_s / found.time_s)
     assert found.measured_s == pytest.approx(launches[0].elapsed_s)
     assert sum(found.time_share.values()) == pytest.approx(1)
     assert list(found.time_share) == list(

@@ -14,9 +14,9 @@ from nhalf.decide.tune.outcome import check
 from nhalf.decide.tune.search import TuningRequest
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
+from nhalf.mpi.coll_tuned import PREFIX, CollTuned
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.tuning import tuner_for
-from nhalf.mpi.vendors.openmpi import PREFIX, CollTuned
 from nhalf.sites.site import HERE
 from tests.patience import patience_s
 

@@ -16,8 +16,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nhalf.decide.turns import LaunchFailed
 from nhalf.decide.why.switch import Mixture, Switch
-from nhalf.decide.why.turns import LaunchFailed
 
 WALK, OWN, DISTURBED, MEAN_DISTURBANCE = 0.01, 0.03, 0.05, 0.3
 
@@ -48,7 +48,7 @@ class Planted:
         self._random = random.Random(self.seed)
         self._level = 0.0
 
-    def launch(self, mixture: Mixture) -> float:
+    def launch(self, mixture: Mixture, limit_s: float = math.inf) -> float:
         """The time of a launch, seconds."""
         self.launches.append(mixture)
         for switch, partner in self.needs.items():

@@ -8,8 +8,9 @@ import math
 import pytest
 
 from nhalf.base.errors import FailedError
+from nhalf.decide.turns import LaunchFailed
 from nhalf.decide.why.investigate import Investigation
-from nhalf.decide.why.turns import LaunchFailed, Turns
+from nhalf.decide.why.ways import turns_of
 from tests.nhalf.decide.why.plant import Planted, switches
 from tests.nhalf.decide.why.trials import KINDS, trial
 
@@ -18,7 +19,7 @@ LOG = math.log(1.5)
 
 def exactly(program: Planted, number: int = 20) -> Investigation:
     """The search without noise."""
-    investigation = Investigation(Turns(program.launch, is_exact=True), switches(number))
+    investigation = Investigation(turns_of(program.launch, are_exact=True), switches(number))
     investigation.run()
     return investigation
 
@@ -98,7 +99,7 @@ def test_equal_ways_are_equal_and_a_change_below_the_least_is_none() -> None:
 
 
 def test_equal_ways_with_little_noise_need_few_rounds() -> None:
-    investigation = Investigation(Turns(Planted({}, noise=0.01).launch), switches(5))
+    investigation = Investigation(turns_of(Planted({}, noise=0.01).launch), switches(5))
     investigation.run()
     assert investigation.verdict == "equal"
     assert investigation.turns.launches == 2 + 2 * 4
@@ -106,23 +107,24 @@ def test_equal_ways_with_little_noise_need_few_rounds() -> None:
 
 @pytest.mark.parametrize("side", ["A", "B"])
 def test_a_side_that_does_not_run_is_an_error(side: str) -> None:
-    def launch(mixture: frozenset[int]) -> float:
+    def launch(mixture: frozenset[int], limit_s: float) -> float:
         if bool(mixture) == (side == "B"):
             raise LaunchFailed("exit code 3")
         return 1.0
 
     with pytest.raises(FailedError, match=f"{side} does not run: exit code 3"):
-        Investigation(Turns(launch), switches(3)).run()
+        Investigation(turns_of(launch), switches(3)).run()
 
 
 def test_a_time_that_is_none_is_a_failure() -> None:
     for time_s in (0.0, math.nan, math.inf, -1.0):
         with pytest.raises(FailedError, match="A does not run: a launch took"):
-            Investigation(Turns(lambda mixture, time_s=time_s: time_s), switches(3)).run()
+            turns = turns_of(lambda mixture, limit_s, time_s=time_s: time_s)
+            Investigation(turns, switches(3)).run()
 
 
 def test_no_budget_leaves_what_is_known() -> None:
-    investigation = Investigation(Turns(Planted({}).launch, budget_s=-1.0), switches(3))
+    investigation = Investigation(turns_of(Planted({}).launch, budget_s=-1.0), switches(3))
     investigation.run()
     assert investigation.verdict == "unfinished"
     assert "budget" in investigation.why_ended
@@ -131,12 +133,12 @@ def test_no_budget_leaves_what_is_known() -> None:
 def test_an_interruption_leaves_the_suspicion() -> None:
     program = Planted({frozenset([6]): LOG}, noise=0)
 
-    def launch(mixture: frozenset[int]) -> float:
+    def launch(mixture: frozenset[int], limit_s: float) -> float:
         if len(program.launches) == 4:
             raise KeyboardInterrupt
         return program.launch(mixture)
 
-    investigation = Investigation(Turns(launch, is_exact=True), switches(20))
+    investigation = Investigation(turns_of(launch, are_exact=True), switches(20))
     with pytest.raises(KeyboardInterrupt):
         investigation.run()
     assert investigation.verdict == "unfinished"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nhalf.decide.why.proof import Proving, share_interval
-from nhalf.decide.why.turns import Turns
+from nhalf.decide.why.ways import turns_of
 from tests.nhalf.decide.why.plant import Planted
 
 
@@ -40,7 +40,7 @@ def test_shares_cover_the_truth() -> None:
 def test_an_innocent_member_is_not_proven() -> None:
     program = Planted({frozenset([1]): 0.5}, seed=3)
     groups = [frozenset([1]), frozenset([2])]
-    proving = Proving(Turns(program.launch), frozenset(), frozenset(range(4)), groups, 0.005)
+    proving = Proving(turns_of(program.launch), frozenset(), frozenset(range(4)), groups, 0.005)
     proof = proving.run()
     assert [member.is_proven for member in proof.members] == [True, False]
     assert not proof.holds
@@ -52,6 +52,6 @@ def test_false_accusations_are_rarer_than_promised() -> None:
     for seed in range(120):
         program = Planted({}, seed=seed)
         sides = frozenset(), frozenset(range(4))
-        proving = Proving(Turns(program.launch, seed=seed), *sides, [frozenset([1])], 0.05)
+        proving = Proving(turns_of(program.launch, seed=seed), *sides, [frozenset([1])], 0.05)
         accused += proving.run().holds
     assert accused <= 9

@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 
 from nhalf.decide.why.investigate import Investigation
-from nhalf.decide.why.turns import Turns
+from nhalf.decide.why.ways import turns_of
 from tests.nhalf.decide.why.plant import Planted, switches
 
 KINDS = ("equal", "one", "two", "pair", "opposed")
@@ -56,7 +56,7 @@ def trial(kind: str, seed: int, number: int = 20, noise: float = 1.0) -> Trial:
     draw = random.Random(f"{kind} {seed}")
     effects = planted_effects(kind, draw, number)
     program = Planted(effects, seed, noise)
-    turns = Turns(program.launch, is_exact=not noise, seed=seed)
+    turns = turns_of(program.launch, are_exact=not noise, seed=seed)
     investigation = Investigation(turns, switches(number))
     investigation.run()
     suspects = (proof.suspects for proof in investigation.proofs)

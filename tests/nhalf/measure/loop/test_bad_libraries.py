@@ -179,7 +179,11 @@ def test_an_unknown_library_is_one_clear_line(watched: Watch, tmp_path: Path) ->
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "library",
+    [pytest.param(library, marks=[pytest.mark.full] * (i > 0)) for i, library in enumerate(FOUND)],
+    ids=lambda one: one.name,
+)
 def test_more_ranks_than_cores_work_with_a_doubt(
     watched: Watch, tmp_path: Path, library: Library
 ) -> None:

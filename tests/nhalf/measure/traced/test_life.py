@@ -74,12 +74,12 @@ def seen(
 
 
 def cases() -> Sequence[object]:
-    """Each kind of handles meets the end of a process; the others are the second tier's."""
+    """One library meets every end of a process; the others are the second tier's."""
     return [
         pytest.param(
             *case,
             what,
-            marks=[] if case in CASES[:1] or what == "destructor" else [pytest.mark.full],
+            marks=[] if case in CASES[:1] else [pytest.mark.full],
         )
         for case in CASES
         for what in OTHERS
@@ -108,8 +108,19 @@ def test_a_process_lives_as_without(
         assert bool(counted) == (name != "routed"), name
 
 
-@pytest.mark.parametrize("others", ["traced", "routed"])
-@pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("library", "others"),
+    [
+        pytest.param(
+            library,
+            others,
+            marks=[] if (library, others) == (FOUND[-1], "traced") else [pytest.mark.full],
+        )
+        for library in FOUND
+        for others in ("traced", "routed")
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_what_serves_no_process_steps_aside_with_one_line(
     library: Library, others: str, tmp_path: Path, programs: Path
 ) -> None:

@@ -18,9 +18,9 @@ from tests.nhalf.measure.traced.programs import (
     launch,
 )
 from tests.nhalf.measure.traced.sanitized import (
+    ADDRESS,
     COLLECTIVES,
     SANITIZERS,
-    THREAD,
     TRACER,
     Sanitizer,
     sanitized,
@@ -53,14 +53,14 @@ def started(
 
 
 def cases() -> list[object]:
-    """Every library with every program; both sanitizers meet threads in the first tier."""
+    """Every library with every program; of collectives one with addresses in the first tier."""
     return [
         pytest.param(
             *case,
             sanitizer,
             name,
             marks=[]
-            if case == CASES[0] and name == ("traced" if sanitizer == THREAD else "routed")
+            if (case, sanitizer, name) == (CASES[0], ADDRESS, "routed")
             else [pytest.mark.full],
         )
         for case in CASES

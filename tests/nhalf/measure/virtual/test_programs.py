@@ -18,7 +18,7 @@ from nhalf.machines.message import Messages
 from nhalf.measure.virtual.launch import Trial, run
 from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
-from tests.nhalf.measure.virtual.programs import built, every_library, library_of, tried
+from tests.nhalf.measure.virtual.programs import built, every_library, in_turn, library_of, tried
 from tests.schemas import check_schema
 
 CLOCK_PS = 500
@@ -47,7 +47,7 @@ def test_half_a_round_trip_is_the_machines_curve(
         assert float(time_ps) - CLOCK_PS == pytest.approx(expected, rel=1e-5), size
 
 
-@every_library
+@in_turn("mpich")
 def test_a_run_repeats_itself_to_the_last_digit(vendor: str, programs: Path) -> None:
     program = built(vendor, "crowd", programs)
     runs = [tried("altix-bx2", vendor, 7, program) for _ in range(3)]
@@ -59,7 +59,7 @@ def test_a_run_repeats_itself_to_the_last_digit(vendor: str, programs: Path) -> 
     assert len(virtual) == 1
 
 
-@every_library
+@in_turn("openmpi")
 def test_a_deadlock_is_named(vendor: str, programs: Path) -> None:
     outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "deadlock")
     assert outcome.exit_code == 1
@@ -82,7 +82,7 @@ def test_a_look_that_finds_a_message_waits_for_no_other(vendor: str, programs: P
     assert outcome.stdout == "probed\n", outcome.stderr
 
 
-@every_library
+@in_turn("openmpi")
 @pytest.mark.parametrize(
     ("habit", "line"),
     [("clock", "10000[01] reads"), ("test", "909[01] looks"), ("sleep", "2 seconds")],
@@ -98,7 +98,7 @@ def test_loops_and_sleep_end_in_virtual_time(
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this process has one core")
 @pytest.mark.parametrize("habit", ["cores", "binding"])
-@every_library
+@in_turn("mpich")
 def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, programs: Path) -> None:
     outcome = tried("altix-bx2", vendor, 3, built(vendor, "habits", programs), habit)
     assert outcome.stdout.split() == ["as", "before"] * 3, outcome.stderr

@@ -23,7 +23,7 @@ from nhalf.measure.virtual.start import start_virtually
 from nhalf.mpi.discover import libraries
 from nhalf.sites.health import Examiner
 from nhalf.store.run import Run
-from tests.nhalf.measure.virtual.programs import every_library, library_of
+from tests.nhalf.measure.virtual.programs import in_turn, library_of
 from tests.patience import patience_s
 
 Call = Callable[..., Any]
@@ -90,8 +90,7 @@ def test_odd_numbers_of_ranks_have_nodes_of_their_own(call: Call, tmp_path: Path
     assert placed == {(3, "3x1"), (5, "5x1"), (8, "4x2")}
 
 
-@pytest.mark.slow
-@every_library
+@in_turn("openmpi")
 def test_a_run_repeats_itself(vendor: str, call: Call, tmp_path: Path) -> None:
     words = ("--pattern", "allreduce,stream", "--bytes", "8,64K", "--ranks", "8")
     for name in ("a", "b"):

@@ -25,6 +25,7 @@ from tests.nhalf.measure.virtual.programs import (
     TIMEOUT_S,
     built,
     every_library,
+    in_turn,
     library_of,
     tried,
 )
@@ -54,7 +55,7 @@ def pipeline(programs: Path, plain: Path, tmp_path_factory: pytest.TempPathFacto
     return traced(str(plain), "mpich", 4, tmp_path_factory.mktemp("pipeline"), program, "pipeline")
 
 
-@every_library
+@in_turn("openmpi")
 def test_a_trace_has_the_machines_times_and_repeats_itself(
     vendor: str, programs: Path, plain: Path, tmp_path: Path
 ) -> None:

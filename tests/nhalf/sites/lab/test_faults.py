@@ -34,7 +34,8 @@ PATIENCE_S = 60.0
 
 
 @pytest.fixture(
-    scope="module", params=["star", "ring", pytest.param("tree", marks=pytest.mark.full)]
+    scope="module",
+    params=["star", *(pytest.param(name, marks=pytest.mark.full) for name in ("ring", "tree"))],
 )
 def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     return make_lab(4, request.param, rate_Bps=125e6)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nhalf.base.errors import NhalfError
 from nhalf.base.units import format_size
-from nhalf.decide.improve.algorithm_rules import is_for_all
+from nhalf.decide.improve.algorithm_rules import is_for_all, replaced_files
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.improve.candidate import LEAST_SHARE, Candidate
 from nhalf.decide.improve.candidates import Source
@@ -72,8 +72,10 @@ def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -
     program = situation.program
     assert program is not None
     where = "" if is_for_all(rule) else _where(cell, rule, situation.ranks)
+    replaced = replaced_files(tuner, situation.launch.variables)
+    instead = f" instead of {replaced[0].path.name}" if replaced else ""
     return situation.candidate(
-        f"{rule.operation}{where} by {rule.algorithm}",
+        f"{rule.operation}{where} by {rule.algorithm}{instead}",
         f"the library's algorithm {rule.algorithm} for every {rule.operation}{where}",
         f"leave out its choice for {rule.operation}{where}",
         Change(rules=(rule,), tuner=tuner),

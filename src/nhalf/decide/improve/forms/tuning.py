@@ -8,7 +8,7 @@ from typing import ClassVar
 from nhalf.decide.improve.algorithm_rules import is_for_all
 from nhalf.decide.improve.forms import Form
 from nhalf.decide.improve.winner import Winner
-from nhalf.mpi.tuner import Tuner
+from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.vendors import vendor_of
 
 
@@ -28,7 +28,8 @@ class Tuning(Form):
         """The file as `nhalf tune` writes it, with the remarks where it may have any."""
         tuner = _writer(winner)
         assert tuner is not None
-        text = tuner.text(winner.rules)
+        rules = tuner.beside_own(winner.rules, winner.plain.variables)
+        text = content(winner.tuning) if winner.tuning else tuner.text(rules)
         is_json = text.lstrip().startswith("{")
         return text if is_json else "\n".join([text.rstrip("\n"), *winner.comments("#"), ""])
 

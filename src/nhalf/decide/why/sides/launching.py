@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.errors import NhalfError
+from nhalf.decide.turns import LaunchFailed, Limits
 from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import LaunchFailed
-from nhalf.measure.launches.timed import TimedLaunch, run_timed
+from nhalf.measure.launches.printed_time import PrintedTime, counted_s
+from nhalf.measure.launches.timed import run_timed
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_settings import LaunchCommand, with_options
 from nhalf.mpi.launch_words import TRIAL
@@ -24,45 +22,37 @@ FACTOR_MOST = 20.0
 """A mixture that takes this much longer than the longest launch so far is stopped."""
 LEAST_S = 20.0
 """No launch is stopped before, unless `timeout_s` says so."""
-OUTPUT_BYTES_MAX = 1 << 24
 
 
 @dataclass
 class Launching:
-    """Launches mixtures of two commands.
-
-    `seconds` is a pattern whose first group is the time in the output; None for the clock.
-    Launches end after `timeout_s`, those after the first two sooner.
-    """
+    """Launches mixtures of two commands; without a printed time the clock's counts."""
 
     commands: CommandPair
-    seconds: re.Pattern[str] | None
-    timeout_s: float
-    longest_s: float = field(default=0.0, init=False)
+    printed_time: PrintedTime | None
     finished: int = field(default=0, init=False)
 
-    def __call__(self, mixture: Mixture) -> float:
+    def __call__(self, mixture: Mixture, limit_s: float) -> float:
         """The time of one launch, seconds; raises LaunchFailed without one."""
-        began_s = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder:
             try:
                 started = self.commands.mixed(mixture)
                 launch = with_new_noise(in_folder(started), self.finished + 1)
-                timed = run_timed(launch, Path(folder, "launch"), self._limit_s)
+                timed = run_timed(launch, Path(folder, "launch"), limit_s)
+                if timed.problem:
+                    raise LaunchFailed(timed.problem)
+                time_s = counted_s(timed, self.printed_time)
+            except LaunchFailed:
+                raise
             except NhalfError as error:
                 raise LaunchFailed(str(error)) from error
-            if timed.problem:
-                raise LaunchFailed(timed.problem)
-            time_s = timed.time_s if self.seconds is None else _printed_s(timed, self.seconds)
-        self.longest_s = max(self.longest_s, time.monotonic() - began_s)
         self.finished += 1
         return time_s
 
-    @property
-    def _limit_s(self) -> float:
-        if self.finished < 2:
-            return self.timeout_s
-        return min(self.timeout_s, max(LEAST_S, FACTOR_MOST * self.longest_s))
+
+def limits(timeout_s: float) -> Limits:
+    """When launches are ended: the first two, which are those of A and B, after a timeout."""
+    return Limits(FACTOR_MOST, least_s=LEAST_S, most_s=timeout_s, first_launches=2)
 
 
 def runs_virtually(commands: CommandPair) -> bool:
@@ -97,13 +87,3 @@ def in_folder(started: Started) -> LaunchCommand:
         return started.launch
     before = ("env", "-C", str(started.folder), *started.launch.before)
     return replace(started.launch, before=before)
-
-
-def _printed_s(timed: TimedLaunch, seconds: re.Pattern[str]) -> float:
-    """The last time that a pattern finds in the output, standard output before errors."""
-    for path in (timed.stdout, timed.folder / "stderr"):
-        text = path.read_bytes()[-OUTPUT_BYTES_MAX:].decode(errors="replace")
-        times = seconds.findall(text)
-        with suppress(IndexError, ValueError):
-            return float(times[-1] if isinstance(times[-1], str) else times[-1][0])
-    raise LaunchFailed(f"no number in the output matches {seconds.pattern!r}")

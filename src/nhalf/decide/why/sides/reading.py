@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.base.errors import InputError
 from nhalf.decide.why.sides.commands import pair, started
-from nhalf.decide.why.sides.launching import Launching, runs_virtually, takes_the_same
+from nhalf.decide.why.sides.launching import Launching, limits, runs_virtually, takes_the_same
 from nhalf.decide.why.switch import Switch
 from nhalf.decide.why.ways import Ways
+from nhalf.measure.launches.printed_time import printed_time
 from nhalf.measure.traced.tables import Trace, is_trace, open_trace
 from nhalf.mpi import Library
 from nhalf.mpi.launch_script import LaunchScript, read_script
@@ -34,11 +33,13 @@ def command_ways(
 ) -> Ways:
     """Two commands, ready for the search. Raises InputError for a pattern that is none."""
     commands = pair(started(a, installed), started(b, installed))
-    seconds = _pattern(timing.seconds)
-    timed = PRINTED if seconds else VIRTUAL if runs_virtually(commands) else WALL
-    launching = Launching(commands, seconds, timing.timeout_s)
-    is_exact = seconds is None and takes_the_same(commands)
-    return Ways(commands.switches, launching, timed, are_exact=is_exact)
+    printed = printed_time(timing.seconds)
+    timed = PRINTED if printed else VIRTUAL if runs_virtually(commands) else WALL
+    launching = Launching(commands, printed)
+    is_exact = printed is None and takes_the_same(commands)
+    return Ways(
+        commands.switches, launching, timed, are_exact=is_exact, limits=limits(timing.timeout_s)
+    )
 
 
 def script_of(place: Path) -> LaunchScript:
@@ -62,18 +63,3 @@ def recorded_differences(a: Trace, b: Trace) -> list[Switch]:
 
 def _hosts(trace: Trace) -> list[str]:
     return sorted({rank.host for rank in trace.ranks})
-
-
-def _pattern(text: str) -> re.Pattern[str] | None:
-    if not text:
-        return None
-    try:
-        pattern = re.compile(text)
-    except re.error as error:
-        raise InputError(f"--seconds {text!r} is no pattern: {error}", "see Python's re") from error
-    if pattern.groups == 0:
-        raise InputError(
-            f"--seconds {text!r} has no group for the number",
-            "put it in parentheses: 'time = ([0-9.]+)'",
-        )
-    return pattern

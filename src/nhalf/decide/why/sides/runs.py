@@ -21,9 +21,9 @@ import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.decide.ratio_intervals import interval_apart
+from nhalf.decide.turns import LaunchFailed
 from nhalf.decide.why.sides.plans import RunPair, RunSide, options_of, run_side, sizes_text
 from nhalf.decide.why.switch import Mixture
-from nhalf.decide.why.turns import LaunchFailed
 from nhalf.decide.why.ways import Ways
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
@@ -115,8 +115,11 @@ class RunLaunching:
     points: list[Point]
     number: int = field(default=0, init=False)
 
-    def __call__(self, mixture: Mixture) -> float:
-        """The level of one launch, seconds; raises LaunchFailed if a point has no time."""
+    def __call__(self, mixture: Mixture, limit_s: float) -> float:
+        """The level of one launch, seconds; raises LaunchFailed if a point has no time.
+
+        The plan has limits of its own for each point.
+        """
         self.number += 1
         mixed = self.pair.mixed(mixture)
         plan = at_points(mixed.plan, self.points, self.number)

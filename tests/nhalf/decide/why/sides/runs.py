@@ -8,7 +8,6 @@ from pathlib import Path
 
 from nhalf.decide.why.investigate import Investigation
 from nhalf.decide.why.sides.runs import run_ways
-from nhalf.decide.why.turns import Turns
 from nhalf.decide.why.ways import Ways
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
@@ -83,7 +82,7 @@ def planted(folder: Path, seed: int, noise: str = "") -> tuple[Ways, set[str]]:
 
 def named(ways: Ways, seed: int = 1) -> list[set[str]]:
     """The sets that a search names."""
-    turns = Turns(ways.launch, is_exact=ways.are_exact, seed=seed)
+    turns = ways.turns(seed=seed)
     investigation = Investigation(turns, ways.switches)
     investigation.run()
     return [
