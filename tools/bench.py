@@ -22,6 +22,7 @@ from benchmarks import (
     collectives,
     coverage,
     curve_time,
+    improve,
     link_rates,
     loop_bounds,
     machines,
@@ -72,6 +73,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         bearing_injected.measure,
         "How near is a predicted slow-down to what an injected delay costs on a real library?",
     ),
+    "improve": (
+        improve.measure,
+        "Does `nhalf improve` find what slows a program down, and claim no gain that is none?",
+    ),
     "timelines": (
         predicted_timelines.measure,
         "How long does a prediction from a long timeline take, beside SimGrid's replay of it?",
@@ -82,6 +87,8 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     ),
 }
 """Each with what its page answers."""
+RUNS, SEARCHES = 10, {"improve": 20}
+"""How often each is run, unless `--runs` says so; of some more."""
 
 
 def asked(question: str, page: str) -> str:
@@ -95,12 +102,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
     parser.add_argument("--only", default=",".join(BENCHMARKS))
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int)
     chosen = parser.parse_args(arguments)
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.only.split(","):
         measure, question = BENCHMARKS[name]
-        figures, page = measure(chosen.runs)
+        figures, page = measure(chosen.runs or SEARCHES.get(name, RUNS))
         (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
         (chosen.out / f"{name}.md").write_text(asked(question, page), "utf-8")
         sys.stdout.write(page + "\n")

@@ -32,6 +32,10 @@ class LaunchFailed(FailedError):
     """A launch ended without a time that counts."""
 
 
+class LaunchStopped(LaunchFailed):
+    """A launch was ended at its limit."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a launch is ended: after `factor` times the longest, and not before `least_s`, nor
@@ -161,10 +165,10 @@ class Turns(Generic[Way]):
 
     def _has_run(self, way: Way, base: Way | None) -> bool:
         """Launch a way; whether there is a time. Raises LaunchFailed for a base without one."""
-        begin_s = self.clock_s()
+        begin_s, limit_s = self.clock_s(), self._limit_s(way == base)
         time_s, problem = math.nan, ""
         try:
-            time_s = self.launch(way, self._limit_s(way == base))
+            time_s = self._launched_s(way, base, limit_s)
             if not (time_s > 0 and math.isfinite(time_s)):
                 problem = f"a launch took {time_s} s"
         except LaunchFailed as error:
@@ -182,6 +186,19 @@ class Turns(Generic[Way]):
         if base is None or way == base:
             self._longest_s = max(self._longest_s, took_s)
         return True
+
+    def _launched_s(self, way: Way, base: Way | None, limit_s: float) -> float:
+        """The time of a launch; the limit, if one beside a base that ended before is stopped there,
+        since that one was disturbed. Raises OutOfTime for a base that does not end in time.
+        """
+        try:
+            return self.launch(way, limit_s)
+        except LaunchStopped:
+            if base is None or way not in self.times_s:
+                raise
+            if way == base:
+                raise OutOfTime() from None
+            return limit_s
 
     def _limit_s(self, is_base: bool) -> float:
         """When a launch is ended: one of a base, which is known to end, at the end of time."""

@@ -18,6 +18,7 @@ Needs = Literal[
     "bound ranks",
     "transfers to overlap",
     "transfers by TCP to overlap",
+    "transfers within the host to overlap",
 ]
 
 
@@ -42,15 +43,20 @@ def progress_thread(
     variables: Mapping[str, str],
     text: str = "a thread of each rank moves data while it computes",
     needs: Needs = "transfers to overlap",
+    how: str = "",
+    promise_share: float = 0.5,
 ) -> Switch:
-    """Transfers that go on while the rank computes, by a thread that takes time of some core."""
+    """Transfers that go on while the rank computes, by a thread that takes time of some core.
+
+    `how` tells ways apart where there are several.
+    """
     return Switch(
-        "progress while computing",
+        f"progress while computing{how}",
         text,
         variables,
         affected=ALL,
         needs=needs,
-        promise_share=0.5,
+        promise_share=promise_share,
     )
 
 

@@ -11,7 +11,7 @@ from nhalf.base.errors import FailedError, InputError
 from nhalf.decide.improve.candidate import PLAIN, Setting
 from nhalf.decide.improve.change import applied
 from nhalf.decide.improve.same_output import SameOutput
-from nhalf.decide.turns import LaunchFailed
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand
@@ -53,7 +53,7 @@ class Bench:
             )
         try:
             if problem:
-                raise LaunchFailed(problem)
+                raise (LaunchStopped if launched.stopped else LaunchFailed)(problem)
             return counted_s(launched, self.printed_time)
         except FailedError as error:
             if setting == PLAIN or isinstance(error, LaunchFailed):

@@ -19,6 +19,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from statistics import median
 
 from nhalf.base.errors import FailedError
 from nhalf.decide.improve.candidate import PLAIN, Candidate, Setting, title
@@ -55,6 +57,9 @@ PROMISING = math.log(1.005)
 WAVE = 10
 """This many candidates are scouted together, those with the largest expected saving first: the
 best of more would be lucky rather than good, and the others may never be needed."""
+FAR_LESS_SHARE = 0.1
+"""A candidate with less than this share of a wave's largest expected saving comes in a later wave,
+so that it takes no launches from those before it."""
 WAVE_MOST = 40
 """At most this many, where the last ones are for the same calls: one of them will exclude the
 others, so all are scouted before one is proven."""
@@ -133,8 +138,10 @@ def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     """The candidates in the parts in which they are scouted."""
     begin = 0
     while begin < len(candidates):
-        end = begin + WAVE
-        most = min(len(candidates), begin + WAVE_MOST)
+        least_share = FAR_LESS_SHARE * candidates[begin].expected_share
+        near = (candidate.expected_share >= least_share for candidate in candidates[begin:])
+        most = begin + min(WAVE_MOST, sum(1 for _ in takewhile(bool, near)))
+        end = min(most, begin + WAVE)
         while end < most and candidates[end].excludes(candidates[end - 1]):
             end += 1
         yield candidates[begin:end]
@@ -207,9 +214,12 @@ def _left(
 
 
 def _is_slower(state: Search, values: Sequence[float]) -> bool:
-    """Whether a candidate loses more than launches differ, by a single launch much more."""
+    """Whether a candidate loses more than launches differ, by a single launch much more.
+
+    None that gained in one launch does, since another one may have been disturbed.
+    """
     least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
-    return mean(values) < -least - 2 * state.spread
+    return max(values) < 0 and mean(values) < -least - 2 * state.spread
 
 
 def _is_settled(values: Sequence[float]) -> bool:
@@ -226,7 +236,7 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
             trial.fate = "refused"
         elif values and trial.fate != "slower":
             trial.fate = "no gain"
-            if mean(values) > PROMISING:
+            if _credible(candidate, values) > PROMISING:
                 ranked.append(candidate)
     return _by_gain(state, ranked, logs)[:FINALISTS]
 
@@ -238,14 +248,15 @@ def _by_gain(
 
     What only takes a setting away comes before what is set instead, if it gains about half as much.
     """
+    gains = {candidate: _credible(candidate, logs[candidate]) for candidate in candidates}
     in_order = sorted(candidates, key=state.candidates.index)
-    in_order.sort(key=lambda candidate: -mean(logs[candidate]))
-    best_relative = mean(logs[in_order[0]]) if in_order else 0.0
+    in_order.sort(key=lambda candidate: -gains[candidate])
+    best_relative = gains[in_order[0]] if in_order else 0.0
     first = [
         candidate
         for candidate in in_order
-        if best_relative - mean(logs[candidate]) <= ALIKE
-        or (candidate.change.only_removes and mean(logs[candidate]) > best_relative * BRAKE_SHARE)
+        if best_relative - gains[candidate] <= ALIKE
+        or (candidate.change.only_removes and gains[candidate] > best_relative * BRAKE_SHARE)
     ]
     first.sort(key=lambda c: (not c.change.only_removes, state.candidates.index(c)))
     return first + [candidate for candidate in in_order if candidate not in first]
@@ -312,3 +323,11 @@ def _leave_unclear(state: Search) -> None:
             trial.fate = "refused"
         elif trial.scouted_relative and trial.fate == "not reached":
             trial.fate = "unclear"
+
+
+def _credible(candidate: Candidate, values: Sequence[float]) -> float:
+    """The median of a candidate's logarithms, since launches are disturbed as wholes, but no more
+    than it can save: the excess is luck.
+    """
+    most = -math.log1p(-candidate.upper_share) if candidate.upper_share < 1 else math.inf
+    return min(median(values), most) if values else -math.inf

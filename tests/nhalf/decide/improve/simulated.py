@@ -12,7 +12,7 @@ from nhalf.decide.improve.candidate import Candidate, Setting
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.search import run, search, turns_of
 from nhalf.decide.improve.trials import Search
-from nhalf.decide.turns import LaunchFailed
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
 
 
 def candidates(names: str) -> list[Candidate]:
@@ -55,7 +55,7 @@ class Simulated:
         problems = [self.problems[part.name] for part in setting if part.name in self.problems]
         self.now_s += min(time_s, limit_s)
         if time_s > limit_s:
-            raise LaunchFailed(f"no end within {limit_s} s")
+            raise LaunchStopped(f"no end within {limit_s} s")
         if problems:
             raise LaunchFailed(problems[0])
         return time_s

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 
 from nhalf.decide.improve.candidate import Candidate, in_order
@@ -19,7 +21,7 @@ from nhalf.facts.program.program import Program
 from nhalf.mpi.launch_settings import parse_launch
 from nhalf.mpi.vendors import vendors
 from tests.nhalf.decide.improve.listed_tuner import ListedTuner, library
-from tests.nhalf.traced_programs import call, program, sent, stored, timed
+from tests.nhalf.traced_programs import call, program, sent, stored, timed, trace
 
 
 def situation(
@@ -185,6 +187,19 @@ def test_a_thread_makes_progress_where_something_can_overlap(
         # Of ten seconds two of one of two ranks may be hidden; a thread takes time from computing.
         assert (thread.upper_share, thread.expected_share) == (1.0, pytest.approx(0.5 * 0.1))
         assert threads(overlapping(4.0), **{name: "1"}) == []
+
+
+@pytest.mark.parametrize(("computes_s", "hosts", "number"), [(4.0, 1, 1), (4.0, 2, 0), (0.0, 1, 0)])
+def test_copies_in_parts_by_a_thread_are_tried_within_a_host(
+    computes_s: float, hosts: int, number: int
+) -> None:
+    traced = overlapping(computes_s)
+    described = msgspec.structs.replace(traced.trace, ranks=trace(2, hosts, 10.0).ranks)
+    traced = dataclasses.replace(traced, trace=described)
+    tried = candidates(situation("mpich", "mpiexec -n 2 ./p", traced))
+    changes = [dict(one.change.variables) for one in tried if one.name.endswith(" in parts")]
+    both = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
+    assert changes == [both] * number
 
 
 def on_hosts(hosts: str, partner_of: Mapping[int, int]) -> Program:

@@ -12,7 +12,7 @@ from nhalf.decide.improve.candidate import PLAIN, Candidate
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.search import run, search, turns_of, waves
 from nhalf.decide.improve.trials import Search
-from nhalf.decide.turns import LaunchFailed
+from nhalf.decide.turns import LaunchFailed, LaunchStopped
 from tests.nhalf.decide.improve.simulated import Simulated, candidates
 
 NOISES = {
@@ -202,6 +202,39 @@ def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
     assert proven(state) == ["a"]
 
 
+def stalling(at: range, factor: float) -> tuple[Simulated, Search]:
+    """A search of a program that takes much longer in some of its launches."""
+    program = Simulated({"a": 0.5}, noise=0.01)
+
+    def stalls(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        usual_s = program(setting, math.inf)
+        time_s = usual_s * (factor if program.launches in at else 1.0)
+        program.now_s += min(time_s, limit_s) - usual_s
+        if time_s > limit_s:
+            raise LaunchStopped("no end")
+        return time_s
+
+    return program, search(turns_of(stalls, 600.0, lambda: program.now_s), candidates("a b"))
+
+
+@pytest.mark.parametrize("launch", range(5, 13))
+def test_one_launch_that_stalls_refuses_no_candidate(launch: int) -> None:
+    """The plain program and both candidates have ended before."""
+    _, state = stalling(range(launch, launch + 1), 20.0)
+    run(state)
+    assert proven(state) == ["a"]
+    assert state.refused == {}
+
+
+def test_a_base_that_does_not_end_in_time_ends_the_search_with_what_was_learned() -> None:
+    program, state = stalling(range(8, 1000), 1000.0)
+    run(state)
+    assert state.is_out_of_time
+    assert not state.is_complete
+    assert state.trials["a"].scouted_relative
+    assert program.now_s < 610.0
+
+
 def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -> None:
     names = [f"c{number:02}" for number in range(60)]
     change = Change({"same": "1"})
@@ -218,6 +251,38 @@ def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -
     assert {trial.fate for trial in state.trials.values()} >= {"excluded", "no further gain"}
     assert state.trials["c55"].fate == "excluded"
     assert state.is_complete
+
+
+def bounded(name: str, upper_share: float, expected_share: float = 0.0) -> Candidate:
+    return Candidate(name, name, name, Change({name: "1"}), upper_share, expected_share)
+
+
+def test_what_can_save_little_comes_after_what_can_save_much_however_lucky_it_was() -> None:
+    """In their first launches those with a bound of 2 % are faster than with the real gain."""
+    lucky = [bounded(f"c{number}", 0.02) for number in range(8)]
+    real = bounded("real", 0.9)
+    launches: dict[Candidate, int] = {}
+
+    def launched(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        time_s = 1.6 if real in setting else 2.0
+        for candidate in {*setting} - {real}:
+            launches[candidate] = launches.get(candidate, 0) + 1
+            time_s *= 0.6 + 1e-6 * launches[candidate] if launches[candidate] <= 3 else 1.0
+        return time_s
+
+    state = search(turns_of(launched, math.inf, lambda: 0.0), [*lucky, real])
+    run(state)
+    assert proven(state) == ["real"]
+
+
+def test_what_is_expected_to_save_far_less_is_scouted_later() -> None:
+    shares = [0.5, 0.1, 0.06, 0.04, 0.03, 0.002, 0.001]
+    several = [bounded(f"c{number}", 1.0, share) for number, share in enumerate(shares)]
+    assert [len(wave) for wave in waves(several)] == [3, 2, 2]
+    change = Change({"same": "1"})
+    alike = [Candidate(f"c{n}", "", "", change, 1.0, 0.305 - 0.01 * n) for n in range(30)]
+    assert [len(wave) for wave in waves(alike)] == [28, 2]
+    assert [len(wave) for wave in waves(candidates("a b"))] == [2]
 
 
 def test_candidates_that_change_the_same_are_not_combined() -> None:

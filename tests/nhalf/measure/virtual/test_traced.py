@@ -35,12 +35,12 @@ PS = 1e-12
 ROUNDS = 3
 
 
-def traced(machine: str, vendor: str, ranks: int, out: Path, program: Path, word: str) -> Program:
+def traced(machine: str, vendor: str, ranks: int, out: Path, program: Path, *words: str) -> Program:
     """The trace of a program in virtual time."""
     command = [sys.executable, "-m", "nhalf"]
     command += ["trace", "--detail", "timeline", "--out", str(out), "--", *command]
     command += ["try", "--machine", machine, "--ranks", str(ranks), "--mpi"]
-    command += [library_of(vendor).name, "--", str(program), word]
+    command += [library_of(vendor).name, "--", str(program), *words]
     # Libraries of the virtual network and of the tracer may have to be compiled first.
     limit_s = patience_s(4 * TIMEOUT_S)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)

@@ -59,6 +59,8 @@ def _applies(switch: Switch, situation: Situation) -> bool:
         "transfers to overlap": _aim_share(switch, situation) >= LEAST_SHARE,
         "transfers by TCP to overlap": _aim_share(switch, situation) >= LEAST_SHARE
         and _has_tcp(situation),
+        "transfers within the host to overlap": _aim_share(switch, situation) >= LEAST_SHARE
+        and situation.is_on_one_host,
         "one host": situation.is_on_one_host,
         "several hosts": not situation.is_on_one_host,
         "a core for each rank": not situation.is_on_one_host or ranks <= cores,
