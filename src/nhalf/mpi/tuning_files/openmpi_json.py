@@ -88,8 +88,23 @@ def json_with(text: str, added_text: str) -> str:
     collectives = dict(whole["collectives"])
     for name, blocks in added["collectives"].items():
         own = collectives.get(name, [])
-        collectives[name] = [*(_before(block, own) for block in blocks), *own]
+        parts = [part for block in blocks for part in _parts(block, own)]
+        collectives[name] = [*(_before(part, own) for part in parts), *own]
     return json.dumps({**whole, "collectives": collectives}, indent=1) + "\n"
+
+
+def _parts(block: dict[str, Any], own: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A block cut where one of a file's own begins or ends."""
+    first, last = block.get("comm_size_min", 0), float(block.get("comm_size_max", "inf"))
+    ends = [float(held.get("comm_size_max", "inf")) for held in own]
+    begins = {held.get("comm_size_min", 0) for held in own}
+    begins |= {int(end) + 1 for end in ends if math.isfinite(end)}
+    inside = sorted({first, *(begin for begin in begins if first < begin <= last)})
+    limits = [*(begin - 1 for begin in inside[1:]), block.get("comm_size_max", "inf")]
+    return [
+        {**block, "comm_size_min": begin, "comm_size_max": end}
+        for begin, end in zip(inside, limits, strict=True)
+    ]
 
 
 def _before(block: dict[str, Any], own: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -243,5 +243,5 @@ def test_rules_change_more_where_a_rival_makes_room_for_them(
         f"mca:coll:{name}:param:coll_{name}_priority:value:{number}"
         for name, number in priorities.items()
     ]
-    monkeypatch.setattr(module, "printed", lambda library, framework: "\n".join(lines))
+    monkeypatch.setattr("nhalf.mpi.coll_tuned.printed", lambda library, framework: "\n".join(lines))
     assert OPENMPI.tuner(library("openmpi")).reach("bcast", "binomial") == reach
