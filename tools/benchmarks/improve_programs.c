@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { COMPUTING = 20000, ITEMS = 64, SLEEP_US = 10000 };
+enum { COMPUTING = 20000, ITEMS = 64, SLEEP_US = 150000 };
 
 static int rank, ranks, size;
 static double *out, *in;
@@ -32,7 +32,7 @@ static double exchange(int sleeps) {
   double value = 0;
   MPI_Irecv(in, size, MPI_CHAR, (rank + ranks - 1) % ranks, 2, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(out, size, MPI_CHAR, (rank + 1) % ranks, 2, MPI_COMM_WORLD, &requests[1]);
-  const struct timespec length = {0, SLEEP_US * 1000};
+  const struct timespec length = {0, SLEEP_US * 1000L};
   if (sleeps) nanosleep(&length, NULL);
   if (!sleeps) value = compute(COMPUTING);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);

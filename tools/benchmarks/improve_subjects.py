@@ -100,11 +100,11 @@ BRAKED = (
         ("nhalf's collectives", "allreduce"),
     ),
     Subject(
-        "16 MiB exchanged while an accelerator works",
+        "32 MiB exchanged while an accelerator works",
         "intel",
-        "accelerator 60 16777216",
+        "accelerator 12 33554432",
         {},
-        ("progress while computing",),
+        ("progress while computing", "with mpich"),
     ),
 )
 """The first six have a brake that was planted; of the others the library is one."""
