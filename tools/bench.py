@@ -22,6 +22,7 @@ from benchmarks import (
     collectives,
     coverage,
     curve_time,
+    libraries,
     link_rates,
     loop_bounds,
     machines,
@@ -71,6 +72,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     "injected": (
         bearing_injected.measure,
         "How near is a predicted slow-down to what an injected delay costs on a real library?",
+    ),
+    "libraries": (
+        libraries.measure,
+        "How near is a prediction for another MPI library to launches of it?",
     ),
     "timelines": (
         predicted_timelines.measure,
