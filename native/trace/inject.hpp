@@ -10,11 +10,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -48,8 +48,6 @@ struct Injected {
   /// The ranks of the operation; 0 without one.
   std::uint32_t members = 0;
   std::vector<Message> received;
-  /// The shortest call that completed one message: what a receive takes without waiting.
-  Ticks shortest = std::numeric_limits<Ticks>::max() / 4096;
   std::uint64_t random = 0;
 
   /// Returns an exponentially distributed number with mean 1.
@@ -131,10 +129,8 @@ class Injection {
 
   /// A call ends; holds it, and returns for how long.
   Ticks leave(Injected& own, std::uint16_t call) {
-    Ticks until = 0;
     double busy_s = own.sent * request_.overhead_s;
-    for (const auto& message : own.received)
-      until = std::max(until, due(own, message, call, busy_s));
+    Ticks until = own.received.empty() ? 0 : received_due(own, call, busy_s);
     if (own.members > 0) until = std::max(until, operation_due(own));
     const Ticks before = trace::now();
     if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
@@ -164,26 +160,46 @@ class Injection {
     return static_cast<Ticks>(std::llround(time_s * per_s_));
   }
 
-  /// Returns when a message would have been received; adds what its receiver is busy for.
-  Ticks due(Injected& own, const Injected::Message& message, std::uint16_t call, double& busy_s) {
+  /// Returns when the messages of a call would have been received; adds what their receiver is
+  /// busy for. A call that waited ended with the arrival of its last message.
+  Ticks received_due(const Injected& own, std::uint16_t call, double& busy_s) {
+    Ticks last = 0;
+    Ticks last_late = 0;
+    Ticks until = 0;
+    std::uint64_t bytes = 0;
+    for (const auto& message : own.received) {
+      bytes += message.size_bytes;
+      const Ticks arrival = arrival_of(message, own.end);
+      const bool is_late = request_.concerns(message.source, rank_, call);
+      const Ticks late = is_late ? ticks(request_.latency_s + request_.overhead_s +
+                                         request_.byte_s * static_cast<double>(message.size_bytes))
+                                 : 0;
+      busy_s += is_late ? request_.overhead_s : 0.0;
+      // One that nobody is told of was sent long ago.
+      if (is_late && arrival > 0) until = std::max(until, arrival + late);
+      if (arrival > last || (arrival == last && late > last_late)) last_late = late;
+      last = std::max(last, arrival);
+    }
+    if (has_waited(own, last, bytes) && last_late > 0) until = std::max(until, own.end + last_late);
+    return until;
+  }
+
+  /// Returns when a message arrived, at the earliest; 0 if it was sent long ago, and the present
+  /// for one whose sender has not told it yet, so has only just sent it.
+  Ticks arrival_of(const Injected::Message& message, Ticks end) {
     Ticks sent = 0;
-    const bool is_known = times_.take(message.source, message.tag, message.size_bytes, sent);
-    const auto number = own.received.size();
+    if (!times_.take(message.source, message.tag, message.size_bytes, sent)) return end;
+    return sent == 0 ? 0 : sent + way_of(message, end > sent ? end - sent : 0);
+  }
+
+  /// Whether a call waited for its messages, whose last one arrived at `last` or later: if that is
+  /// within the call, which took longer than the shortest one with as many messages and bytes.
+  bool has_waited(const Injected& own, Ticks last, std::uint64_t bytes) {
     const Ticks took = own.end - own.begin;
-    const bool has_waited = took > own.shortest * number + own.shortest * number / 64;
-    if (number == 1) own.shortest = std::min(own.shortest, took);
-    const bool was_long_ago = is_known && sent == 0;
-    const Ticks way =
-        is_known && !was_long_ago ? way_of(message, own.end > sent ? own.end - sent : 0) : 0;
-    if (!request_.concerns(message.source, rank_, call)) return 0;
-    busy_s += request_.overhead_s;
-    const Ticks late = ticks(request_.latency_s + request_.overhead_s +
-                             request_.byte_s * static_cast<double>(message.size_bytes));
-    const Ticks arrival = sent + way;
-    if (was_long_ago) return 0;
-    // Who has not told it yet has only just sent it.
-    if (!is_known) return own.end + late;
-    return (has_waited && arrival > own.begin ? std::max(own.end, arrival) : arrival) + late;
+    const auto kind = std::make_pair(own.received.size(), bytes);
+    const auto shortest = shortest_calls_.try_emplace(kind, took).first;
+    shortest->second = std::min(shortest->second, took);
+    return last > own.begin && took > shortest->second + shortest->second / 64;
   }
 
   /// Returns what a message of that size takes from its sender: what the virtual network says, or
@@ -228,6 +244,8 @@ class Injection {
   int rank_ = 0;
   double per_s_ = 1e9;
   std::map<std::pair<std::int32_t, std::uint64_t>, Ticks> shortest_ways_;
+  /// By number of messages and bytes of a call.
+  std::map<std::pair<std::size_t, std::uint64_t>, Ticks> shortest_calls_;
   VirtualSleep virtual_sleep_ = nullptr;
   VirtualWay virtual_way_ = nullptr;
 };

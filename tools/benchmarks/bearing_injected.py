@@ -1,47 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """How near is a predicted slow-down to what an injected delay costs on a real library?
 
-Launches with and without the delay are made in turns; both are judged without what other programs
-took of the processors, as far as the kernel knows it.
+Delays are chosen so that a timeline predicts a slow-down of some per cent for them. Launches with
+each of them and two without are made in turns, and each is compared with those of its own turn,
+without what other programs took of the processors. A delay of an operation of several ranks is a
+model on both sides: as many messages as its usual algorithm has.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import subprocess
+import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
-import numpy as np
-
 from benchmarks.pages import table
+from benchmarks.traced_launches import PROXIES, Work, kept_folder, traced
+from nhalf.base.collection import without_collection
 from nhalf.base.numbers import percent, share_span
 from nhalf.base.units import format_time
-from nhalf.decide.program.slowdown import LATENCY
+from nhalf.decide.program.operation_paths import usual_path
+from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD, Slowdown
+from nhalf.decide.program.tolerance import tolerance
 from nhalf.decide.program.tolerance_curves import Launch
-from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
-from nhalf.facts.program.program import Program
-from nhalf.measure.probe.subject import library_subject, transport_file
-from nhalf.mpi.discover import find
+from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.statistics.intervals import launch_interval
 
-RANKS = 2
-KERNELS = ("cg", "lu", "mg")
-ADDED_S = (20e-6, 100e-6)
-LAUNCHES_MAX = 7
-DRAWS = 2000
-TIMEOUT_S = 120
+VENDOR = "mpich"
+WORKS = (
+    Work("cg", "W"),
+    Work("ep", "A"),
+    Work("ft", "W"),
+    Work("is", "A"),
+    Work("lu", "W"),
+    Work("mg", "A"),
+    *(Work(name) for name in PROXIES),
+)
+"""The kernels that run on two ranks: BT and SP want a square of them."""
+LOSSES = {LATENCY: (0.01, 0.03, 0.05, 0.1, 0.2), OVERHEAD: (0.03, 0.1), BYTE: (0.03, 0.1)}
+"""What the points of a parameter are predicted to cost."""
+INJECTED = {LATENCY: "latency", OVERHEAD: "overhead", BYTE: "byte"}
+LAUNCHES_MAX = 3
+SMALLEST_S = 1e-12
+"""A delay has picoseconds."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What a latency costs, as shares of the run time: predicted, and in launches."""
+    """What a delay costs, as shares of the run time: predicted, and in launches."""
 
     program: str
+    parameter: str
     added_s: float
     predicted_share: float
     low_share: float
@@ -51,108 +65,133 @@ class Point:
     lost_high_share: float
 
     @property
+    def error(self) -> float:
+        """Predicted minus lost, as a share of the run time as it was."""
+        return self.predicted_share - self.lost_share
+
+    @property
     def agrees(self) -> bool:
         """Whether both intervals have something in common."""
         return self.low_share <= self.lost_high_share and self.lost_low_share <= self.high_share
 
 
 def measure(runs: int) -> tuple[Any, str]:
-    """All kernels; `runs` launches of each, in turns."""
+    """All programs; `runs` turns of each, with a launch for each delay and two without."""
     launches = min(runs, LAUNCHES_MAX)
+    folder = kept_folder("injected")
     load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as name:
-        points = [point for kernel in KERNELS for point in _compared(kernel, launches, Path(name))]
+    points = [point for work in WORKS for point in _compared(work, launches, folder)]
     load = max(load, os.getloadavg()[0])
-    figures = {"launches": launches, "load": load, "points": [asdict(point) for point in points]}
+    figures = {
+        "launches": launches,
+        "load": load,
+        "points": [{**asdict(point), "error": point.error} for point in points],
+    }
+    shutil.rmtree(folder)
     return figures, page(points, launches, load)
 
 
-def _compared(kernel: str, launches: int, folder: Path) -> list[Point]:
-    """The points of one kernel."""
-    runs: dict[float, list[Program]] = {added_s: [] for added_s in (0.0, *ADDED_S)}
-    for launch in range(launches):
-        for added_s, programs in runs.items():
-            programs.append(_traced(kernel, added_s, folder / f"{kernel}-{added_s}-{launch}"))
-    plain_s = [undisturbed_elapsed_s(program) for program in runs[0.0]]
-    predicted = [Launch(program) for program in runs[0.0]]
-    points = []
-    for added_s in ADDED_S:
-        slower_s = [undisturbed_elapsed_s(program) for program in runs[added_s]]
-        shares = [
-            [lost_s / launch.measured_s for lost_s in launch.lost_s(LATENCY, added_s)]
-            for launch in predicted
+def _delays(work: Work, folder: Path) -> list[tuple[str, float]]:
+    """Parameters and amounts that a first launch predicts to cost LOSSES."""
+    slowdown = Slowdown(traced(work, VENDOR, folder, 0), paths=usual_path)
+    with without_collection():
+        wanted = [
+            (parameter, tolerance(slowdown, parameter, loss).added)
+            for parameter, losses in LOSSES.items()
+            for loss in losses
         ]
-        middle, low, high = zip(*shares, strict=True)
-        lost = median(slower_s) / median(plain_s) - 1
-        points.append(
-            Point(
-                kernel.upper(), added_s, median(middle), min(low), max(high), lost,
-                *_interval(plain_s, slower_s),
-            )
-        )  # fmt: skip
-        sys.stderr.write(f"{points[-1]}\n")
+    return [
+        (parameter, _rounded(added_s))
+        for parameter, added_s in wanted
+        if added_s is not None and added_s > SMALLEST_S
+    ]
+
+
+def _rounded(added_s: float) -> float:
+    """Three digits of an amount."""
+    return float(f"{added_s:.3g}")
+
+
+def _compared(work: Work, launches: int, folder: Path) -> list[Point]:
+    """The points of one program."""
+    delays = _delays(work, folder)
+    half = len(delays) // 2
+    lost: dict[tuple[str, float], list[float]] = {delay: [] for delay in delays}
+    for number in range(launches):
+        # The launches without a delay are at the begin and in the middle of a turn.
+        first = traced(work, VENDOR, folder, 2 * number)
+        times_s = {delay: _slower_s(work, delay, folder, number) for delay in delays[:half]}
+        middle = traced(work, VENDOR, folder, 2 * number + 1)
+        times_s |= {delay: _slower_s(work, delay, folder, number) for delay in delays[half:]}
+        usual_s = math.exp(fmean(math.log(undisturbed_elapsed_s(one)) for one in (first, middle)))
+        for delay, slower_s in times_s.items():
+            lost[delay].append(slower_s / usual_s)
+    predicted = Launch(traced(work, VENDOR, folder, 0), paths=usual_path)
+    points = [_point(work, delay, predicted, ratios) for delay, ratios in lost.items()]
+    for point in points:
+        sys.stderr.write(f"{point}\n")
     return points
 
 
-def _interval(plain_s: Sequence[float], slower_s: Sequence[float]) -> tuple[float, float]:
-    """The middle 95 % of the ratio of medians over launches that are drawn again."""
-    draws = np.random.default_rng(1)
-    medians = [
-        np.median(draws.choice(np.array(times_s), (DRAWS, len(times_s))), axis=1)
-        for times_s in (slower_s, plain_s)
-    ]
-    low, high = np.quantile(medians[0] / medians[1] - 1, [0.025, 0.975])
-    return float(low), float(high)
+def _slower_s(work: Work, delay: tuple[str, float], folder: Path, number: int) -> float:
+    parameter, added_s = delay
+    program = traced(work, VENDOR, folder, number, [f"{INJECTED[parameter]}={added_s!r}s"])
+    return undisturbed_elapsed_s(program)
 
 
-def _traced(kernel: str, added_s: float, out: Path) -> Program:
-    """One launch; it has to succeed."""
-    subject = library_subject(find("mpich"), transport_file("npb-mpi"))
-    command, environment = subject.launch(RANKS, "free", "")[:2]
-    words = [sys.executable, "-m", "nhalf", "trace", "--quiet", "--detail", "timeline"]
-    words += ["--inject", f"latency={added_s!r}s"] if added_s else []
-    done = subprocess.run(
-        [*words, "--out", str(out), "--", *command],
-        input=f"id=1 pattern=npb-{kernel} axis.class=S samples_min=1 samples_max=1\nend\n",
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
+def _point(
+    work: Work, delay: tuple[str, float], predicted: Launch, ratios: Sequence[float]
+) -> Point:
+    with without_collection():
+        lost_s, low_s, high_s = predicted.lost_s(*delay)
+    whole_s = predicted.measured_s
+    lost = launch_interval(ratios)
+    return Point(
+        work.title,
+        *delay,
+        lost_s / whole_s,
+        low_s / whole_s,
+        high_s / whole_s,
+        lost.median - 1,
+        lost.low - 1,
+        lost.high - 1,
     )
-    if done.returncode:
-        raise SystemExit(f"bench: npb-{kernel} failed: {done.stderr.strip()[-500:]}")
-    return Program.open(out)
 
 
-NOTE = """MPICH on {ranks} ranks of this machine, kernels of NPB (class S), a latency injected \
-into each message by `nhalf trace --inject`; {launches} launches of each in turns, at a load of \
-{load:.1f} on {cores} cores. *Lost* is the ratio of the medians, with the middle 95 % of launches \
-drawn again; both sides are without what other programs took. {agree} of {points} agree: their \
-intervals have something in common."""
+NOTE = """MPICH on {ranks} ranks of this machine. Delays are those that one timeline predicts to \
+cost 1 to 20 %; `nhalf trace --inject` injects them; {launches} launches of each in turns with two \
+without, at a load of {load:.1f} on {cores} cores. *Lost* is the ratio to those of the same turn, \
+with its interval over launches; all is without what other programs took. The error is a share of \
+the run time: {middle} in the median, {worst} at most. {agree} of {points} agree: their intervals \
+have something in common."""
 
 
 def page(points: Sequence[Point], launches: int, load: float) -> str:
-    """The page: each kernel and latency."""
+    """The page: each program and delay."""
+    errors = [abs(point.error) for point in points]
     note = NOTE.format(
-        ranks=RANKS,
+        ranks=WORKS[0].ranks,
         launches=launches,
         load=load,
         cores=os.cpu_count(),
+        middle=percent(median(errors), 1) if errors else "–",
+        worst=percent(max(errors), 1) if errors else "–",
         agree=sum(point.agrees for point in points),
         points=len(points),
     )
     rows = [
         [
             point.program,
+            INJECTED[point.parameter],
             format_time(point.added_s),
             percent(point.predicted_share, 1),
             share_span(point.low_share, point.high_share),
-            percent(point.lost_share, 1),
+            percent(point.lost_share, 1, signed=True),
             share_span(point.lost_low_share, point.lost_high_share),
+            percent(point.error, 1, signed=True),
             "yes" if point.agrees else "no",
         ]
         for point in points
     ]
-    head = ["program", "latency", "predicted", "interval", "lost", "interval", "agree"]
-    return table("Predicted slow-downs beside injected delays", note, head, rows)
+    head = ["program", "what", "added", "predicted", "interval", "lost", "interval", "error"]
+    return table("Predicted slow-downs beside injected delays", note, [*head, "agree"], rows)

@@ -47,15 +47,18 @@ class Slowdown:
     """The run time of a program by what is added to one of PARAMETERS.
 
     The slow node is the one whose computing has the largest part of the critical path; `slow_ranks`
-    are its ranks, or one rank where all share a node.
+    are its ranks, or one rank where all share a node. Messages of operations are `paths`, or by
+    what the operations of the trace took.
     """
 
-    def __init__(self, program: Program, traced_on: Messages | None = None) -> None:
+    def __init__(
+        self, program: Program, traced_on: Messages | None = None, paths: Paths | None = None
+    ) -> None:
         self._script = undisturbed(program)
         self._costs = _usual(program, traced_on)
         whole = excess(self._script, self._costs)
         self._excess = undisturbed_excess(program, self._script, whole)
-        self._paths = observed_paths(self._script, self._costs, self._excess)
+        self._paths = paths or observed_paths(self._script, self._costs, self._excess)
         self.slow_ranks = _slow_ranks(program)
         self._known_s: dict[tuple[str, float, Paths | None], float] = {}
 

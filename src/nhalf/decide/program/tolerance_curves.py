@@ -30,7 +30,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.rows import Row
 from nhalf.decide.program.convex import bends, crossing
 from nhalf.decide.program.launches import check_same
-from nhalf.decide.program.operation_paths import fewest_path, most_path
+from nhalf.decide.program.operation_paths import Paths, fewest_path, most_path
 from nhalf.decide.program.rounds import doubt_s, lost_by_round_s
 from nhalf.decide.program.slowdown import (
     NETWORK,
@@ -122,10 +122,15 @@ def network_curves(program: Program) -> list[Curve]:
 
 
 class Launch:
-    """One launch of a program, with its slow-downs."""
+    """One launch of a program, with its slow-downs; of operations whose `paths` are known, these
+    are in no doubt.
+    """
 
-    def __init__(self, program: Program, traced_on: Messages | None = None) -> None:
-        self.slowdown = Slowdown(program, traced_on)
+    def __init__(
+        self, program: Program, traced_on: Messages | None = None, paths: Paths | None = None
+    ) -> None:
+        self.slowdown = Slowdown(program, traced_on, paths)
+        self._has_paths = paths is not None
         self.measured_s = undisturbed_elapsed_s(program)
         self._usual = self.slowdown.followed(PARAMETERS[0], 0.0)
         error = self._usual.end_s / self.measured_s
@@ -141,7 +146,7 @@ class Launch:
         variants_s = [lost_s]
         if parameter == NOISE:
             variants_s += [end_s - usual_s for end_s in self.slowdown.draws_s(added)]
-        elif parameter in NETWORK:
+        elif parameter in NETWORK and not self._has_paths:
             variants_s += [
                 self.slowdown.at(parameter, added, paths) - usual_s
                 for paths in (fewest_path, most_path)

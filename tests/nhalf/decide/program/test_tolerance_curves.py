@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program import operation_paths
 from nhalf.decide.program.rounds import doubt_s
 from nhalf.decide.program.slowdown import PARAMETERS, Slowdown
-from nhalf.decide.program.tolerance_curves import POINTS, Curve, curves
+from nhalf.decide.program.tolerance_curves import LEAST_DOUBT, POINTS, Curve, Launch, curves
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from tests.nhalf.traced_programs import call, program, timed
@@ -72,6 +73,15 @@ def test_operations_may_have_more_messages() -> None:
     last = curve_of(made).points[-1]
     lost_s = last.time_s - made.elapsed_s
     assert last.high_s - made.elapsed_s >= 2 * lost_s - 1e-9
+
+
+def test_messages_that_are_given_are_in_no_doubt() -> None:
+    made = timed(4, *(call(rank, "MPI_Allreduce", "collective", -2, 1, 2) for rank in range(4)))
+    lost_s, low_s, high_s = Launch(made, paths=lambda *_: operation_paths.Path(3, 0)).lost_s(
+        "latency_s", 0.01
+    )
+    assert lost_s == pytest.approx(0.03)
+    assert (low_s, high_s) == pytest.approx((0.03 * (1 - LEAST_DOUBT), 0.03 * (1 + LEAST_DOUBT)))
 
 
 def test_a_program_that_tolerates_everything_has_no_points() -> None:
