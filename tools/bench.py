@@ -22,11 +22,8 @@ from benchmarks import (
     collectives,
     coverage,
     curve_time,
-<<<<<<< HEAD
     improve,
-=======
     libraries,
->>>>>>> libraries
     link_rates,
     loop_bounds,
     machines,
@@ -77,15 +74,13 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         bearing_injected.measure,
         "How near is a predicted slow-down to what an injected delay costs on a real library?",
     ),
-<<<<<<< HEAD
     "improve": (
         improve.measure,
         "Does `nhalf improve` find what slows a program down, and claim no gain that is none?",
-=======
+    ),
     "libraries": (
         libraries.measure,
         "How near is a prediction for another MPI library to launches of it?",
->>>>>>> libraries
     ),
     "timelines": (
         predicted_timelines.measure,

@@ -28,7 +28,7 @@ from nhalf.decide.program.operation_paths import usual_path
 from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD, Slowdown
 from nhalf.decide.program.tolerance import tolerance
 from nhalf.decide.program.tolerance_curves import Launch
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.statistics.intervals import launch_interval
 
 VENDOR = "mpich"

@@ -45,7 +45,7 @@ static double allreduce(void) {
 }
 
 /// A rod of `size` cells: neighbours exchange their ends, and all cells become means.
-static double stencil(double *cells, double *next) {
+static double stencil(double* cells, double* next) {
   const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
   const int right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
   MPI_Sendrecv(&cells[1], 1, MPI_DOUBLE, left, 3, &cells[size + 1], 1, MPI_DOUBLE, right, 3,
@@ -58,7 +58,7 @@ static double stencil(double *cells, double *next) {
 }
 
 /// A step of conjugate gradients: a stencil and two sums over all ranks.
-static double gradients(double *cells, double *next) {
+static double gradients(double* cells, double* next) {
   double part[2] = {stencil(cells, next), 0};
   double whole[2];
   for (int i = 1; i <= size; ++i) part[1] += cells[i] * cells[i];
@@ -85,12 +85,12 @@ static double farm(void) {
   return result;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (count < 4) MPI_Abort(MPI_COMM_WORLD, 2);
-  const char *which = words[1];
+  const char* which = words[1];
   const int rounds = atoi(words[2]);
   size = atoi(words[3]);
   const size_t length = sizeof(double) * ((size_t)size + 2);

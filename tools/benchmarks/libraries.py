@@ -22,7 +22,7 @@ from benchmarks.pages import table
 from benchmarks.traced_launches import PROXIES, Work, kept_folder, nhalf, traced
 from nhalf.base.numbers import percent, span
 from nhalf.base.units import format_time
-from nhalf.decide.program.undisturbed import undisturbed_elapsed_s
+from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.program.program import Program
 
 TRACED, PREDICTED = "mpich", ("openmpi", "intel")

@@ -60,8 +60,7 @@ static double pipeline(void) {
         MPI_Recv(edge, 256, MPI_DOUBLE, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       data[block * part] = edge[block];
       sum += edge[0] = computed(data + block * part, part);
-      if (after >= 0 && after < ranks)
-        MPI_Send(edge, 256, MPI_DOUBLE, after, 3, MPI_COMM_WORLD);
+      if (after >= 0 && after < ranks) MPI_Send(edge, 256, MPI_DOUBLE, after, 3, MPI_COMM_WORLD);
     }
   }
   free(data);
