@@ -165,7 +165,7 @@ class Turns(Generic[Way]):
 
     def _has_run(self, way: Way, base: Way | None) -> bool:
         """Launch a way; whether there is a time. Raises LaunchFailed for a base without one."""
-        begin_s, limit_s = self.clock_s(), self._limit_s(way == base)
+        begin_s, limit_s = self.clock_s(), self._limit_s(way, base)
         time_s, problem = math.nan, ""
         try:
             time_s = self._launched_s(way, base, limit_s)
@@ -194,19 +194,24 @@ class Turns(Generic[Way]):
         try:
             return self.launch(way, limit_s)
         except LaunchStopped:
+            if base is None and self.remaining_s <= 0:
+                raise OutOfTime() from None
             if base is None or way not in self.times_s:
                 raise
             if way == base:
                 raise OutOfTime() from None
             return limit_s
 
-    def _limit_s(self, is_base: bool) -> float:
-        """When a launch is ended: one of a base, which is known to end, at the end of time."""
-        if is_base:
+    def _limit_s(self, way: Way, base: Way | None) -> float:
+        """When a launch is ended: one of a base, which is known to end, at the end of time, and so
+        is every launch without a base.
+        """
+        if way == base:
             spare_s = self._longest_s + self.limits.spare_s if self.times_s else 0.0
             return max(self.remaining_s, spare_s)
         finished = sum(map(len, self.times_s.values()))
-        return self.limits.limit_s(self._longest_s, finished)
+        limit_s = self.limits.limit_s(self._longest_s, finished)
+        return limit_s if base is not None else min(limit_s, max(0.0, self.remaining_s))
 
     def _note_failure(self, way: Way, problem: str, base: Way | None) -> None:
         failures = self._failures[way] = self._failures.get(way, 0) + 1

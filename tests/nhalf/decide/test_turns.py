@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from nhalf.decide.out_of_time import OutOfTime
-from nhalf.decide.turns import UNLIMITED, LaunchFailed, Limits, Turns, differences
+from nhalf.decide.turns import UNLIMITED, LaunchFailed, LaunchStopped, Limits, Turns, differences
 from nhalf.decide.why.ways import turns_of
 from tests.nhalf.decide.why.plant import Planted
 
@@ -44,6 +44,32 @@ def test_exact_times_are_launched_once() -> None:
     turns.take([A, B])
     assert turns.take([A, B]) == {A: 0.0, B: 0.0}
     assert turns.launches == 2
+
+
+def test_a_launch_ends_with_the_budget() -> None:
+    now_s, limits_s = [0.0], []
+
+    def launch(mixture: frozenset[int], limit_s: float) -> float:
+        limits_s.append(limit_s)
+        now_s[0] += min(7.0, limit_s)
+        if limit_s < 7.0:
+            raise LaunchStopped("no end")
+        return 7.0
+
+    turns = Turns(launch, 10.0, lambda: now_s[0], limits=Limits(most_s=100.0, first_launches=2))
+    assert turns.take([A]) == {A: math.log(7.0)}
+    with pytest.raises(OutOfTime):
+        turns.take([B])
+    assert limits_s == [10.0, 3.0]
+
+
+def test_a_launch_that_its_own_limit_ends_is_a_failure() -> None:
+    def launch(mixture: frozenset[int], limit_s: float) -> float:
+        raise LaunchStopped(f"no end within {limit_s:g} s")
+
+    turns = Turns(launch, 10.0, lambda: 0.0, limits=Limits(most_s=2.0, first_launches=2))
+    assert turns.take([A]) == {}
+    assert turns.fails == {A: "no end within 2 s"}
 
 
 def test_a_mixture_that_failed_twice_in_a_row_does_not_run() -> None:

@@ -15,6 +15,7 @@ from nhalf.decide.turns import LaunchFailed, LaunchStopped
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import TimedLaunch, run_timed
 from nhalf.mpi.launch_settings import LaunchCommand
+from nhalf.mpi.trial_noise import with_new_noise
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Bench:
         folder = self.folder / str(self.launches)
         tuning = self.folder / f"{self.launches}-rules" / "rules"
         changed = applied((candidate.change for candidate in setting), self.launch, tuning)
-        launched = run_timed(changed, folder, limit_s)
+        launched = run_timed(with_new_noise(changed, self.launches), folder, limit_s)
         shutil.rmtree(tuning.parent, ignore_errors=True)
         if self.plain is None and setting == PLAIN:
             self.plain = launched

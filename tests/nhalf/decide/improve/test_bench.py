@@ -65,6 +65,15 @@ def test_the_time_that_a_program_prints_counts(tmp_path: Path) -> None:
         never(PLAIN, patience_s(10))
 
 
+def test_each_launch_of_a_trial_has_its_own_noise(tmp_path: Path) -> None:
+    trial = tmp_path / "nhalf"
+    trial.write_text('#!/bin/sh\necho \'{"schema":"try/1","virtual_s":\'$4"}"\n')
+    trial.chmod(0o755)
+    words = [str(trial), "try", "--seed", "9", "--noise", "5%", "--", "./p"]
+    launches = Bench(parse_launch(words, {}), SameOutput(""), tmp_path / "1")
+    assert [launches(PLAIN, patience_s(10)) for _ in range(3)] == [1.0, 2.0, 3.0]
+
+
 def test_a_program_whose_output_differs_by_itself_is_an_error(tmp_path: Path) -> None:
     launches = bench(tmp_path / "1", "exact", "echo $$")
     launches(PLAIN, patience_s(10))

@@ -93,6 +93,13 @@ def test_the_verdict_says_so() -> None:
     assert [row["share"] for row in others["ranks"]] == pytest.approx([0.25, 0.0])
 
 
+def test_on_several_hosts_it_is_a_least_time() -> None:
+    made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 1))
+    made.trace.ranks[1].host = "another"
+    (line,) = [line for line in answer_lines(made) if line.startswith("Other programs")]
+    assert "the run would take at least 3 s instead of 4 s" in line
+
+
 def test_a_trace_that_did_not_record_it_is_silent() -> None:
     made = timed(2, *barrier(4, 4, 2), ends_s=(4, 4))
     assert taken_by_others(made).is_empty()

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.errors import NhalfError
-from nhalf.decide.turns import LaunchFailed, Limits
+from nhalf.decide.turns import LaunchFailed, LaunchStopped, Limits
 from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import run_timed
 from nhalf.mpi.launch_options import launcher_options, option_value
-from nhalf.mpi.launch_settings import LaunchCommand, with_options
+from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
+from nhalf.mpi.trial_noise import with_new_noise
 
 FACTOR_MOST = 20.0
 """A mixture that takes this much longer than the longest launch so far is stopped."""
@@ -40,7 +41,7 @@ class Launching:
                 launch = with_new_noise(in_folder(started), self.finished + 1)
                 timed = run_timed(launch, Path(folder, "launch"), limit_s)
                 if timed.problem:
-                    raise LaunchFailed(timed.problem)
+                    raise (LaunchStopped if timed.stopped else LaunchFailed)(timed.problem)
                 time_s = counted_s(timed, self.printed_time)
             except LaunchFailed:
                 raise
@@ -72,13 +73,6 @@ def takes_the_same(commands: CommandPair) -> bool:
 
 def _computes(options: Mapping[str, Sequence[str]]) -> bool:
     return option_value(options.get("computing", ("none",))) != "none"
-
-
-def with_new_noise(launch: LaunchCommand, number: int) -> LaunchCommand:
-    """A launch of `nhalf try` with the noise of this number, if it has any."""
-    if launch.family != TRIAL or "noise" not in launcher_options(launch):
-        return launch
-    return with_options(launch, ("seed",), ("--seed", str(number)))
 
 
 def in_folder(started: Started) -> LaunchCommand:

@@ -9,8 +9,9 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.why.sides.commands import CommandPair, pair, started
-from nhalf.decide.why.sides.launching import takes_the_same, with_new_noise
+from nhalf.decide.why.sides.launching import takes_the_same
 from nhalf.mpi.launch_script import parse_script
+from nhalf.mpi.trial_noise import with_new_noise
 
 
 def two(a: str, b: str) -> CommandPair:
