@@ -5,6 +5,7 @@ processes of its own; machines without MPI, and programs that are bad on purpose
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,13 @@ Script = Callable[[Path, str], Path]
 # Workers of xdist have the size of a terminal that is not there.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
+
+# A shell starts what runs in the background without them; programs that tests interrupt need them.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(
+            number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        )
 
 if (NATIVE / "bin").is_dir():
     os.environ.setdefault("NHALF_NATIVE_DIR", str(NATIVE))

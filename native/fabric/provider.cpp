@@ -59,9 +59,13 @@ NHALF_EXPORTED std::uint64_t nhalf_virtual_sleep_until_ps(std::uint64_t time_ps)
   if (time_ps > rank.now()) rank.sleep(time_ps - rank.now());
   return rank.now();
 }
-/// Half a round trip with a rank (trace/inject.hpp).
+/// Half a round trip with a rank, and how long after a message from it the next one may come
+/// (trace/inject.hpp).
 NHALF_EXPORTED std::uint64_t nhalf_virtual_way_ps(int rank, std::uint64_t bytes) {
-  return nhalf::fabric::Rank::here().half_round_trip(rank, bytes);
+  return nhalf::fabric::Rank::here().wire_from(rank).time(bytes);
+}
+NHALF_EXPORTED std::uint64_t nhalf_virtual_spacing_ps(int rank, std::uint64_t bytes) {
+  return nhalf::fabric::Rank::here().wire_from(rank).busy(bytes);
 }
 /// The clock of preloaded libraries (preloaded/virtual_time.hpp).
 NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {

@@ -108,9 +108,7 @@ class Rank {
     const auto own = nodes()[static_cast<std::size_t>(number_)];
     return std::count(nodes().begin(), nodes().end(), own) > 1;
   }
-  [[nodiscard]] Picoseconds half_round_trip(int rank, std::uint64_t bytes) const {
-    return wires_->between(rank, number_).time(bytes);
-  }
+  [[nodiscard]] const Wire& wire_from(int rank) const { return wires_->between(rank, number_); }
   [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }

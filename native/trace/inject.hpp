@@ -78,6 +78,7 @@ class Injection {
       per_s_ = 1e12;
       virtual_sleep_ = found<VirtualSleep>("nhalf_virtual_sleep_until_ps");
       virtual_way_ = found<VirtualWay>("nhalf_virtual_way_ps");
+      virtual_spacing_ = found<VirtualWay>("nhalf_virtual_spacing_ps");
     } else {
       per_s_ = 1e9 * ticks_per_ns();
     }
@@ -185,11 +186,19 @@ class Injection {
   }
 
   /// Returns when a message arrived, at the earliest; 0 if it was sent long ago, and the present
-  /// for one whose sender has not told it yet, so has only just sent it.
+  /// for one whose sender has not told it yet, so has only just sent it. Those of one sender come
+  /// one after the other.
   Ticks arrival_of(const Injected::Message& message, Ticks end) {
     Ticks sent = 0;
     if (!times_.take(message.source, message.tag, message.size_bytes, sent)) return end;
-    return sent == 0 ? 0 : sent + way_of(message, end > sent ? end - sent : 0);
+    if (sent == 0) return 0;
+    Ticks arrival = sent + way_of(message, end > sent ? end - sent : 0);
+    if (virtual_spacing_ == nullptr) return arrival;
+    auto& last = last_arrivals_[message.source];
+    if (last > 0)
+      arrival = std::max(arrival, last + virtual_spacing_(message.source, message.size_bytes));
+    last = std::max(last, arrival);
+    return arrival;
   }
 
   /// Whether a call waited for its messages, whose last one arrived at `last` or later: if that is
@@ -248,6 +257,9 @@ class Injection {
   std::map<std::pair<std::size_t, std::uint64_t>, Ticks> shortest_calls_;
   VirtualSleep virtual_sleep_ = nullptr;
   VirtualWay virtual_way_ = nullptr;
+  VirtualWay virtual_spacing_ = nullptr;
+  /// By rank that sends, without what is injected.
+  std::map<std::int32_t, Ticks> last_arrivals_;
 };
 
 }  // namespace nhalf::trace

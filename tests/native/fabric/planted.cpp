@@ -47,6 +47,20 @@ void ring() {
   }
 }
 
+/// Ten messages close behind each other to the right, then ten back: the receiver waits for each.
+void burst() {
+  std::vector<char> data(1000);
+  for (int round = 0; round < 6; ++round) {
+    const bool sends = rank % 2 == round % 2;
+    const int other = rank ^ 1;
+    for (int message = 0; message < 10; ++message)
+      if (sends)
+        send(data, other);
+      else
+        receive(data, other);
+  }
+}
+
 /// The time of a sum once all ranks begin at once.
 void operations() {
   std::array<double, 125> part{};
@@ -116,6 +130,7 @@ int main(int count, char** words) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::string_view which = count > 1 ? words[1] : "";
   if (which == "ring") ring();
+  if (which == "burst") burst();
   if (which == "operations") operations();
   if (which == "imbalance") imbalance();
   if (which == "late") late_sender();

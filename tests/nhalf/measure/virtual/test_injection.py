@@ -42,12 +42,12 @@ def elapsed_s(machine: Path, program: Path, word: str, out: Path, *inject: str) 
 @pytest.mark.parametrize(
     ("word", "delay"),
     [
-        ("pipeline", "latency=5us"),
+        ("burst", "latency=5us"),
         *(
             pytest.param(word, delay, marks=pytest.mark.full)
-            for word in ("pipeline", "overlap")
+            for word in ("burst", "pipeline", "overlap")
             for delay in SLOWER
-            if (word, delay) != ("pipeline", "latency=5us")
+            if (word, delay) != ("burst", "latency=5us")
         ),
     ],
 )
