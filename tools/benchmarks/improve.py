@@ -141,14 +141,17 @@ NOTE = """Two ranks on {cores} cores with a load of {low:.1f} to {high:.1f} befo
 to which the ranks of the search before add up to 2. *Found*: what was proven to help takes away \
 what slows the program down, or takes its place. Of {planted} planted brakes {found} were found. \
 The budget of a search is {budget} s; the last programs have no brake but the library."""
-PLAIN_NOTE = """{searches} searches with a budget of {budget} s each claimed {claimed}. Each was \
-tried again in {again} pairs of launches in turns: {false}."""
+PLAIN_NOTE = """{searches} searches with a budget of {budget} s each claimed {claimed}. Each gain \
+was tried again in {again} pairs of launches in turns. It is false where their interval holds no \
+gain, too: {false} of {all}."""
 
 
 def page(rows: Sequence[Kept]) -> str:
     """The page: programs with a brake, then those without."""
     braked = [row for row in rows if row["part"] == "brake"]
     plain = [row for row in rows if row["part"] == "no brake"]
+    if not braked:
+        return _plain_table(plain)
     loads = [row["load"] for row in rows]
     note = NOTE.format(
         cores=os.cpu_count(),
@@ -188,9 +191,8 @@ def _plain_table(rows: Sequence[Kept]) -> str:
         budget=PLAIN_BUDGET_S,
         claimed=count(len(claimed), "gain"),
         again=AGAIN,
-        false=f"{len(false)} of them are false, since their interval holds no gain, too"
-        if claimed
-        else "there was none",
+        false=len(false),
+        all=len(claimed),
     )
     head = [
         "program",
