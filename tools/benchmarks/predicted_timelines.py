@@ -22,8 +22,8 @@ EVENTS = 1_000_000
 BESIDE = 100_000
 """SimGrid replays fewer."""
 NOTE = """Processor time of `nhalf predict`, in seconds, reading and starting included; the best \
-of {runs} runs. *Three machines* is a table of three, some of which have to guess operations: that \
-takes two more replays for each. SimGrid does the same for one machine by `--simgrid`."""
+of {runs} runs. *Three machines* is a table of three, some of which have to guess operations; \
+all replays of a machine go side by side. SimGrid does the same for one machine by `--simgrid`."""
 
 
 def measure(runs: int) -> tuple[Any, str]:
