@@ -26,11 +26,10 @@ for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
 
 # A shell starts what runs in the background without them; programs that tests interrupt need them.
-for number in (signal.SIGINT, signal.SIGQUIT):
+USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG_DFL}
+for number, usual in USUAL.items():
     if signal.getsignal(number) == signal.SIG_IGN:
-        signal.signal(
-            number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-        )
+        signal.signal(number, usual)
 
 if (NATIVE / "bin").is_dir():
     os.environ.setdefault("NHALF_NATIVE_DIR", str(NATIVE))

@@ -92,8 +92,9 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
     ),
 }
 """Each with what its page answers."""
-RUNS, SEARCHES = 10, {"improve": 20}
-"""How often each is run, unless `--runs` says so; of some more."""
+RUNS = 10
+RUNS_OF = {"improve": 20}
+"""How often each is run unless `--runs` says so, and those that are run more often."""
 
 
 def asked(question: str, page: str) -> str:
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.only.split(","):
         measure, question = BENCHMARKS[name]
-        figures, page = measure(chosen.runs or SEARCHES.get(name, RUNS))
+        figures, page = measure(chosen.runs or RUNS_OF.get(name, RUNS))
         (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
         (chosen.out / f"{name}.md").write_text(asked(question, page), "utf-8")
         sys.stdout.write(page + "\n")

@@ -53,6 +53,20 @@ class QuietOption(TableOptions, heading=OUTPUT):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SecondsOption(Request, heading="Which time counts"):
+    """The option of verbs that launch a program again and again."""
+
+    seconds: Annotated[
+        str,
+        Option(
+            "Take the time from the output: a pattern whose group is the number, e.g. "
+            "'time = ([0-9.]+)'; default: the wall clock.",
+            metavar="PATTERN",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunOptions(QuietOption, heading=OUTPUT):
     """Options of verbs that create a run."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, QuietOption
+from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(QuietOption, heading="What to improve"):
+class Request(SecondsOption, QuietOption, heading="What to improve"):
     """The command, and how its results are checked."""
 
     command: Annotated[
@@ -36,14 +36,6 @@ class Request(QuietOption, heading="What to improve"):
         Word("Command to improve: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
     ] = ()
     budget: Annotated[str, Option("Time for the whole search.")] = "10m"
-    seconds: Annotated[
-        str,
-        Option(
-            "Take the time from the output: a pattern whose group is the number, e.g. "
-            "'time = ([0-9.]+)'; default: the wall clock.",
-            metavar="PATTERN",
-        ),
-    ] = ""
     trace: Annotated[
         Path | None,
         Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, Interrupted
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, QuietOption
+from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 
 if TYPE_CHECKING:
     from nhalf.decide.why.investigate import Investigation
@@ -21,7 +21,7 @@ EFFORT = "How long, how sure"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(QuietOption, heading="What differs"):
+class Request(SecondsOption, QuietOption, heading="What differs"):
     """The two sides, and how long to search."""
 
     sides: Annotated[
@@ -34,14 +34,6 @@ class Request(QuietOption, heading="What differs"):
     b: Annotated[str, Option("Command line of side B, instead of a script.", metavar="COMMAND")] = (
         ""
     )
-    seconds: Annotated[
-        str,
-        Option(
-            "Take the time from the output: a pattern whose group is the number, e.g. "
-            "'time = ([0-9.]+)'; default: the wall clock.",
-            metavar="PATTERN",
-        ),
-    ] = ""
     least_share: Annotated[
         float,
         Option(

@@ -227,6 +227,7 @@ ENDS = {0: 3, 1: 2, 2: 1, 3: 0}
         ("abc", {0: 1}, {}),
         ("aab", {0: 2, 1: 1}, {"placed by traffic": "-rankmap"}),
         ("", {}, {}),
+        pytest.param("ab" * 600, {0: 1}, {}, id="many ranks"),
     ],
 )
 def test_ranks_are_placed_where_it_may_save_traffic_between_hosts(

@@ -149,18 +149,25 @@ def own_file(vendor: str, folder: Path) -> dict[str, str]:
     return tuner.activate(path)
 
 
-@pytest.mark.parametrize("vendor", ["mpich", pytest.param("openmpi", marks=pytest.mark.full)])
-def test_a_library_takes_the_rule_and_keeps_to_the_user_s_file(vendor: str, tmp_path: Path) -> None:
+def own_and_extended(vendor: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables of a user's file, and those with a rule before it for some sizes of bcast."""
     tuner = tuner_for(library_of(vendor))
-    own = own_file(vendor, tmp_path)
-    path = tmp_path / "with" / tuner.file_name
+    own = own_file(vendor, folder)
+    path = folder / "with" / tuner.file_name
     path.parent.mkdir()
     rule = Rule("bcast", RANKS, RANKS, 512, 4095, ADDED[vendor])
     variables = {**own, **tuner.extend(path, [rule], own)}
     assert str(path) in variables.values()
+    return own, variables
+
+
+@pytest.mark.parametrize("vendor", ["mpich", pytest.param("openmpi", marks=pytest.mark.full)])
+def test_a_library_takes_the_rule_and_keeps_to_the_user_s_file(vendor: str, tmp_path: Path) -> None:
+    own, variables = own_and_extended(vendor, tmp_path)
+    everywhere = tuner_for(library_of(vendor)).force({"bcast": ADDED[vendor]})
     kept, forced, ruled = (
         times_us(vendor, "bcast", tmp_path, environment)
-        for environment in (own, tuner.force({"bcast": ADDED[vendor]}), variables)
+        for environment in (own, everywhere, variables)
     )
     assert forced[1] != pytest.approx(kept[1], rel=SAME)
     assert ruled == pytest.approx([kept[0], forced[1], kept[2]], rel=SAME)
@@ -169,12 +176,7 @@ def test_a_library_takes_the_rule_and_keeps_to_the_user_s_file(vendor: str, tmp_
 @pytest.mark.full
 @pytest.mark.parametrize("vendor", ["mpich", "openmpi"])
 def test_operations_without_a_rule_keep_what_the_user_chose(vendor: str, tmp_path: Path) -> None:
-    tuner = tuner_for(library_of(vendor))
-    own = own_file(vendor, tmp_path)
-    path = tmp_path / "with" / tuner.file_name
-    path.parent.mkdir()
-    rule = Rule("bcast", RANKS, RANKS, 512, 4095, ADDED[vendor])
-    variables = {**own, **tuner.extend(path, [rule], own)}
+    own, variables = own_and_extended(vendor, tmp_path)
     kept, plain, ruled = (
         times_us(vendor, "alltoall", tmp_path, environment) for environment in (own, {}, variables)
     )

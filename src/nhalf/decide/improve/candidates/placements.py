@@ -12,7 +12,7 @@ from nhalf.decide.improve.candidates import Source
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.situation import Situation
 from nhalf.facts.program.matrix import communication_matrix
-from nhalf.facts.program.placement import crossing_bytes, suggested_placement
+from nhalf.facts.program.placement import RANKS_MAX, crossing_bytes, suggested_placement
 from nhalf.facts.program.program import Program
 from nhalf.mpi.affected import MPI
 from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words
@@ -26,12 +26,16 @@ LEAST_SAVED_SHARE = 0.1
 
 
 class Placements(Source):
-    """Other placements on the hosts that the program had; none on one host."""
+    """Other placements on the hosts that the program had; none on one host, or of many ranks,
+    whose matrix of bytes would fill the memory.
+    """
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
         """The placements that the launcher has words for."""
         program, launch = situation.program, situation.launch
-        if program is None or not launch.launcher or launch.is_several or "" in program.hosts:
+        if program is None or not launch.launcher or launch.is_several:
+            return
+        if "" in program.hosts or program.ranks > RANKS_MAX:
             return
         now = _numbered(program.hosts)
         if max(now, default=0) == 0:
