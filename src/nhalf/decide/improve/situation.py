@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.change import Change
-from nhalf.decide.improve.working_folder import may_span_hosts
+from nhalf.decide.improve.spanned_hosts import may_span_hosts
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.preloaded import library_of_trial
 from nhalf.mpi import Library

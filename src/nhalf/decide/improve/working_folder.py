@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nhalf.base.errors import MissingError, NhalfError
+from nhalf.base.errors import MissingError
+from nhalf.decide.improve.spanned_hosts import may_span_hosts
 from nhalf.mpi.launch_settings import LaunchCommand
-from nhalf.sites.allocation import allocation
-
-HOST_OPTIONS = ("hosts", "host", "H", "f", "hostfile", "machinefile", "w", "nodelist", "N", "nodes")
-"""Options by which launchers are told hosts, or their number."""
 
 
 def parent_folder(launch: LaunchCommand) -> Path | None:
@@ -43,15 +40,3 @@ def search_folder(launch: LaunchCommand) -> Iterator[str]:
         ) from error
     with folder as name:
         yield name
-
-
-def may_span_hosts(launch: LaunchCommand) -> bool:
-    """Whether a launch names hosts, or is made within a job that has several."""
-    words = [word.lstrip("-").partition("=")[0] for word in launch.options if word.startswith("-")]
-    if launch.launcher and set(words) & set(HOST_OPTIONS):
-        return True
-    try:
-        allocated = allocation(launch.environment)
-    except NhalfError:
-        return False
-    return allocated is not None and len(allocated.hosts) > 1
