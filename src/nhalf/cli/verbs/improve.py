@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.trials import Search
     from nhalf.decide.turns import Turns
     from nhalf.facts.program.program import Program
+    from nhalf.mpi.launch_settings import LaunchCommand
 
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 """The share of the budget that tracing may take, and what it may take in any case."""
@@ -102,6 +103,7 @@ def command(request: Request) -> int:
     _check_out(request.out, request.to)
     say = _say(request)
     situation = _launch(request)
+    _check_ranks(program, situation.launch)
     with search_folder(situation.launch) as name:
         bench = Bench(situation.launch, same_output, Path(name, "launches"), printed)
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
@@ -134,6 +136,19 @@ def _given(path: Path | None) -> Program | None:
     if not is_program(path):
         raise InputError(f"{path} is no trace", "name a trace, an OTF2 archive or a GOAL schedule")
     return open_program(path)
+
+
+def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
+    """Raises InputError for a trace of another number of ranks than a command starts."""
+    from nhalf.mpi.launch_ranks import ranks_in
+    from nhalf.present.wording import count
+
+    started = ranks_in(launch)
+    if program is not None and started is not None and started != program.ranks:
+        raise InputError(
+            f"the trace has {count(program.ranks, 'rank')}, the command starts {started}",
+            "give a trace of this launch, or leave out --trace",
+        )
 
 
 def _check_out(path: Path | None, form: str) -> None:

@@ -24,7 +24,8 @@ class Change:
 
     `options` take the place of all options named in `replaced`, written without dashes;
     `launcher` takes that of the launcher, unless it is empty. `rules` choose algorithms of the
-    library, for which `tuner` has a file or variables.
+    library, for which `tuner` has a file or variables. `starts` is the vendor of another library
+    that the launch gets, `heeded_by` that of the only one that heeds the change.
     """
 
     variables: Mapping[str, str | None] = field(default_factory=dict)
@@ -33,6 +34,8 @@ class Change:
     launcher: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     tuner: Tuner | None = None
+    starts: str = ""
+    heeded_by: str = ""
 
     def applied(self, launch: LaunchCommand) -> LaunchCommand:
         """The launch with this change, but for its rules, which go into one file with others."""
@@ -67,9 +70,13 @@ class Change:
         return frozenset(names)
 
     def excludes(self, change: Change) -> bool:
-        """Whether it changes what another one has changed: rules come last, and need not mind."""
+        """Whether it changes what another one has changed, or says nothing to the library that the
+        other one starts. Rules come last, and need not mind.
+        """
+        is_heeded = self.heeded_by in ("", change.starts) if change.starts else True
         return bool(
-            self.subjects & change.subjects
+            not is_heeded
+            or self.subjects & change.subjects
             or self.subjects & change.ruled
             or any(overlap(own, rule) for own in self.rules for rule in change.rules)
         )

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.nhalf.measure.virtual.programs import built
-from tests.nhalf.traced_programs import call, stored, timed
+from tests.nhalf.traced_programs import call as call_of_mpi
+from tests.nhalf.traced_programs import stored, timed
 from tests.patience import patience_s
 from tests.server import Ended
 
@@ -95,7 +96,7 @@ def test_a_trace_that_is_there_is_not_made_again(
     call_afresh: Callable[..., Ended], trial: list[str], tmp_path: Path
 ) -> None:
     """A rank that computes nearly all the time: a schedule of another tool says nothing of that."""
-    traced = timed(2, call(0, "MPI_Send", "sent", 1, 0.0, 1e-9))
+    traced = timed(2, call_of_mpi(0, "MPI_Send", "sent", 1, 0.0, 1e-9))
     folder = stored(traced, tmp_path / "trace")
     ended = call_afresh("improve", "--json", "--trace", folder, "--", *trial, UCX_TLS="tcp")
     answer = json.loads(ended.out)
@@ -107,6 +108,13 @@ def test_a_trace_that_is_there_is_not_made_again(
     words = ("improve", "--json", "--trace", tmp_path / "p.goal")
     answer = json.loads(call_afresh(*words, "--", *trial, UCX_TLS="tcp").out)
     assert [change["name"] for change in answer["changes"]] == ["without UCX_TLS"]
+
+
+def test_a_trace_of_other_ranks_is_refused(call: Callable[..., Ended], tmp_path: Path) -> None:
+    folder = stored(timed(2, call_of_mpi(0, "MPI_Send", "sent", 1, 0.0, 1e-9)), tmp_path / "trace")
+    ended = call("improve", "--trace", folder, "--", "mpiexec", "-n", "4", "true")
+    assert ended.code == 2
+    assert "the trace has 2 ranks, the command starts 4" in ended.err
 
 
 def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) -> None:

@@ -377,3 +377,20 @@ def test_a_program_of_the_standard_abi_runs_on_another_library(tmp_path: Path) -
     assert applied([with_intel.change], trial).words == [
         *("nhalf", "try", "--mpi", "intel-5.0.2", "--", str(file)),
     ]
+
+
+def test_what_another_library_does_not_heed_is_not_tried_upon_it(tmp_path: Path) -> None:
+    file = tmp_path / "program"
+    file.write_bytes(_Abi.content)
+    installed = [library(vendor) for vendor in ("intel", "mpich")]
+    environment = {"I_MPI_PIN": "0", "FI_PROVIDER": "tcp"}
+    launch = parse_launch(["mpiexec", "-n", "2", str(file)], environment, "hydra")
+    tried = candidates(Situation(launch, installed[0], installed, all_to(100)))
+    (with_mpich,) = [c for c in tried if c.name.startswith("with ")]
+    upon_it = {c.name for c in tried if not c.excludes(with_mpich)}
+    assert "without FI_PROVIDER" in upon_it
+    assert "without any setting" in upon_it
+    assert "without I_MPI_PIN" not in upon_it
+    assert not any(name.startswith(("I_MPI_", "barrier")) for name in upon_it)
+    (without,) = [c for c in tried if c.name == "without I_MPI_PIN"]
+    assert not with_mpich.excludes(without)

@@ -69,8 +69,9 @@ def rule_of(tuner: Tuner, cell: CallCell, algorithm: str) -> Rule:
 
 
 def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -> Candidate:
-    program = situation.program
+    program, library = situation.program, situation.library
     assert program is not None
+    assert library is not None
     where = "" if is_for_all(rule) else _where(cell, rule, situation.ranks)
     replaced = replaced_files(tuner, situation.launch.variables)
     instead = f" instead of {replaced[0].path.name}" if replaced else ""
@@ -78,7 +79,7 @@ def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -
         f"{rule.operation}{where} by {rule.algorithm}{instead}",
         f"the library's algorithm {rule.algorithm} for every {rule.operation}{where}",
         f"leave out its choice for {rule.operation}{where}",
-        Change(rules=(rule,), tuner=tuner),
+        Change(rules=(rule,), tuner=tuner, heeded_by=library.vendor),
         _reached(situation, tuner, cell, rule),
         PROMISE_SHARE,
         upper_share(program, cell.affected),

@@ -34,7 +34,7 @@ class Inherited(Source):
                 f"without {name}",
                 f"{name}={value} is not set",
                 f"set {name}={value} again",
-                Change({name: None}),
+                Change({name: None}, heeded_by=_heeded_by(situation, [name])),
                 _affected([name]),
                 PROMISE_SHARE,
             )
@@ -43,7 +43,7 @@ class Inherited(Source):
                 "without any setting",
                 f"none of {', '.join(names)} is set",
                 "set them again",
-                Change(dict.fromkeys(names)),
+                Change(dict.fromkeys(names), heeded_by=_heeded_by(situation, names)),
                 _affected(names),
                 PROMISE_SHARE,
             )
@@ -59,6 +59,12 @@ def settings_of(situation: Situation) -> list[str]:
         for name in situation.launch.variables
         if name.startswith(tuple(begins)) and not name.startswith(tuple(needed))
     )
+
+
+def _heeded_by(situation: Situation, names: list[str]) -> str:
+    """The vendor of the library whose own variables they all are, '' if others heed some."""
+    is_own = not any(name.startswith(SHARED_SETTINGS) for name in names)
+    return situation.library.vendor if situation.library and is_own else ""
 
 
 def _affected(names: list[str]) -> Affected:

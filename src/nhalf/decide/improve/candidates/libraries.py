@@ -45,11 +45,12 @@ class Libraries(Source):
 
 
 def _of_trial(library: Library) -> Change:
-    return Change(replaced=("mpi",), options=("--mpi", library.name))
+    return Change(replaced=("mpi",), options=("--mpi", library.name), starts=library.vendor)
 
 
 def _of_launcher(library: Library) -> Change | None:
     """The library's own launcher and its variables; None if it has no launcher."""
     if library.mpiexec is None:
         return None
-    return Change(dict(library.environment), launcher=(str(library.mpiexec),))
+    launcher = (str(library.mpiexec),)
+    return Change(dict(library.environment), launcher=launcher, starts=library.vendor)

@@ -34,11 +34,17 @@ class Switches(Source):
                 switch.name,
                 f"{switch.text} ({' '.join([*words, *switch.options])})",
                 "leave out " + " ".join([*words, *switch.options]),
-                Change(dict(switch.variables), switch.replaced, switch.options),
+                _change(switch, situation.library),
                 switch.affected,
                 switch.promise_share,
                 _aim_share(switch, situation),
             )
+
+
+def _change(switch: Switch, library: Library) -> Change:
+    """Variables are the library's own, options those of a launcher that others may share."""
+    heeded_by = library.vendor if switch.variables else ""
+    return Change(dict(switch.variables), switch.replaced, switch.options, heeded_by=heeded_by)
 
 
 def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
