@@ -67,20 +67,18 @@ class Injection {
 
   static Injection& of_process() { return preloaded::lasting<Injection>(); }
 
-  /// Reads what to inject; `rank` of `ranks`, once MPI has begun.
-  void begin(int rank, int ranks) {
+  /// Reads what to inject; `rank` of `ranks`, once MPI has begun. A tick is `1 / per_s` seconds.
+  void begin(int rank, int ranks, double per_s) {
     const char* text = std::getenv("NHALF_TRACE_INJECT");
     const char* folder = std::getenv("NHALF_TRACE_FOLDER");
     if (text == nullptr || folder == nullptr) return;
     request_ = Request::read(text);
     rank_ = rank;
+    per_s_ = per_s;
     if (virtual_time != nullptr) {
-      per_s_ = 1e12;
       virtual_sleep_ = found<VirtualSleep>("nhalf_virtual_sleep_until_ps");
       virtual_way_ = found<VirtualWay>("nhalf_virtual_way_ps");
       virtual_spacing_ = found<VirtualWay>("nhalf_virtual_spacing_ps");
-    } else {
-      per_s_ = 1e9 * ticks_per_ns();
     }
     times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
     if (!times_.is_open()) {
@@ -238,14 +236,6 @@ class Injection {
       const timespec time{0, static_cast<long>(std::min(left_ns - 100e3, 9e8))};
       nanosleep(&time, nullptr);
     }
-  }
-
-  static double ticks_per_ns() {
-    const auto first = Reading::now_on_all();
-    auto last = first;
-    while (last.steady_ns < first.steady_ns + 5'000'000) last = Reading::now_on_all();
-    return static_cast<double>(last.moment.at - first.moment.at) /
-           static_cast<double>(last.steady_ns - first.steady_ns);
   }
 
   Request request_;

@@ -125,12 +125,12 @@ class Process {
     begin_injection();
   }
 
-  static void begin_injection() {
+  void begin_injection() const {
     int rank = 0;
     int ranks = 1;
     NHALF_OWN(Comm_rank)(world(), &rank);
     NHALF_OWN(Comm_size)(world(), &ranks);
-    Injection::of_process().begin(rank, ranks);
+    Injection::of_process().begin(rank, ranks, ticks_per_s_);
   }
 
   void calibrate_clock() {
@@ -138,6 +138,7 @@ class Process {
       // The command begins when virtual time does; about a microsecond.
       beginning_.spans_shift = 20;
       beginning_.clock_is_free = true;
+      ticks_per_s_ = 1e12;
       return;
     }
     const auto second = Reading::now_on_all();
@@ -151,6 +152,7 @@ class Process {
     const auto since = static_cast<Ticks>(static_cast<double>(since_ns) * per_ns);
     const bool is_known = command_ns > 0 && since < at;
     beginning_.command = is_known ? at - since : beginning_.first.moment.at;
+    ticks_per_s_ = 1e9 * per_ns;
     // About a millisecond.
     const auto millisecond = static_cast<Ticks>(per_ns * 1e6) | 1U;
     beginning_.short_call = millisecond / 500;
@@ -215,6 +217,7 @@ class Process {
   bool has_failed_ = false;
   std::string stem_;
   Beginning beginning_;
+  double ticks_per_s_ = 1e9;
   Mutex threads_;
   std::vector<std::unique_ptr<Recorder>> all_;
   std::vector<Recorder*> free_;
