@@ -67,6 +67,12 @@ NHALF_EXPORTED std::uint64_t nhalf_virtual_way_ps(int rank, std::uint64_t bytes)
 NHALF_EXPORTED std::uint64_t nhalf_virtual_spacing_ps(int rank, std::uint64_t bytes) {
   return nhalf::fabric::Rank::here().wire_from(rank).busy(bytes);
 }
+/// What this rank's messages take more from now on, in picoseconds (trace/inject.hpp).
+NHALF_EXPORTED void nhalf_virtual_delay_ps(double latency, double overhead, double per_byte) {
+  using nhalf::fabric::Picoseconds;
+  nhalf::fabric::Rank::here().delay() = {static_cast<Picoseconds>(latency),
+                                         static_cast<Picoseconds>(overhead), per_byte};
+}
 /// The clock of preloaded libraries (preloaded/virtual_time.hpp).
 NHALF_EXPORTED std::uint64_t nhalf_virtual_time_ps() {
   return nhalf::fabric::Rank::here().now();

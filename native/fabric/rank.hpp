@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/accesses.hpp"
@@ -26,6 +27,7 @@
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
+#include "fabric/delay.hpp"
 #include "fabric/endpoint.hpp"
 #include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
@@ -68,8 +70,7 @@ class Rank {
 
   /// Takes part in virtual time; all ranks do before the first one goes on.
   void join() {
-    if (has_joined_) return;
-    has_joined_ = true;
+    if (std::exchange(has_joined_, true)) return;
     process_ = getpid();
     callers_.note();
     pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
@@ -114,6 +115,7 @@ class Rank {
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
+  Delay& delay() { return delay_; }
 
   void enter(const MpiCall& call) {
     if (!callers_.enter())
@@ -309,8 +311,7 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    if (depth_ > 1) return;
-    const auto time = computing_.since();
+    const auto time = depth_ > 1 ? 0 : computing_.since();
     if (time == 0) return;
     const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
     member().now += time + noise;
@@ -379,8 +380,7 @@ class Rank {
   }
   /// Does what another rank asks, or takes its answer.
   void serve(Message& message) {
-    const auto& access = Access::in(message);
-    if (access.kind == Access::Kind::answer)
+    if (Access::in(message).kind == Access::Kind::answer)
       take_answer(message);
     else
       answer(message);
@@ -531,7 +531,7 @@ class Rank {
       arrive_here(message, now());
       return false;
     }
-    member().now += wires_->between(number_, to).send;
+    member().now += wires_->between(number_, to).send + delay_.overhead;
     const bool is_awaited = is_reported && message.size_bytes > eager_bytes;
     if (is_awaited) {
       message.flow.departure = taken(sizeof(Departure));
@@ -553,6 +553,7 @@ class Rank {
     message.flow.work = std::min(wire.streams(message.size_bytes), transit);
     message.flow.latency = transit - message.flow.work +
                            wires_->noise.added(transit, Noisy::message, number_, own.messages);
+    delay_.add_to(message);
     flows_->add(message);
   }
   void arrive_here(Message& message, Picoseconds time) {
@@ -575,6 +576,7 @@ class Rank {
   std::vector<std::unique_ptr<Completions>> queues_;
   std::deque<Departing> departing_;
   Accesses accesses_;
+  Delay delay_;
   bool has_joined_ = false;
   bool has_left_ = false;
   Picoseconds end_ = never;

@@ -79,6 +79,9 @@ class Injection {
       virtual_sleep_ = found<VirtualSleep>("nhalf_virtual_sleep_until_ps");
       virtual_way_ = found<VirtualWay>("nhalf_virtual_way_ps");
       virtual_spacing_ = found<VirtualWay>("nhalf_virtual_spacing_ps");
+      virtual_delay_ = found<VirtualDelay>("nhalf_virtual_delay_ps");
+      network_is_slower_ = virtual_delay_ != nullptr && request_.concerns_all();
+      if (network_is_slower_) delay_messages();
     }
     times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
     if (!times_.is_open()) {
@@ -90,7 +93,13 @@ class Injection {
     is_on = true;
   }
 
-  /// A call begins: what was computed before may take longer.
+  /// A call begins: messages within it may take longer where the tracer does not see them.
+  void enter(Injected& own, std::uint16_t call) {
+    enter(own);
+    if (is_within(call)) delay_messages();
+  }
+
+  /// Computing has ended, and may take longer.
   void enter(Injected& own) {
     const Ticks now = trace::now();
     if (own.left > 0 && now > own.left) {
@@ -128,11 +137,14 @@ class Injection {
 
   /// A call ends; holds it, and returns for how long.
   Ticks leave(Injected& own, std::uint16_t call) {
-    double busy_s = own.sent * request_.overhead_s;
-    Ticks until = own.received.empty() ? 0 : received_due(own, call, busy_s);
-    if (own.members > 0) until = std::max(until, operation_due(own));
+    if (is_within(call)) virtual_delay_(0, 0, 0);
     const Ticks before = trace::now();
-    if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
+    if (!network_is_slower_) {
+      double busy_s = own.sent * request_.overhead_s;
+      Ticks until = own.received.empty() ? 0 : received_due(own, call, busy_s);
+      if (own.members > 0) until = std::max(until, operation_due(own));
+      if (until > 0 || busy_s > 0) hold_until(std::max(until, trace::now()) + ticks(busy_s));
+    }
     own.received.clear();
     own.sent = 0;
     own.told = 0;
@@ -145,6 +157,7 @@ class Injection {
  private:
   using VirtualSleep = std::uint64_t (*)(std::uint64_t);
   using VirtualWay = std::uint64_t (*)(int, std::uint64_t);
+  using VirtualDelay = void (*)(double, double, double);
 
   template <class Function>
   static Function found(const char* name) {
@@ -218,7 +231,18 @@ class Injection {
     return least;
   }
 
+  /// Whether the virtual network delays the very messages of an operation while it lasts.
+  [[nodiscard]] bool is_within(std::uint16_t call) const {
+    return virtual_delay_ != nullptr && !network_is_slower_ && is_operation(call) &&
+           request_.concerns_call(call);
+  }
+  void delay_messages() const {
+    virtual_delay_(request_.latency_s * per_s_, request_.overhead_s * per_s_,
+                   request_.byte_s * per_s_);
+  }
+
   [[nodiscard]] Ticks operation_due(const Injected& own) const {
+    if (is_within(own.operation.call)) return 0;
     const auto path = path_of(own.operation, static_cast<int>(own.members), rank_);
     if (path.messages == 0 || !request_.concerns_call(own.operation.call)) return 0;
     return own.end + ticks(path.messages * (request_.latency_s + 2 * request_.overhead_s) +
@@ -248,6 +272,9 @@ class Injection {
   VirtualSleep virtual_sleep_ = nullptr;
   VirtualWay virtual_way_ = nullptr;
   VirtualWay virtual_spacing_ = nullptr;
+  VirtualDelay virtual_delay_ = nullptr;
+  /// Whether all messages are delayed, and that by the virtual network itself.
+  bool network_is_slower_ = false;
   /// By rank that sends, without what is injected.
   std::map<std::int32_t, Ticks> last_arrivals_;
 };

@@ -59,4 +59,14 @@ inline OperationPath path_of(const Subject& subject, int members, int rank) {
   return {rounds, 0.0};
 }
 
+/// Whether all messages of a call are those of an operation that ends with it.
+inline bool is_operation(std::uint16_t call) {
+  const std::string_view name = call_names[call];
+  const auto begins = [&](std::string_view text) { return name.starts_with(text); };
+  return begins("MPI_Barrier") || begins("MPI_Bcast") || begins("MPI_Reduce") ||
+         begins("MPI_Allreduce") || begins("MPI_Gather") || begins("MPI_Scatter") ||
+         begins("MPI_Allgather") || begins("MPI_Alltoall") || begins("MPI_Scan") ||
+         begins("MPI_Exscan") || begins("MPI_Comm_");
+}
+
 }  // namespace nhalf::trace

@@ -31,25 +31,25 @@
     __builtin_return_address(0), __builtin_dwarf_cfa() \
   }
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)          \
-  static int traced_##name parameters {                                 \
-    using namespace nhalf::trace;                                       \
-    constexpr Call self = Call::self_;                                  \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name); \
-    Recorder* const here = Here::enter(NHALF_CALLER);                   \
-    if (here == nullptr) [[unlikely]]                                   \
-      return then arguments;                                            \
-    Recorder& on = *here;                                               \
-    const auto role = [&] { return (__VA_ARGS__); };                    \
-    const auto run = [&] { return then arguments; };                    \
-    if (Injection::is_on) [[unlikely]]                                  \
-      Injection::of_process().enter(on.injected);                       \
-    const int error = carried_out<can_wait(self)>(on, self, role, run); \
-    if (Injection::is_on) [[unlikely]]                                  \
-      on.hold(self);                                                    \
-    Here::leave(on);                                                    \
-    return error;                                                       \
-  }                                                                     \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                      \
+  static int traced_##name parameters {                                             \
+    using namespace nhalf::trace;                                                   \
+    constexpr Call self = Call::self_;                                              \
+    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);             \
+    Recorder* const here = Here::enter(NHALF_CALLER);                               \
+    if (here == nullptr) [[unlikely]]                                               \
+      return then arguments;                                                        \
+    Recorder& on = *here;                                                           \
+    const auto role = [&] { return (__VA_ARGS__); };                                \
+    const auto run = [&] { return then arguments; };                                \
+    if (Injection::is_on) [[unlikely]]                                              \
+      Injection::of_process().enter(on.injected, static_cast<std::uint16_t>(self)); \
+    const int error = carried_out<can_wait(self)>(on, self, role, run);             \
+    if (Injection::is_on) [[unlikely]]                                              \
+      on.hold(self);                                                                \
+    Here::leave(on);                                                                \
+    return error;                                                                   \
+  }                                                                                 \
   NHALF_ENTRY(MPI_##name, &traced_##name)
 
 NHALF_PRELOADED("trace", "this program is not traced", )

@@ -2,8 +2,9 @@
 """How near is the predicted slow-down of a program to that on a machine that is slower?
 
 One trace of each program in virtual time predicts what it loses by more latency, overhead and time
-per byte. The program then runs on the machine with that very latency, overhead or rate. Virtual
-times do not depend on the load of the machine, and repeat to the last digit.
+per byte. The program then runs on the machine with that very latency, overhead or rate, and on the
+one as it is with delays injected. Virtual times do not depend on the load of the machine, and
+repeat to the last digit.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ gap_s = 3e-6
 
 @dataclass(frozen=True)
 class Point:
-    """Shares of the run time that are lost: predicted, with its interval, and on the machine."""
+    """Shares of the run time that are lost: predicted, with its interval, on the slower machine,
+    and by injected delays.
+    """
 
     program: str
     parameter: str
@@ -81,6 +84,7 @@ class Point:
     low_share: float
     high_share: float
     lost_share: float
+    injected_share: float
 
     @property
     def error_share(self) -> float:
@@ -130,12 +134,15 @@ def compared(program: tuple[str, list[str], str], folder: Path) -> list[Point]:
                 continue
             slower_file = machine(folder / "slower.toml", **{parameter: added_s})
             out = folder / f"{name}-{parameter}-{loss}"
+            delay = f"{_word(parameter)}={added_s!r}s"
             slower = traced(program, slower_file, "counts", out)
             lost = slower.elapsed_s / usual.elapsed_s - 1
             predicted, low, high = (
                 lost_s / usual.elapsed_s for lost_s in launch.lost_s(parameter, added_s)
             )
-            points.append(Point(name, parameter, added_s, predicted, low, high, lost))
+            delayed = traced(program, usual_file, "counts", Path(f"{out}-injected"), delay)
+            injected = delayed.elapsed_s / usual.elapsed_s - 1
+            points.append(Point(name, parameter, added_s, predicted, low, high, lost, injected))
             sys.stderr.write(f"{points[-1]}\n")
     return points
 
@@ -155,12 +162,20 @@ def machine(
     return path
 
 
-def traced(program: tuple[str, list[str], str], on: Path, detail: str, out: Path) -> Program:
-    """The trace of a program in virtual time; it has to succeed."""
+def _word(parameter: str) -> str:
+    """What `--inject` calls a parameter."""
+    return parameter.removesuffix("_s")
+
+
+def traced(
+    program: tuple[str, list[str], str], on: Path, detail: str, out: Path, delay: str = ""
+) -> Program:
+    """The trace of a program in virtual time, with a delay if one is given; it has to succeed."""
     _, command, text = program
     nhalf = [sys.executable, "-m", "nhalf"]
-    words = [*nhalf, "trace", "--quiet", "--detail", detail, "--out", str(out), "--", *nhalf]
-    words += ["try", "--json", "--machine", str(on), "--ranks", str(RANKS)]
+    injected = ["--inject", delay] if delay else []
+    words = [*nhalf, "trace", "--quiet", "--detail", detail, *injected, "--out", str(out)]
+    words += ["--", *nhalf, "try", "--json", "--machine", str(on), "--ranks", str(RANKS)]
     words += ["--placement", f"{RANKS}x1", "--", *command]
     done = subprocess.run(
         words, input=text, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
@@ -173,7 +188,9 @@ def traced(program: tuple[str, list[str], str], on: Path, detail: str, out: Path
 NOTE = """MPICH in virtual time on {ranks} ranks, kernels of NPB (class S) and three small \
 programs; nothing but messages takes time in the kernels. Of {points} points the median error is \
 {median} of the run time, the largest {largest} ({worst}); {inside} of the intervals hold what is \
-lost. Their least width was chosen by these points. {left_out} more are left out: with so much \
+lost. Their least width was chosen by these points. Delays injected on the machine as it is \
+(`nhalf trace --inject`) cost what the slower machine loses within {apart} in the median and \
+{farthest} at most. {left_out} more are left out: with so much \
 overhead, more than {share} of a message would be that of processors, which no machine of the \
 virtual network has.
 
@@ -185,12 +202,15 @@ def page(points: Sequence[Point]) -> str:
     """The page: each program and parameter."""
     worst = max(points, key=lambda point: point.error_share)
     inside = sum(point.is_inside for point in points) / len(points)
+    apart = [abs(point.injected_share - point.lost_share) for point in points]
     note = NOTE.format(
         ranks=RANKS,
         points=len(points),
         median=percent(statistics.median(point.error_share for point in points), 2),
         largest=percent(worst.error_share, 1),
-        worst=f"{worst.program}, {worst.parameter.removesuffix('_s')}",
+        worst=f"{worst.program}, {_word(worst.parameter)}",
+        apart=percent(statistics.median(apart), 2),
+        farthest=percent(max(apart), 1),
         inside=percent(inside),
         left_out=len({point.program for point in points}) * sum(map(len, LOSSES.values()))
         - len(points),
@@ -200,7 +220,7 @@ def page(points: Sequence[Point]) -> str:
     rows = [
         [
             point.program,
-            point.parameter.removesuffix("_s"),
+            _word(point.parameter),
             format_time(point.added_s),
             percent(point.predicted_share, 2),
             share_span(point.low_share, point.high_share) + ("" if point.is_inside else " (not)"),

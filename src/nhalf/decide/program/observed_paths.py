@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The messages of operations, by what the operations of a trace took.
 
-An operation whose usual messages (operation_paths.py) would take half of the time that it took has
-twice as many, within what algorithms of use have.
+Of the algorithms of use (operation_paths.py) an operation has the one that takes nearest to what it
+took. If that would take half of it, it has twice as many messages, within what algorithms of use
+have.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import median
 
 from nhalf.decide.program.costs import Costs
@@ -16,8 +19,8 @@ from nhalf.decide.program.operation_paths import (
     Path,
     Paths,
     fewest_path,
+    known_paths,
     most_path,
-    usual_path,
 )
 from nhalf.facts.program.operations import TO_ROOT, operation
 from nhalf.facts.program.schedule import COLLECTIVE
@@ -28,24 +31,36 @@ _Kind = tuple[str, int, int]
 
 
 def observed_paths(script: Script, costs: Costs, excess: Excess) -> Paths:
-    """The usual paths, each times a ratio for its kind of operation."""
-    ratios = {kind: median(some) for kind, some in _ratios(script, costs, excess).items()}
+    """For each kind of operation the nearest path, times the ratio of what it took."""
+    nearest = {kind: _nearest(ratios) for kind, ratios in _ratios(script, costs, excess).items()}
 
     def path(call: str, ranks: int, size_bytes: int) -> Path:
-        usual = usual_path(call, ranks, size_bytes)
-        ratio = ratios.get((call, ranks, size_bytes), 1.0)
+        place, ratio = nearest.get((call, ranks, size_bytes), (0, 1.0))
+        found = known_paths(call, ranks, size_bytes)[place]
         fewest, most = (of(call, ranks, size_bytes) for of in (fewest_path, most_path))
         return Path(
-            min(max(ratio * usual.messages, fewest.messages), most.messages),
-            min(max(ratio * usual.bytes, fewest.bytes), most.bytes),
+            min(max(ratio * found.messages, fewest.messages), most.messages),
+            min(max(ratio * found.bytes, fewest.bytes), most.bytes),
         )
 
     return path
 
 
-def _ratios(script: Script, costs: Costs, excess: Excess) -> dict[_Kind, list[float]]:
-    """What each operation of a kind took, over what its usual messages take."""
-    ratios: dict[_Kind, list[float]] = defaultdict(list)
+def _nearest(ratios: Sequence[Sequence[float]]) -> tuple[int, float]:
+    """The place of the path whose median ratio is nearest to one, and that ratio."""
+    medians = [median(of_path) for of_path in zip(*ratios, strict=True)]
+    place = min(range(len(medians)), key=lambda index: abs(_log(medians[index])))
+    return place, medians[place]
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
+
+
+def _ratios(script: Script, costs: Costs, excess: Excess) -> dict[_Kind, list[list[float]]]:
+    """What each operation of a kind took, over what each of the known paths takes."""
+    ratios: dict[_Kind, list[list[float]]] = defaultdict(list)
+    times_s: dict[tuple[_Kind, int, int], list[float]] = {}
     for actor in script.actors:
         for place in actor.places_of(COLLECTIVE):
             key, call = actor.operation[place], actor.form_at(place).call
@@ -57,12 +72,20 @@ def _ratios(script: Script, costs: Costs, excess: Excess) -> dict[_Kind, list[fl
                 script.gatherings[key].members,
                 script.gatherings[key].blocks_bytes,
             )
-            took_s = costs.collective_s(call, members, size_bytes) + more_s
-            usual = usual_path(call, len(members), size_bytes)
-            if usual.messages <= 0:
-                continue
-            each_bytes = round(usual.bytes / usual.messages)
-            usual_s = usual.messages * costs.message_s(members[0], members[-1], each_bytes)
-            if usual_s > 0:
-                ratios[call, len(members), size_bytes].append(max(0.0, took_s / usual_s))
+            took_s = max(0.0, costs.collective_s(call, members, size_bytes) + more_s)
+            kind, ends = (call, len(members), size_bytes), (members[0], members[-1])
+            known_s = times_s.get((kind, *ends))
+            if known_s is None:
+                known_s = [_path_s(path, *ends, costs) for path in known_paths(*kind)]
+                times_s[kind, *ends] = known_s
+            if min(known_s) > 0:
+                ratios[kind].append([took_s / path_s for path_s in known_s])
     return ratios
+
+
+def _path_s(path: Path, source: int, target: int, costs: Costs) -> float:
+    """What the messages of a path take one after the other."""
+    if path.messages <= 0:
+        return 0.0
+    each_bytes = round(path.bytes / path.messages)
+    return path.messages * costs.message_s(source, target, each_bytes)

@@ -77,6 +77,37 @@ def _of_blocks(name: str, pattern: str, ranks: int, part_bytes: int) -> Path:
     return Path(messages, blocks * part_bytes)
 
 
+def known_paths(call: str, ranks: int, size_bytes: int) -> list[Path]:
+    """Those of all algorithms of use, the usual one first."""
+    usual = usual_path(call, ranks, size_bytes)
+    if ranks < 2:
+        return [usual]
+    pattern, part_bytes = pattern_of(operation(call), ranks, size_bytes)
+    rounds, partners = math.ceil(math.log2(ranks)), ranks - 1
+    blocks_bytes, parts_bytes = partners * part_bytes, 2 * partners / ranks * part_bytes
+    tree, in_parts = Path(rounds, rounds * part_bytes), Path(2 * rounds, parts_bytes)
+    at_once, in_turn = Path(1, blocks_bytes), Path(partners, blocks_bytes)
+    others = {
+        "bcast": (tree, in_parts, Path(rounds + partners, parts_bytes), at_once),
+        "reduce": (tree, in_parts, at_once),
+        "allreduce": (
+            tree,
+            in_parts,
+            Path(2 * rounds, 2 * tree.bytes),
+            Path(2 * partners, parts_bytes),
+        ),
+        "gather": (Path(rounds, blocks_bytes), at_once),
+        "scatter": (Path(rounds, blocks_bytes), at_once),
+        "allgather": (Path(rounds, blocks_bytes), in_turn),
+        "alltoall": (Path(rounds, tree.bytes * ranks / 2), at_once, in_turn),
+        "reduce-scatter": (
+            Path(rounds, blocks_bytes / ranks),
+            Path(partners, blocks_bytes / ranks),
+        ),
+    }
+    return [usual, *(path for path in others.get(pattern, ()) if path != usual)]
+
+
 def fewest_path(call: str, ranks: int, size_bytes: int) -> Path:
     """The fewest of algorithms of use: one message where a rank may send to each other one, log2 p
     where all need what all have; each byte once.

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.decide.program.operation_paths import Path, fewest_path, most_path, usual_path
+from nhalf.decide.program.operation_paths import (
+    Path,
+    fewest_path,
+    known_paths,
+    most_path,
+    usual_path,
+)
 
 K = 1024
 CALLS = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatterv", "Allgather", "Alltoall",
@@ -49,3 +55,22 @@ def test_the_usual_path_is_between_the_others(call: str, ranks: int, size_bytes:
 def test_one_rank_sends_nothing() -> None:
     for path in (fewest_path, usual_path, most_path):
         assert path("MPI_Alltoall", 1, 8) == Path(0, 0)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 8])
+def test_the_usual_path_is_the_first_of_those_known(call: str, ranks: int) -> None:
+    for size_bytes in (0, 8, 1 << 20):
+        known = known_paths(f"MPI_{call}", ranks, size_bytes)
+        assert known[0] == usual_path(f"MPI_{call}", ranks, size_bytes)
+        fewest = fewest_path(f"MPI_{call}", ranks, size_bytes)
+        assert all(fewest.messages <= path.messages for path in known)
+
+
+def test_a_sum_may_go_through_trees_in_parts_or_around() -> None:
+    assert known_paths("MPI_Allreduce", 4, 1000) == [
+        Path(2, 2000),
+        Path(4, 1500),
+        Path(4, 4000),
+        Path(6, 1500),
+    ]

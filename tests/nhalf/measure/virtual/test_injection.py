@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -39,20 +40,26 @@ def elapsed_s(machine: Path, program: Path, word: str, out: Path, *inject: str) 
     return Program.open(out).elapsed_s
 
 
+EACH = ("--from", "0,1,2,3")
+"""All messages, but chosen: the tracer delays each, where otherwise the network is slower."""
+DIAGONAL = (("burst", "latency=5us", EACH), ("ring", "byte=1ns", ()))
+
+
 @pytest.mark.parametrize(
-    ("word", "delay"),
+    ("word", "delay", "chosen"),
     [
-        ("burst", "latency=5us"),
+        *DIAGONAL,
         *(
-            pytest.param(word, delay, marks=pytest.mark.full)
-            for word in ("burst", "pipeline", "overlap")
+            pytest.param(word, delay, chosen, marks=pytest.mark.full)
+            for word in ("burst", "pipeline", "overlap", "ring")
             for delay in SLOWER
-            if (word, delay) != ("burst", "latency=5us")
+            for chosen in ((), EACH)
+            if (word, delay, chosen) not in (*DIAGONAL, ("ring", "byte=1ns", EACH))
         ),
     ],
 )
 def test_a_delay_is_a_slower_machine(
-    word: str, delay: str, programs: Path, plain: Path, tmp_path: Path
+    word: str, delay: str, chosen: Sequence[str], programs: Path, plain: Path, tmp_path: Path
 ) -> None:
     program = built("mpich", "planted", programs)
     slower = tmp_path / "slower.toml"
@@ -62,5 +69,16 @@ def test_a_delay_is_a_slower_machine(
         text = text.replace(usual, changed)
     slower.write_text(text)
     expected_s = elapsed_s(slower, program, word, tmp_path / "slower")
-    injected_s = elapsed_s(plain, program, word, tmp_path / "injected", "--inject", delay)
+    injected_s = elapsed_s(plain, program, word, tmp_path / "injected", "--inject", delay, *chosen)
     assert injected_s == pytest.approx(expected_s, rel=EXACT)
+
+
+def test_the_very_messages_of_an_operation_are_delayed(
+    programs: Path, plain: Path, tmp_path: Path
+) -> None:
+    """Three sums on four ranks: MPICH scatters parts of them and gathers these, in 4 messages."""
+    program = built("mpich", "planted", programs)
+    usual_s = elapsed_s(plain, program, "ring", tmp_path / "usual")
+    delay = ("--inject", "latency=5us", "--calls", "MPI_Allreduce")
+    injected_s = elapsed_s(plain, program, "ring", tmp_path / "injected", *delay)
+    assert injected_s - usual_s == pytest.approx(3 * 4 * 5e-6, rel=EXACT)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is added to the messages of a rank while it asks for that: a machine that is slower by just
+// so much, for the operations within which the tracer sees no messages (trace/inject.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "fabric/message.hpp"
+#include "fabric/picoseconds.hpp"
+
+namespace nhalf::fabric {
+
+struct Delay {
+  Picoseconds latency = 0;
+  /// Of the processor at either end.
+  Picoseconds overhead = 0;
+  /// Picoseconds.
+  double per_byte = 0.0;
+
+  /// Adds to a message that has its times, but for what its sender is busy.
+  void add_to(Message& message) const {
+    const auto streams =
+        static_cast<Picoseconds>(std::llround(per_byte * static_cast<double>(message.size_bytes)));
+    message.flow.latency += latency;
+    message.flow.work += streams;
+    message.busy = std::max(message.busy, message.flow.work);
+    message.cost += overhead;
+  }
+};
+
+}  // namespace nhalf::fabric
