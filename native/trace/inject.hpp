@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/waiting_hint.hpp"
 #include "preloaded/lasting.hpp"
 #include "trace/inject_operations.hpp"
 #include "trace/inject_request.hpp"
@@ -83,6 +84,9 @@ class Injection {
       network_is_slower_ = virtual_delay_ != nullptr && request_.concerns_all();
       if (network_is_slower_) delay_messages();
     }
+    holds_calls_ = request_.delays_messages() && !network_is_slower_;
+    is_on = true;
+    if (!holds_calls_) return;
     times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
     if (!times_.is_open()) {
       std::fprintf(stderr,
@@ -90,7 +94,6 @@ class Injection {
                    SentTimes::ranks_max);
       std::_Exit(2);
     }
-    is_on = true;
   }
 
   /// A call begins: messages within it may take longer where the tracer does not see them.
@@ -113,7 +116,7 @@ class Injection {
 
   /// A message is about to be sent: once it is, its receiver may be faster than this rank.
   void tell(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin) {
-    if (subject.kind != Kind::sent || !is_between_ranks(subject)) return;
+    if (!holds_calls_ || subject.kind != Kind::sent || !is_between_ranks(subject)) return;
     times_.sent(subject.partner, {tag, subject.size_bytes, begin});
     ++own.told;
   }
@@ -121,6 +124,7 @@ class Injection {
   /// A message, operation or wait has been counted within the call.
   void saw(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
            std::uint32_t members) {
+    if (!holds_calls_) return;
     own.end = std::max(own.end, end);
     const bool is_message = is_between_ranks(subject);
     if (subject.kind == Kind::sent && is_message) {
@@ -138,13 +142,11 @@ class Injection {
   /// A call ends; holds it, and returns for how long.
   Ticks leave(Injected& own, std::uint16_t call) {
     if (is_within(call)) virtual_delay_(0, 0, 0);
+    double busy_s = own.sent * request_.overhead_s;
+    Ticks until = own.received.empty() ? 0 : received_due(own, call, busy_s);
+    if (own.members > 0) until = std::max(until, operation_due(own));
     const Ticks before = trace::now();
-    if (!network_is_slower_) {
-      double busy_s = own.sent * request_.overhead_s;
-      Ticks until = own.received.empty() ? 0 : received_due(own, call, busy_s);
-      if (own.members > 0) until = std::max(until, operation_due(own));
-      if (until > 0 || busy_s > 0) hold_until(std::max(until, trace::now()) + ticks(busy_s));
-    }
+    if (until > 0 || busy_s > 0) hold_until(std::max(until, before) + ticks(busy_s));
     own.received.clear();
     own.sent = 0;
     own.told = 0;
@@ -254,7 +256,9 @@ class Injection {
       if (virtual_sleep_ != nullptr) virtual_sleep_(until);
       return;
     }
+    // Without the hint, spinning would slow down a rank on the other thread of the core.
     for (Ticks at = trace::now(); at < until; at = trace::now()) {
+      pause_briefly();
       const double left_ns = static_cast<double>(until - at) / per_s_ * 1e9;
       if (left_ns < 200e3) continue;
       const timespec time{0, static_cast<long>(std::min(left_ns - 100e3, 9e8))};
@@ -275,6 +279,8 @@ class Injection {
   VirtualDelay virtual_delay_ = nullptr;
   /// Whether all messages are delayed, and that by the virtual network itself.
   bool network_is_slower_ = false;
+  /// Whether calls are held for their messages, which their senders tell.
+  bool holds_calls_ = false;
   /// By rank that sends, without what is injected.
   std::map<std::int32_t, Ticks> last_arrivals_;
 };

@@ -46,6 +46,9 @@ struct Request {
   [[nodiscard]] bool concerns(int source, int target, std::uint16_t call) const {
     return has(from, source) && has(to, target) && concerns_call(call);
   }
+  [[nodiscard]] bool delays_messages() const {
+    return latency_s > 0 || overhead_s > 0 || byte_s > 0;
+  }
   [[nodiscard]] bool concerns_all() const { return from.empty() && to.empty() && calls.empty(); }
   [[nodiscard]] bool concerns_call(std::uint16_t call) const {
     return calls.empty() || std::find(calls.begin(), calls.end(), call_names[call]) != calls.end();

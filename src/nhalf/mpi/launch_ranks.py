@@ -16,7 +16,7 @@ _NAMES = {
     TRIAL: ("ranks",),
     "": ("n", "np"),
 }
-"""Without their dashes. What `-c` is to Open MPI, the number of ranks, srun calls a rank's cores."""
+"""Without their dashes. To srun, `-c` is a rank's cores."""
 
 
 def ranks_in(launch: LaunchCommand) -> int | None:

@@ -79,7 +79,8 @@ def command(request: Traced) -> int:
     code = start(request.command, folder, request.detail, injection)
     traced = collect(folder, code)
     _print_totals(traced, request)
-    if injection.is_on_network:
+    is_network_slower = traced.trace.virtual is not None and injection.is_of_all_messages
+    if injection.is_on_network and not is_network_slower:
         _name_undelayed(traced)
     return code
 

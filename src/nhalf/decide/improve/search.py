@@ -11,7 +11,7 @@
 3. A proven candidate joins the base, and what is left of the wave is scouted again on top of it.
 
 Where several candidates were proven one upon the other, all together are launched in pairs with the
-plain program at the end.
+plain program at the end. Where there is no time for that, the gain is the product of the steps.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from nhalf.decide.improve.sequential import (
     gain,
     is_exact,
     is_look,
+    together,
 )
 from nhalf.decide.improve.trials import Search, Trial, mean
 from nhalf.decide.out_of_time import OutOfTime
@@ -274,7 +275,9 @@ def _proof(state: Search, candidate: Candidate) -> bool:
             trial.fate = "proven"
             if candidate not in state.proven:
                 state.proven.append(candidate)
-            state.total = gained if len(state.proven) == 1 else None
+                state.gains.append(gained)
+            state.gains[-1] = gained
+            state.total = together(state.gains)
         elif gained.is_hopeless:
             trial.fate = "no gain"
     if trial.fate == "unclear":
@@ -307,13 +310,18 @@ def _pairs(state: Search, base: Setting, setting: Setting, rate: float) -> Itera
 
 
 def _prove_total(state: Search) -> None:
-    """The gain of several proven candidates together, over the plain program."""
+    """The gain of several proven candidates together, over the plain program.
+
+    Until launches tell it better, it is that of their steps.
+    """
     if len(state.proven) < 2:
         return
     state.attempts += 1
     rate = attempt_rate(state.attempts, state.false_share)
+    by_steps = together(state.gains)
     for gained in _pairs(state, PLAIN, state.setting, rate):
-        state.total = gained
+        if gained.low >= by_steps.low or gained.is_precise:
+            state.total = gained
 
 
 def _leave_unclear(state: Search) -> None:

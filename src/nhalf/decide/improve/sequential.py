@@ -71,6 +71,19 @@ class Gain:
         return looks_small or (self.high > 0 and math.log(self.high) <= LEAST_GAIN)
 
 
+def together(gains: Sequence[Gain]) -> Gain:
+    """The gain of several steps, each over those before: the product.
+
+    The intervals of a search hold together, at its rate, and so does that of their product.
+    """
+    return Gain(
+        math.prod(gain.factor for gain in gains),
+        math.prod(gain.low for gain in gains),
+        math.prod(gain.high for gain in gains),
+        sum(gain.pairs for gain in gains),
+    )
+
+
 def is_exact(logs: Sequence[float]) -> bool:
     """Whether times do not vary at all, as those of a virtual machine."""
     return len(logs) >= EXACT_PAIRS and all(log == logs[0] for log in logs)

@@ -50,14 +50,15 @@ class Trial:
 class Search:
     """The state and the result of a search; it can be read at any moment.
 
-    `proven` are the candidates that help, each with its gain over those before; `total` is the gain
-    of all together.
+    `proven` are the candidates that help, `gains` those of each over those before; `total` is the
+    gain of all together.
     """
 
     turns: Turns[Setting]
     trials: dict[str, Trial]
     false_share: float = FALSE_SHARE
     proven: list[Candidate] = field(default_factory=list)
+    gains: list[Gain] = field(default_factory=list)
     total: Gain | None = None
     attempts: int = 0
     is_out_of_time: bool = False

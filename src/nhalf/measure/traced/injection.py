@@ -37,6 +37,11 @@ class Injection:
         """Whether messages are delayed."""
         return any(name in self.added for name in TIMES.values())
 
+    @property
+    def is_of_all_messages(self) -> bool:
+        """Whether none are chosen."""
+        return not (self.source_ranks or self.target_ranks or self.calls)
+
     def variable(self) -> str:
         """The value of VARIABLE; '' without anything to inject."""
         words = [f"{name}={amount!r}" for name, amount in self.added.items()]

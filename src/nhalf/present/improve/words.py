@@ -29,8 +29,7 @@ def verdict(state: Search) -> str:
     if not state.proven:
         return " ".join([NOTHING, *_unclear(state)])
     names = " and ".join(candidate.name for candidate in state.proven)
-    if state.total is None:
-        return f"Faster: {names}; there was no time to measure by how much together."
+    assert state.total is not None
     pairs = count(state.total.pairs, "pair of launches", "pairs of launches")
     return f"{factor_text(state.total)}, {pairs}: {names}."
 

@@ -12,6 +12,7 @@ from nhalf.decide.improve.candidate import PLAIN, Candidate
 from nhalf.decide.improve.change import Change
 from nhalf.decide.improve.search import run, search, turns_of, waves
 from nhalf.decide.improve.trials import Search
+from nhalf.decide.out_of_time import OutOfTime
 from nhalf.decide.turns import LaunchFailed, LaunchStopped
 from tests.nhalf.decide.improve.simulated import Simulated, candidates
 
@@ -81,6 +82,24 @@ def test_two_that_help_are_proven_together() -> None:
     assert proven(state) == ["b", "d"]
     assert state.total is not None
     assert state.total.low <= 2.5 <= state.total.high
+
+
+def test_without_time_for_all_together_the_gain_is_that_of_the_steps() -> None:
+    program = Simulated({"b": 0.5, "d": 0.8}, noise=0.01)
+    state = search(turns_of(program, 1e6, lambda: program.now_s), candidates(TEN))
+
+    def measured(setting: tuple[Candidate, ...], limit_s: float) -> float:
+        if len(state.proven) == 2 and setting == ():
+            raise OutOfTime
+        return program(setting, limit_s)
+
+    state.turns.launch = measured
+    run(state)
+    assert proven(state) == ["b", "d"]
+    assert state.is_out_of_time
+    assert state.total is not None
+    assert state.total.low <= 2.5 <= state.total.high
+    assert state.total.pairs == sum(gain.pairs for gain in state.gains)
 
 
 @pytest.mark.parametrize("kind", NOISES)
