@@ -46,7 +46,7 @@ not differ by more than some per cent."""
 LOSSES = {LATENCY: (0.01, 0.03, 0.05, 0.1, 0.2), OVERHEAD: (0.03, 0.1), BYTE: (0.03, 0.1)}
 """What the points of a parameter are predicted to cost."""
 INJECTED = {LATENCY: "latency", OVERHEAD: "overhead", BYTE: "byte"}
-LAUNCHES_MAX = 3
+LAUNCHES_MAX = 6
 SMALLEST_S = 1e-12
 """A delay has picoseconds."""
 
