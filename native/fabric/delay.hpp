@@ -14,7 +14,7 @@ namespace nhalf::fabric {
 
 struct Delay {
   Picoseconds latency = 0;
-  /// Of the processor at either end.
+  /// What the processor at either end is busy for.
   Picoseconds overhead = 0;
   /// Picoseconds.
   double per_byte = 0.0;

@@ -181,7 +181,7 @@ def test_a_wide_table_is_whole_in_a_pipe_and_heeds_columns(call: Call, runs: lis
     assert max(map(len, narrow)) <= 60
 
 
-def test_no_color_is_heeded(call: Call, runs: list[Path]) -> None:
+def test_no_color_is_honoured(call: Call, runs: list[Path]) -> None:
     words = ("compare", f"{runs[0]}:mpich", f"{runs[1]}:openmpi")
     colours = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
     assert colours.search(call(*words, FORCE_COLOR="1", TERM="xterm").out)

@@ -25,7 +25,7 @@ class Change:
     `options` take the place of all options named in `replaced`, written without dashes;
     `launcher` takes that of the launcher, unless it is empty. `rules` choose algorithms of the
     library, for which `tuner` has a file or variables. `starts` is the vendor of another library
-    that the launch gets, `heeded_by` that of the only one that heeds the change.
+    that the launch gets, `honoured_by` that of the only one that honours it.
     """
 
     variables: Mapping[str, str | None] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Change:
     rules: tuple[Rule, ...] = ()
     tuner: Tuner | None = None
     starts: str = ""
-    heeded_by: str = ""
+    honoured_by: str = ""
 
     def applied(self, launch: LaunchCommand) -> LaunchCommand:
         """The launch with this change, but for its rules, which go into one file with others."""
@@ -73,9 +73,9 @@ class Change:
         """Whether it changes what another one has changed, or says nothing to the library that the
         other one starts. Rules come last, and need not mind.
         """
-        is_heeded = self.heeded_by in ("", change.starts) if change.starts else True
+        is_honoured = self.honoured_by in ("", change.starts) if change.starts else True
         return bool(
-            not is_heeded
+            not is_honoured
             or self.subjects & change.subjects
             or self.subjects & change.ruled
             or any(overlap(own, rule) for own in self.rules for rule in change.rules)

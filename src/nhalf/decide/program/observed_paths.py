@@ -36,11 +36,11 @@ def observed_paths(script: Script, costs: Costs, excess: Excess) -> Paths:
 
     def path(call: str, ranks: int, size_bytes: int) -> Path:
         place, ratio = nearest.get((call, ranks, size_bytes), (0, 1.0))
-        found = known_paths(call, ranks, size_bytes)[place]
+        nearest_path = known_paths(call, ranks, size_bytes)[place]
         fewest, most = (of(call, ranks, size_bytes) for of in (fewest_path, most_path))
         return Path(
-            min(max(ratio * found.messages, fewest.messages), most.messages),
-            min(max(ratio * found.bytes, fewest.bytes), most.bytes),
+            min(max(ratio * nearest_path.messages, fewest.messages), most.messages),
+            min(max(ratio * nearest_path.bytes, fewest.bytes), most.bytes),
         )
 
     return path

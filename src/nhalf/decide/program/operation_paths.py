@@ -78,7 +78,7 @@ def _of_blocks(name: str, pattern: str, ranks: int, part_bytes: int) -> Path:
 
 
 def known_paths(call: str, ranks: int, size_bytes: int) -> list[Path]:
-    """Those of all algorithms of use, the usual one first."""
+    """The paths of all algorithms of use, the usual one first."""
     usual = usual_path(call, ranks, size_bytes)
     if ranks < 2:
         return [usual]
@@ -87,7 +87,7 @@ def known_paths(call: str, ranks: int, size_bytes: int) -> list[Path]:
     blocks_bytes, parts_bytes = partners * part_bytes, 2 * partners / ranks * part_bytes
     tree, in_parts = Path(rounds, rounds * part_bytes), Path(2 * rounds, parts_bytes)
     at_once, in_turn = Path(1, blocks_bytes), Path(partners, blocks_bytes)
-    others = {
+    paths_by_pattern = {
         "bcast": (tree, in_parts, Path(rounds + partners, parts_bytes), at_once),
         "reduce": (tree, in_parts, at_once),
         "allreduce": (
@@ -105,7 +105,7 @@ def known_paths(call: str, ranks: int, size_bytes: int) -> list[Path]:
             Path(partners, blocks_bytes / ranks),
         ),
     }
-    return [usual, *(path for path in others.get(pattern, ()) if path != usual)]
+    return [usual, *(path for path in paths_by_pattern.get(pattern, ()) if path != usual)]
 
 
 def fewest_path(call: str, ranks: int, size_bytes: int) -> Path:

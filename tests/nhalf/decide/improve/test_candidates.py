@@ -379,7 +379,7 @@ def test_a_program_of_the_standard_abi_runs_on_another_library(tmp_path: Path) -
     ]
 
 
-def test_what_another_library_does_not_heed_is_not_tried_upon_it(tmp_path: Path) -> None:
+def test_what_another_library_does_not_honour_is_not_tried_upon_it(tmp_path: Path) -> None:
     file = tmp_path / "program"
     file.write_bytes(_Abi.content)
     installed = [library(vendor) for vendor in ("intel", "mpich")]

@@ -75,7 +75,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
+def test_a_file_is_honoured(bench: Bench, path: Path) -> None:
     found = check(bench, path, asked())
     assert found.activity.verdict in ("active", LOADED), found.activity
     assert found.rules[0].algorithm == "basic_linear"

@@ -79,7 +79,7 @@ def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -
         f"{rule.operation}{where} by {rule.algorithm}{instead}",
         f"the library's algorithm {rule.algorithm} for every {rule.operation}{where}",
         f"leave out its choice for {rule.operation}{where}",
-        Change(rules=(rule,), tuner=tuner, heeded_by=library.vendor),
+        Change(rules=(rule,), tuner=tuner, honoured_by=library.vendor),
         _reached(situation, tuner, cell, rule),
         PROMISE_SHARE,
         upper_share(program, cell.affected),

@@ -43,7 +43,7 @@ class EagerLimits(Source):
                     f"{variable}={limit}",
                     f"the limit is {limit} bytes instead of {now_bytes}",
                     f"leave out {variable}={limit}",
-                    Change({variable: str(limit)}, heeded_by=library.vendor),
+                    Change({variable: str(limit)}, honoured_by=library.vendor),
                     Affected(messages=True, from_bytes=low - HEADER_BYTES, to_bytes=high),
                     PROMISE_SHARE,
                 )

@@ -34,7 +34,7 @@ class Inherited(Source):
                 f"without {name}",
                 f"{name}={value} is not set",
                 f"set {name}={value} again",
-                Change({name: None}, heeded_by=_heeded_by(situation, [name])),
+                Change({name: None}, honoured_by=_honoured_by(situation, [name])),
                 _affected([name]),
                 PROMISE_SHARE,
             )
@@ -43,7 +43,7 @@ class Inherited(Source):
                 "without any setting",
                 f"none of {', '.join(names)} is set",
                 "set them again",
-                Change(dict.fromkeys(names), heeded_by=_heeded_by(situation, names)),
+                Change(dict.fromkeys(names), honoured_by=_honoured_by(situation, names)),
                 _affected(names),
                 PROMISE_SHARE,
             )
@@ -61,8 +61,8 @@ def settings_of(situation: Situation) -> list[str]:
     )
 
 
-def _heeded_by(situation: Situation, names: list[str]) -> str:
-    """The vendor of the library whose own variables they all are, '' if others heed some."""
+def _honoured_by(situation: Situation, names: list[str]) -> str:
+    """The vendor of the library that alone honours all of them, '' if others honour some."""
     is_own = not any(name.startswith(SHARED_SETTINGS) for name in names)
     return situation.library.vendor if situation.library and is_own else ""
 

@@ -43,8 +43,8 @@ class Switches(Source):
 
 def _change(switch: Switch, library: Library) -> Change:
     """Variables are the library's own, options those of a launcher that others may share."""
-    heeded_by = library.vendor if switch.variables else ""
-    return Change(dict(switch.variables), switch.replaced, switch.options, heeded_by=heeded_by)
+    honoured_by = library.vendor if switch.variables else ""
+    return Change(dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by)
 
 
 def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
