@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.decide.program.slowdown import BYTE
+from nhalf.decide.program.tolerance_curves import Launch
 from nhalf.facts.program.program import Program
+from nhalf.machines import catalogue
+from nhalf.machines.message import Messages
 from tests.nhalf.measure.virtual.conftest import MACHINE
 from tests.nhalf.measure.virtual.programs import TIMEOUT_S, built, library_of
 from tests.patience import patience_s
@@ -40,6 +44,17 @@ def elapsed_s(machine: Path, program: Path, word: str, out: Path, *inject: str) 
     return Program.open(out).elapsed_s
 
 
+def slower(delay: str, folder: Path) -> Path:
+    """The file of the machine with that delay."""
+    text = MACHINE
+    for usual, changed in SLOWER[delay].items():
+        assert usual in text
+        text = text.replace(usual, changed)
+    path = folder / "slower.toml"
+    path.write_text(text)
+    return path
+
+
 EACH = ("--from", "0,1,2,3")
 """All messages, but chosen: the tracer delays each, where otherwise the network is slower."""
 DIAGONAL = (("burst", "latency=5us", EACH), ("ring", "byte=1ns", ()))
@@ -62,13 +77,7 @@ def test_a_delay_is_a_slower_machine(
     word: str, delay: str, chosen: Sequence[str], programs: Path, plain: Path, tmp_path: Path
 ) -> None:
     program = built("mpich", "planted", programs)
-    slower = tmp_path / "slower.toml"
-    text = MACHINE
-    for usual, changed in SLOWER[delay].items():
-        assert usual in text
-        text = text.replace(usual, changed)
-    slower.write_text(text)
-    expected_s = elapsed_s(slower, program, word, tmp_path / "slower")
+    expected_s = elapsed_s(slower(delay, tmp_path), program, word, tmp_path / "slower")
     injected_s = elapsed_s(plain, program, word, tmp_path / "injected", "--inject", delay, *chosen)
     assert injected_s == pytest.approx(expected_s, rel=EXACT)
 
@@ -82,3 +91,17 @@ def test_the_very_messages_of_an_operation_are_delayed(
     delay = ("--inject", "latency=5us", "--calls", "MPI_Allreduce")
     injected_s = elapsed_s(plain, program, "ring", tmp_path / "injected", *delay)
     assert injected_s - usual_s == pytest.approx(3 * 4 * 5e-6, rel=EXACT)
+
+
+def test_a_timeline_tells_which_messages_an_operation_has(
+    programs: Path, plain: Path, tmp_path: Path
+) -> None:
+    """Those sums have 1500 bytes on their path; in a tree they would have 2000 in fewer messages,
+    which would take half as long.
+    """
+    program = built("mpich", "planted", programs)
+    usual_s = elapsed_s(plain, program, "ring", tmp_path / "usual", "--detail", "timeline")
+    slower_s = elapsed_s(slower("byte=1ns", tmp_path), program, "ring", tmp_path / "slower")
+    launch = Launch(Program.open(tmp_path / "usual"), Messages(catalogue.machine(str(plain))))
+    lost_s, _, _ = launch.lost_s(BYTE, 1e-9)
+    assert lost_s == pytest.approx(slower_s - usual_s, rel=0.01)
