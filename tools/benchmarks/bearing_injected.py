@@ -83,13 +83,23 @@ def measure(runs: int) -> tuple[Any, str]:
     load = os.getloadavg()[0]
     points = [point for work in WORKS for point in _compared(work, launches, folder)]
     load = max(load, os.getloadavg()[0])
+    spread = median(_differ(work, folder, turn) for work in WORKS for turn in range(launches))
     figures = {
         "launches": launches,
         "load": load,
+        "spread_share": spread,
         "points": [{**asdict(point), "error": point.error} for point in points],
     }
     shutil.rmtree(folder)
-    return figures, page(points, launches, load)
+    return figures, page(points, launches, load, spread)
+
+
+def _differ(work: Work, folder: Path, turn: int) -> float:
+    """How far the two launches without a delay of a turn are apart, as a share."""
+    first_s, middle_s = (
+        undisturbed_elapsed_s(traced(work, VENDOR, folder, 2 * turn + part)) for part in (0, 1)
+    )
+    return abs(math.log(first_s / middle_s))
 
 
 def _delays(work: Work, folder: Path) -> list[tuple[str, float]]:
@@ -164,16 +174,19 @@ cost 1 to 20 %; `nhalf trace --inject` injects them; {launches} launches of each
 without, at a load of {load:.1f} on {cores} cores. *Lost* is the ratio to those of the same turn, \
 with its interval over launches; all is without what other programs took. The error is a share of \
 the run time: {middle} in the median, {worst} at most. {agree} of {points} agree: their intervals \
-have something in common."""
+have something in common. Two launches of a program without a delay differ by {spread} in the \
+median, which is what limits the errors: in virtual time, where launches are equal, they are \
+[those of a slower machine](bearing.md)."""
 
 
-def page(points: Sequence[Point], launches: int, load: float) -> str:
+def page(points: Sequence[Point], launches: int, load: float, spread: float) -> str:
     """The page: each program and delay."""
     errors = [abs(point.error) for point in points]
     note = NOTE.format(
         ranks=WORKS[0].ranks,
         launches=launches,
         load=load,
+        spread=percent(spread, 1),
         cores=os.cpu_count(),
         middle=percent(median(errors), 1) if errors else "–",
         worst=percent(max(errors), 1) if errors else "–",
