@@ -21,6 +21,8 @@ from nhalf.base.session_folders import remove_session_folders
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
 POLL_S = 0.1
+LAST_WORDS_S, LOOK_S = 5.0, 0.01
+"""How long what a launcher leaves behind may take to end, and between two looks at it."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,32 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
 
 def stop_session(process: subprocess.Popen[bytes]) -> None:
     """Kill all that a process started with `start_new_session` has begun, in any group."""
+    for member in _session(process.pid):
+        with suppress(OSError):
+            os.kill(member, signal.SIGKILL)
+
+
+def let_session_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait until all have ended that a process started with `start_new_session` has begun, or for
+    LAST_WORDS_S.
+
+    An srun that a launcher has started tells Slurm that its step is over after the launcher has
+    ended. Killed before, it leaves a step that the next one waits for.
+    """
+    deadline_s = time.monotonic() + LAST_WORDS_S
+    while _session(process.pid) and time.monotonic() < deadline_s:
+        time.sleep(LOOK_S)
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session that run."""
+    members = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if int(_status(folder)[3]) == process.pid:
-                os.kill(int(folder.name), signal.SIGKILL)
+            status = _status(folder)
+            if int(status[3]) == leader and status[0] not in "ZX":
+                members.append(int(folder.name))
+    return members
 
 
 def _group(leader: int) -> list[int]:

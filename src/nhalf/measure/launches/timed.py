@@ -26,7 +26,7 @@ from typing import BinaryIO
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import stop_group, stop_session
+from nhalf.base.processes import let_session_end, stop_group, stop_session
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
@@ -147,6 +147,9 @@ def _started(launch: LaunchCommand, folder: Path) -> Iterator[subprocess.Popen[b
             try:
                 yield process
             finally:
+                if process.poll() is None:
+                    stop_group(process)
+                let_session_end(process)
                 stop_group(process)
                 stop_session(process)
 
@@ -193,6 +196,7 @@ def _last_line(path: Path) -> str:
     """The last line with content of a file, cut to what fits on a line."""
     with suppress(OSError), path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+        text = file.read().decode(errors="replace").replace("\0", "")
+        lines = [line.strip() for line in text.splitlines()]
         return next((line[:160] for line in reversed(lines) if line.strip(" -=*")), "")
     return ""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base import processes
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.processes import is_running
 from nhalf.measure.launches import timed
@@ -48,6 +49,31 @@ def test_a_launch_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -
     assert "no end within 0.5 s" in done.problem
     assert math.isnan(done.time_s)
     assert not is_running(int(note.read_text()))
+
+
+def test_what_a_launcher_leaves_behind_may_end_by_itself(tmp_path: Path) -> None:
+    """As an srun that tells its controller that its step is over; it has a group of its own."""
+    note = tmp_path / "note"
+    leaves = f"set -m; {{ sleep 0.2; echo over > {note}; }} & exit 0"
+    done = run_timed(shell(leaves), tmp_path / "1", patience_s(10))
+    assert (done.problem, note.read_text()) == ("", "over\n")
+
+
+def test_what_does_not_end_by_itself_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "LAST_WORDS_S", 0.1)
+    note = tmp_path / "process"
+    done = run_timed(shell(f"set -m; sleep 600 & echo $! > {note}"), tmp_path / "1", patience_s(10))
+    assert done.problem == ""
+    assert not is_running(int(note.read_text()))
+
+
+def test_the_reason_is_the_last_line_that_says_something(tmp_path: Path) -> None:
+    done = run_timed(
+        shell(r"printf 'no such transport\n-----\n\000\n'; exit 1"), tmp_path / "1", 9.0
+    )
+    assert done.problem == "exit code 1: no such transport"
 
 
 @pytest.fixture
