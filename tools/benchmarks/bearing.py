@@ -195,7 +195,7 @@ overhead, more than {share} of a message would be that of processors, which no m
 virtual network has.
 
 Where a prediction is off, another order of messages sets in (CG), or an operation has other \
-messages than the model of it (EP, ring)."""
+messages than the algorithm nearest to it (EP, FT)."""
 
 
 def page(points: Sequence[Point]) -> str:

@@ -11,7 +11,7 @@ from nhalf.models.judged import heldout
 from nhalf.models.term_choice import Cells
 
 PATTERNS = ("allgather", "allreduce", "alltoall", "bcast", "one-to-many", "many-to-one", "reduce")
-FEW = ("allreduce", "bcast")
+FEW = ("bcast",)
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 SIZES = tuple(2**k for k in range(2, 17))
 LARGEST = {"alltoall": 16384}
