@@ -52,7 +52,7 @@ def test_a_launch_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -
 
 
 def test_what_a_launcher_leaves_behind_may_end_by_itself(tmp_path: Path) -> None:
-    """As an srun that tells its controller that its step is over; it has a group of its own."""
+    """As an srun that tells its controller that its step is over; it has its own group."""
     note = tmp_path / "note"
     leaves = f"set -m; {{ sleep 0.2; echo over > {note}; }} & exit 0"
     done = run_timed(shell(leaves), tmp_path / "1", patience_s(10))
