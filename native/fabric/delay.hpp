@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is added to the messages of a rank while it asks for that: a machine that is slower by just
-// so much, for the operations within which the tracer sees no messages (trace/inject.hpp).
+// What is added to the messages of a rank while the tracer asks for that, as on a machine that is
+// slower by just so much: always, or within operations (trace/inject.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,6 @@ struct Delay {
   Picoseconds latency = 0;
   /// What the processor at either end is busy for.
   Picoseconds overhead = 0;
-  /// Picoseconds.
   double per_byte = 0.0;
 
   /// Adds to a message that has its times, but for what its sender is busy.

@@ -233,7 +233,7 @@ class Injection {
     return least;
   }
 
-  /// Whether the virtual network delays the very messages of an operation while it lasts.
+  /// Whether the virtual network delays the messages of an operation while it lasts.
   [[nodiscard]] bool is_within(std::uint16_t call) const {
     return virtual_delay_ != nullptr && !network_is_slower_ && is_operation(call) &&
            request_.concerns_call(call);

@@ -134,7 +134,7 @@ def compared(program: tuple[str, list[str], str], folder: Path) -> list[Point]:
                 continue
             slower_file = machine(folder / "slower.toml", **{parameter: added_s})
             out = folder / f"{name}-{parameter}-{loss}"
-            delay = f"{_word(parameter)}={added_s!r}s"
+            delay = f"{delay_name(parameter)}={added_s!r}s"
             slower = traced(program, slower_file, "counts", out)
             lost = slower.elapsed_s / usual.elapsed_s - 1
             predicted, low, high = (
@@ -162,8 +162,8 @@ def machine(
     return path
 
 
-def _word(parameter: str) -> str:
-    """What `--inject` calls a parameter."""
+def delay_name(parameter: str) -> str:
+    """What `nhalf trace --inject` calls a parameter."""
     return parameter.removesuffix("_s")
 
 
@@ -208,7 +208,7 @@ def page(points: Sequence[Point]) -> str:
         points=len(points),
         median=percent(statistics.median(point.error_share for point in points), 2),
         largest=percent(worst.error_share, 1),
-        worst=f"{worst.program}, {_word(worst.parameter)}",
+        worst=f"{worst.program}, {delay_name(worst.parameter)}",
         apart=percent(statistics.median(apart), 2),
         farthest=percent(max(apart), 1),
         inside=percent(inside),
@@ -220,7 +220,7 @@ def page(points: Sequence[Point]) -> str:
     rows = [
         [
             point.program,
-            _word(point.parameter),
+            delay_name(point.parameter),
             format_time(point.added_s),
             percent(point.predicted_share, 2),
             share_span(point.low_share, point.high_share) + ("" if point.is_inside else " (not)"),

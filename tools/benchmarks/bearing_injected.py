@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from benchmarks.bearing import delay_name
 from benchmarks.pages import table
 from benchmarks.traced_launches import PROXIES, Work, kept_folder, traced
 from nhalf.base.collection import without_collection
@@ -45,7 +46,6 @@ WORKS = (
 not differ by more than some per cent."""
 LOSSES = {LATENCY: (0.01, 0.03, 0.05, 0.1, 0.2), OVERHEAD: (0.03, 0.1), BYTE: (0.03, 0.1)}
 """What the points of a parameter are predicted to cost."""
-INJECTED = {LATENCY: "latency", OVERHEAD: "overhead", BYTE: "byte"}
 LAUNCHES_MAX = 6
 SMALLEST_S = 1e-12
 """A delay has picoseconds."""
@@ -146,7 +146,7 @@ def _compared(work: Work, launches: int, folder: Path) -> list[Point]:
 
 def _slower_s(work: Work, delay: tuple[str, float], folder: Path, number: int) -> float:
     parameter, added_s = delay
-    program = traced(work, VENDOR, folder, number, [f"{INJECTED[parameter]}={added_s!r}s"])
+    program = traced(work, VENDOR, folder, number, [f"{delay_name(parameter)}={added_s!r}s"])
     return undisturbed_elapsed_s(program)
 
 
@@ -196,7 +196,7 @@ def page(points: Sequence[Point], launches: int, load: float, spread: float) -> 
     rows = [
         [
             point.program,
-            INJECTED[point.parameter],
+            delay_name(point.parameter),
             format_time(point.added_s),
             percent(point.predicted_share, 1),
             share_span(point.low_share, point.high_share),

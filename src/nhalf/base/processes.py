@@ -21,8 +21,10 @@ from nhalf.base.session_folders import remove_session_folders
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
 POLL_S = 0.1
-LAST_WORDS_S, LOOK_S = 5.0, 0.01
-"""How long what a launcher leaves behind may take to end, and between two looks at it."""
+LEFTOVER_GRACE_S, LEFTOVER_POLL_S = 5.0, 0.01
+"""How long what a launcher leaves behind may take to end, and how often it is looked for."""
+GROUP, SESSION = 2, 3
+"""Places of a process's group and session in its status."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group: SIGTERM first, so that a launcher can end its ranks."""
     members = [process.pid]
     if process.poll() is None:
-        members += _group(process.pid)
+        members += _members(process.pid, GROUP)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -103,40 +105,29 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
 
 def stop_session(process: subprocess.Popen[bytes]) -> None:
     """Kill all that a process started with `start_new_session` has begun, in any group."""
-    for member in _session(process.pid):
+    for member in _members(process.pid, SESSION):
         with suppress(OSError):
             os.kill(member, signal.SIGKILL)
 
 
 def let_session_end(process: subprocess.Popen[bytes]) -> None:
     """Wait until all have ended that a process started with `start_new_session` has begun, or for
-    LAST_WORDS_S.
+    LEFTOVER_GRACE_S.
 
     An srun that a launcher has started tells Slurm that its step is over after the launcher has
     ended. Killed before, it leaves a step that the next one waits for.
     """
-    deadline_s = time.monotonic() + LAST_WORDS_S
-    while _session(process.pid) and time.monotonic() < deadline_s:
-        time.sleep(LOOK_S)
+    deadline_s = time.monotonic() + LEFTOVER_GRACE_S
+    while any(map(is_running, _members(process.pid, SESSION))) and time.monotonic() < deadline_s:
+        time.sleep(LEFTOVER_POLL_S)
 
 
-def _session(leader: int) -> list[int]:
-    """The processes of a session that run."""
+def _members(leader: int, place: int) -> list[int]:
+    """The processes of a group or session, by the place of that in their status."""
     members = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            status = _status(folder)
-            if int(status[3]) == leader and status[0] not in "ZX":
-                members.append(int(folder.name))
-    return members
-
-
-def _group(leader: int) -> list[int]:
-    """The processes of a group."""
-    members = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if int(_status(folder)[2]) == leader:
+            if int(_status(folder)[place]) == leader:
                 members.append(int(folder.name))
     return members
 

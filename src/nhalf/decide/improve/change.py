@@ -73,9 +73,9 @@ class Change:
         """Whether it changes what another one has changed, or says nothing to the library that the
         other one starts. Rules come last, and need not mind.
         """
-        is_honoured = self.honoured_by in ("", change.starts) if change.starts else True
+        is_lost = bool(change.starts) and self.honoured_by not in ("", change.starts)
         return bool(
-            not is_honoured
+            is_lost
             or self.subjects & change.subjects
             or self.subjects & change.ruled
             or any(overlap(own, rule) for own in self.rules for rule in change.rules)

@@ -275,8 +275,6 @@ def _proof(state: Search, candidate: Candidate) -> bool:
             trial.fate = "proven"
             if candidate not in state.proven:
                 state.proven.append(candidate)
-                state.gains.append(gained)
-            state.gains[-1] = gained
             state.total = together(state.gains)
         elif gained.is_hopeless:
             trial.fate = "no gain"

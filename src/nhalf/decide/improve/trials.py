@@ -50,15 +50,14 @@ class Trial:
 class Search:
     """The state and the result of a search; it can be read at any moment.
 
-    `proven` are the candidates that help, `gains` those of each over those before; `total` is the
-    gain of all together.
+    `proven` are the candidates that help, each with its gain over those before; `total` is the gain
+    of all together.
     """
 
     turns: Turns[Setting]
     trials: dict[str, Trial]
     false_share: float = FALSE_SHARE
     proven: list[Candidate] = field(default_factory=list)
-    gains: list[Gain] = field(default_factory=list)
     total: Gain | None = None
     attempts: int = 0
     is_out_of_time: bool = False
@@ -67,6 +66,12 @@ class Search:
     def candidates(self) -> list[Candidate]:
         """All that may be tried, the largest expected saving first."""
         return [trial.candidate for trial in self.trials.values()]
+
+    @property
+    def gains(self) -> list[Gain]:
+        """The gain of each proven candidate over those before."""
+        proofs = (self.trials[candidate.name].proof for candidate in self.proven)
+        return [proof for proof in proofs if proof is not None]
 
     @property
     def setting(self) -> Setting:

@@ -62,7 +62,7 @@ def test_what_a_launcher_leaves_behind_may_end_by_itself(tmp_path: Path) -> None
 def test_what_does_not_end_by_itself_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "LAST_WORDS_S", 0.1)
+    monkeypatch.setattr(processes, "LEFTOVER_GRACE_S", 0.1)
     note = tmp_path / "process"
     done = run_timed(shell(f"set -m; sleep 600 & echo $! > {note}"), tmp_path / "1", patience_s(10))
     assert done.problem == ""
