@@ -12,6 +12,7 @@ import sys
 import warnings
 from contextlib import suppress
 
+from nhalf.base import plain_text
 from nhalf.base.errors import Interrupted, NhalfError, Terminated, how_ended
 
 NAMES_NO_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
@@ -29,9 +30,10 @@ def main() -> None:
     if not sys.warnoptions:
         # An overflow of NumPy ends as "–" or "unknown": its own words say nothing to a user.
         warnings.simplefilter("ignore", RuntimeWarning)
+    plain_text.register()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal may know no µ
+            stream.reconfigure(errors=plain_text.NAME)  # a terminal may know no µ
     try:
         from nhalf.cli.group import command_line
 

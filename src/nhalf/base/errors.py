@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 READABLE = 40
 """This many names can be read in a message."""
@@ -41,6 +41,14 @@ class InputError(NhalfError):
     """Wrong usage or bad input: a name, a size, a file that cannot be used."""
 
     exit_code = 2
+
+
+class UnknownName(InputError):
+    """A name that is none of the known ones, of a kind such as 'pattern'."""
+
+    def __init__(self, kind: str, name: str, known_names: Collection[str], remedy: str) -> None:
+        super().__init__(f"unknown {kind} {name!r}", remedy)
+        self.kind, self.name, self.known_names = kind, name, known_names
 
 
 class MissingError(NhalfError):
@@ -86,7 +94,7 @@ def _version(library: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version[1])] if version else []
 
 
-def unknown(kind: str, name: str, known_names: Iterable[str], listed_by: str = "") -> InputError:
+def unknown(kind: str, name: str, known_names: Iterable[str], listed_by: str = "") -> UnknownName:
     """The error for an unknown name; its remedy has the closest known names, or all of them.
 
     Names too many to read are left to the command that lists them (`listed_by`).
@@ -101,4 +109,4 @@ def unknown(kind: str, name: str, known_names: Iterable[str], listed_by: str = "
         remedy = "known are " + ", ".join(names)
     else:
         remedy = f"no {kind} is known here"
-    return InputError(f"unknown {kind} {name!r}", remedy)
+    return UnknownName(kind, name, names, remedy)

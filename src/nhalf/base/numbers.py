@@ -84,19 +84,27 @@ def percent(share: float, places: int | None = 0, *, signed: bool = False) -> st
     return f"+{text} %" if signed and share >= 0 else f"{text} %"
 
 
-def change(ratio: float) -> str:
-    """Format a ratio of times as a change: '+25.1 %', from a factor of two on '2.4x'."""
-    if not 0.5 < ratio < 2:
+def is_factor(ratio: float) -> bool:
+    """Whether a ratio of times is read as a factor rather than as a percentage."""
+    return not 0.5 < ratio < 2
+
+
+def change(ratio: float, *, as_factor: bool = False) -> str:
+    """Format a ratio of times as a change: '+25.1 %', from a factor of two on '2.4x'.
+
+    With `as_factor` always as '1.25x', for a column where others are.
+    """
+    if as_factor or is_factor(ratio):
         return times(ratio)
     return f"{(ratio - 1) * 100:+.1f} %"
 
 
-def change_span(low: float, high: float) -> str:
+def change_span(low: float, high: float, *, as_factor: bool = False) -> str:
     """'+22.1 to +28.4 %' of a change, from a factor of two on '2.9 to 163'.
 
-    '–' or 'unknown' as in `span`.
+    '–' or 'unknown' as in `span`; `as_factor` as in `change`.
     """
-    if not (low > 0.5 and high < 2):
+    if as_factor or not (low > 0.5 and high < 2):
         return span(low, high, times).replace("x", "")
     return f"{(low - 1) * 100:+.1f} to {(high - 1) * 100:+.1f} %"
 

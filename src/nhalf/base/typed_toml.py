@@ -3,13 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError
+
+ALSO_CALLED = {
+    "at_most": ("max", "maximum", "upper", "limit", "below", "less_than", "high"),
+    "at_least": ("min", "minimum", "lower", "above", "more_than", "low"),
+    "bytes": ("size", "sizes", "message_size", "size_bytes"),
+    "mpi": ("library", "libraries"),
+    "pattern": ("benchmark", "test", "operation"),
+    "patterns": ("pattern", "benchmarks", "tests"),
+    "ranks": ("np", "nprocs", "processes"),
+}
+"""Usual words for keys, by the key."""
 
 Form = TypeVar("Form", bound=msgspec.Struct)
 
@@ -54,8 +66,15 @@ def _check_keys(
 ) -> None:
     for key in content:
         if key not in form.__struct_fields__:
-            error = unknown("key", key, form.__struct_fields__)
-            raise InputError(f"{path}: {place}{key}: {error.message}", error.remedy)
+            remedy = _remedy(key, form.__struct_fields__)
+            raise InputError(f"{path}: {place}{key}: unknown key {key!r}", remedy)
+
+
+def _remedy(key: str, keys: Sequence[str]) -> str:
+    """The key that is meant, if that is clear, else all of them."""
+    meant = [ours for ours, theirs in ALSO_CALLED.items() if ours in keys and key in theirs]
+    close = meant or difflib.get_close_matches(key, keys, n=1, cutoff=0.7)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(keys)}"
 
 
 def toml_of(content: dict[str, Any]) -> bytes:

@@ -14,8 +14,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from nhalf.base.errors import InputError, UnknownName
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
 from nhalf.base.units import parse_share
+from nhalf.cli import foreign_options
 from nhalf.cli.examples import split_examples, write_examples
 from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
@@ -36,6 +38,33 @@ class Command(click.Command):
     """A command whose help lists its options under the headings of its request, and examples."""
 
     examples: tuple[str, ...] = ()
+    starts_command = False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; raises InputError for an option that goes by another name here."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            remedy = self._remedy(error.option_name, words, ctx)
+            if not remedy:
+                raise
+            message = f"{ctx.command_path} has no option {error.option_name}"
+            raise InputError(message, remedy) from error
+
+    def _remedy(self, typed: str, words: list[str], ctx: click.Context) -> str:
+        """What to write instead of an unknown option; '' if the parser's own guess is best."""
+        spellings = {spelling for option in self.get_params(ctx) for spelling in option.opts}
+        remedy = foreign_options.remedy(typed, words, spellings)
+        if not remedy and self.starts_command and foreign_options.is_of_launcher(typed):
+            return f"launcher options belong to the command: {self._example(ctx)}"
+        return remedy
+
+    def _example(self, ctx: click.Context) -> str:
+        """The first example that starts a command."""
+        return next(
+            (line for line in self.examples if " -- " in line), f"{ctx.command_path} --help"
+        )
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write usage and description, then one section for each heading."""
@@ -121,6 +150,7 @@ def command(name: str, action: Action) -> Command:
         context_settings={"allow_interspersed_args": not takes_rest},
     )
     built.examples = examples
+    built.starts_command = takes_rest
     return built
 
 
@@ -145,7 +175,12 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
         printed_as(getattr(request, "format", "table"), schema_of(context.command_path)),
         reporting_compilation(lambda text: None if is_quiet else _say(text)),
     ):
-        return action(request)
+        try:
+            return action(request)
+        except UnknownName as error:
+            from nhalf.cli.foreign_names import explained
+
+            raise explained(error) from error
 
 
 def _say(text: str) -> None:

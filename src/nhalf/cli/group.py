@@ -19,6 +19,13 @@ from nhalf.base.version import __version__
 PACKAGE = "nhalf.cli.verbs"
 ORDER = ("run", "show", "report", "compare", "check", "fit", "mpi", "doctor")
 """The verbs that help lists first; the others follow in alphabetical order."""
+ALSO_CALLED = {
+    **dict.fromkeys(("measure", "bench", "benchmark"), "run"),
+    **dict.fromkeys(("profile", "record"), "trace"),
+    **dict.fromkeys(("diff",), "compare"),
+    **dict.fromkeys(("query",), "sql"),
+}
+"""Verbs by the names that other tools have for them; shown nowhere."""
 SUMMARY = re.compile(r'^def command\(.*\).*:\n    """(.*?)(?:"""|$)', re.MULTILINE)
 TITLE = re.compile(r'^"""(.*?)(?:"""|$)', re.MULTILINE)
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -67,6 +74,12 @@ class VerbGroup(OrderedGroup):
         names = plugins.names(PACKAGE)
         first = [name for name in ORDER if name in names]
         return first + [name for name in names if name not in first]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb of a command line, which may go by another name."""
+        return super().resolve_command(ctx, [ALSO_CALLED.get(args[0], args[0]), *args[1:]])
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:
         """The verb, imported now; raises InputError for an unknown one."""

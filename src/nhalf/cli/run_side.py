@@ -28,6 +28,25 @@ def facts_of(places: Iterable[str | PathLike[str]]) -> Facts:
     return Facts.of([run for run, _ in sides], [library for _, library in sides])
 
 
+def newest_run() -> Path:
+    """The run or trace of ./runs that was made last, named on standard error.
+
+    Raises InputError if there is none.
+    """
+    from nhalf.measure.traced.tables import DESCRIPTION as TRACE
+    from nhalf.store.collection import USUAL
+    from nhalf.store.run import DESCRIPTION as RUN
+
+    described = [path for name in (RUN, TRACE) for path in USUAL.glob(f"*/{name}")]
+    if not described:
+        raise InputError(
+            f"no run is named, and {USUAL}/ holds none", "name a run: nhalf show runs/today"
+        )
+    newest = max(described, key=lambda path: (path.stat().st_mtime, path)).parent
+    sys.stderr.write(f"nhalf: the newest run: {newest}\n")
+    return newest
+
+
 def readable(places: Sequence[Path]) -> tuple[list[Path], dict[str, str]]:
     """Split several runs: those that can be read, and why the others cannot.
 

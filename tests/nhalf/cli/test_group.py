@@ -111,3 +111,8 @@ def test_an_unknown_verb_is_an_input_error() -> None:
 def test_any_terminal_can_be_written_to(call_afresh: Call, encoding: str) -> None:
     ended = call_afresh("run", "--transport", "nµhalf½", PYTHONIOENCODING=encoding)
     ended.is_error(2, "unknown transport")
+
+
+@pytest.mark.parametrize("name", ["measure", "bench", "benchmark"])
+def test_a_verb_is_understood_by_its_usual_name(call: Callable[..., Any], name: str) -> None:
+    assert call(name, "--help").out == call("run", "--help").out

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from nhalf.decide.check.verdict import Answer, Check, PointVerdict, Verdict
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
 COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
@@ -49,6 +50,10 @@ class Request(TableOptions, heading="Against what"):
     against: Annotated[
         Path | None, Option("Baseline, RUN or RUN:LIBRARY: fail if anything is slower.")
     ] = None
+    init: Annotated[
+        Path | None,
+        Option("Write a file of expectations from what the run measured, to be edited."),
+    ] = None
     tolerance: Annotated[
         str,
         Option(
@@ -69,6 +74,7 @@ def command(request: Request) -> int:
     """Check a run against promises or a baseline; exit code 1 if it is worse or incomplete.
 
     nhalf check runs/today --against runs/accepted
+    nhalf check runs/accepted --init promise.toml
     nhalf check runs/today --expect promise.toml --junit check.xml
     nhalf check runs/today:openmpi-5 --against runs/accepted:openmpi-4
     nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
@@ -81,6 +87,8 @@ def command(request: Request) -> int:
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     run, mpi = run_and_library(request.run, request.mpi)
+    if request.init is not None:
+        return _init(request, Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi))
     expect = _expected(request)
     share = parse_share(request.tolerance) if request.tolerance else None
     result = check(
@@ -101,6 +109,22 @@ def command(request: Request) -> int:
     return 1 if result.failed(request.strict) else 0
 
 
+def _init(request: Request, facts: Facts) -> int:
+    """Write the promises of a run; raises InputError if the file is there already."""
+    from nhalf.base.files import write_text
+    from nhalf.decide.check.template import template
+    from nhalf.present.terminal.output import stdout_console
+
+    path = request.init or Path()
+    if request.expect or request.against is not None or request.json:
+        raise InputError("--init checks nothing", "leave out --expect, --against and --json")
+    if path.exists():
+        raise InputError(f"{path} is there already", "choose another name with --init")
+    write_text(path, template(facts, path.name))
+    stdout_console().print(f"expectations: {path}", soft_wrap=True, markup=False)
+    return 0
+
+
 def _expected(request: Request) -> str:
     """The name of the expectations: a file, a machine, or a baseline run."""
     from nhalf.cli.run_side import run_and_library
@@ -111,7 +135,10 @@ def _expected(request: Request) -> str:
         run_and_library(request.against)
         return str(request.against)
     if not request.expect:
-        raise InputError("nothing to check the run against", "give --against RUN or --expect FILE")
+        raise InputError(
+            "nothing to check the run against",
+            "give --against RUN or --expect FILE; --init FILE writes one to begin with",
+        )
     return request.expect
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nhalf.facts.facts import Facts, Overlay
     from nhalf.facts.program.program import Program
 
-FORMATS = ("html", "png", "svg")
+FORMATS = ("html", "png", "svg", "pdf")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +24,17 @@ class Request(JsonOption, heading=OUTPUT):
 
     runs: Annotated[
         tuple[Path, ...],
-        Word("Runs, RUN:LIBRARY for one library, or one trace.", "RUN..."),
-    ]
+        Word(
+            "Runs, RUN:LIBRARY for one library, or one trace; default: the newest in ./runs.",
+            "RUN...",
+        ),
+    ] = ()
     out: Annotated[
-        Path | None, Option("Output file (html) or folder (png, svg); default: in the first run.")
+        Path | None,
+        Option("Output file (html) or folder (png, svg, pdf); default: in the first run."),
     ] = None
     kind: Annotated[
-        str, Option("Output: html, png or svg.", "--format", metavar="html|png|svg")
+        str, Option("Output: html, png, svg or pdf.", "--format", metavar="html|png|svg|pdf")
     ] = "html"
     overlay: Annotated[
         str,
@@ -53,13 +57,14 @@ def command(request: Request) -> int:
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
-    from nhalf.cli.run_side import print_skipped, readable
+    from nhalf.cli.run_side import newest_run, print_skipped, readable
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
     from nhalf.present.terminal.output import emit_json, stdout_console
 
+    request = replace(request, runs=request.runs or (newest_run(),))
     traced = [path for path in request.runs if is_trace(path)]
     if traced and len(request.runs) > 1:
         raise InputError(f"{traced[0]} is a trace", "report traces one at a time")

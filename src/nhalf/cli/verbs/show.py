@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,9 +22,14 @@ class Request(TableOptions, heading="What to show"):
 
     run: Annotated[
         Path,
-        Word("Run (finished or not), trace, or machine (name or file).", "RUN|MACHINE"),
-    ]
+        Word(
+            "Run (finished or not), trace, or machine (name or file); default: the newest run in "
+            "./runs.",
+            "RUN|MACHINE",
+        ),
+    ] = Path()
     pattern: Annotated[str, Word("Only this pattern.")] = ""
+    only: Annotated[str, Option("Same as PATTERN.", "--pattern")] = ""
     mpi: Annotated[str, Option("Only this library.")] = ""
     style: Annotated[str, Option("Print tables in the style of imb or osu.", heading=OUTPUT)] = ""
     formula: Annotated[
@@ -48,8 +53,16 @@ def command(request: Request) -> None:
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
     """
+    from nhalf.cli.run_side import newest_run
     from nhalf.machines.catalogue import is_machine
 
+    if request.only and request.pattern:
+        raise InputError("two patterns are given", "use PATTERN or --pattern, not both")
+    request = replace(
+        request,
+        run=request.run if "run" in request.given else newest_run(),
+        pattern=request.pattern or request.only,
+    )
     is_trace = (request.run / "trace.json").is_file()
     if request.tolerance and not is_trace:
         raise InputError(f"{request.run} is not a trace", "leave out --tolerance")

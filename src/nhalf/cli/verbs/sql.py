@@ -36,6 +36,11 @@ def command(request: Request) -> None:
     from nhalf.statistics.query import query as ask
     from nhalf.store.collection import USUAL, collected
 
+    if request.query and not request.runs and Path(request.query).is_dir():
+        raise InputError(
+            f"{request.query} is a folder, not a query",
+            f"give the query first: nhalf sql 'select * from points' {request.query}",
+        )
     if not request.runs and not USUAL.is_dir():
         raise InputError("no run to ask", "name runs or a folder of runs after the query")
     collection = collected(request.runs or (USUAL,))

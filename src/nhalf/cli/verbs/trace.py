@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import InputError
+from nhalf.base.errors import InputError, Interrupted, how_ended
 from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption
@@ -76,8 +77,14 @@ def command(request: Traced) -> int:
     if not request.command:
         raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
     folder = request.out or _folder()
-    code = start(request.command, folder, request.detail, injection)
-    traced = collect(folder, code)
+    try:
+        code = start(request.command, folder, request.detail, injection)
+        traced = collect(folder, code)
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"{how_ended(error)}; what the ranks recorded is kept",
+            f"build its tables with: nhalf trace --collect {shlex.quote(str(folder))}",
+        ) from None
     _print_totals(traced, request)
     is_network_slower = traced.trace.virtual is not None and injection.is_of_all_messages
     if injection.is_on_network and not is_network_slower:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree as xml
 
@@ -26,6 +27,7 @@ from nhalf.decide.check.verdict import (
 )
 
 POINTS_LISTED_MAX = 20
+BASELINE_RATIO = "ratio to the baseline"
 LONGEST_S = 1e9
 """No run measures for longer than 30 years: its clock was set in between."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,7 +72,8 @@ def _add_case(
     if answer.verdict == "met":
         return
     verdict = "slower" if is_baseline and answer.verdict == "missed" else answer.verdict
-    message = f"{verdict}: {sentence(answer.worst_point)}"
+    in_words = partial(sentence, quantity=BASELINE_RATIO if is_baseline else "")
+    message = f"{verdict}: {in_words(answer.worst_point)}"
     if answer.source:
         message += f" (promised by {answer.source})"
     if not fails:
@@ -78,17 +81,21 @@ def _add_case(
         return
     failure = _child(case, "failure", message=message, type=answer.verdict)
     wrong = [point for point in answer.points if point.verdict == answer.verdict]
-    lines = [sentence(point) for point in wrong[:POINTS_LISTED_MAX]]
+    lines = [in_words(point) for point in wrong[:POINTS_LISTED_MAX]]
     if len(wrong) > POINTS_LISTED_MAX:
         lines.append(f"and {len(wrong) - POINTS_LISTED_MAX} more")
     failure.text = _clean("\n".join(lines))
 
 
-def sentence(point: PointVerdict) -> str:
-    """A point in a line: its place, the expected and the measured value, and the deviation."""
+def sentence(point: PointVerdict, quantity: str = "") -> str:
+    """A point in a line: its place, the expected and the measured value, and the deviation.
+
+    `quantity` names what has no unit.
+    """
     parts = []
     if point.bounds.low > 0 or point.bounds.high < float("inf"):
-        parts.append(f"expected {format_bounds(point.bounds, point.unit)}")
+        named = "" if point.unit else f"{quantity} "
+        parts.append(f"expected {named.lstrip()}{format_bounds(point.bounds, point.unit)}")
     if point.measured is not None:
         measured = point.measured
         interval = span(measured.low, measured.high, lambda end: format_value(end, point.unit))

@@ -234,11 +234,12 @@ def _measured(prepared: Prepared, progress: Progress) -> Outcome:
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
-        reasons = (
-            _by_reason(failed)
-            or measuring.troubles_in_words()
-            or ["the time was up before the first point"]
-        )
+        reasons = _by_reason(failed) or measuring.troubles_in_words()
+        if not reasons:
+            raise InputError(
+                f"the budget of {plan.budget_s:g} s was spent before the first point",
+                "give a longer --budget",
+            )
         raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
     notes = [

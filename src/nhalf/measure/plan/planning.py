@@ -20,9 +20,6 @@ from nhalf.measure.plan.setting import parse_settings
 from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
 
-PERCENT = 100
-"""Whole percentages are smaller."""
-
 
 def site_of(where: Where) -> Site:
     """Return the site to measure on, from the request and the environment."""
@@ -209,8 +206,10 @@ def placement_texts(placements: Iterable[Placement]) -> list[str]:
 def parse_precision(value: float) -> float:
     """Check a relative half-width; raises InputError outside 0 to 1."""
     if not 0 < value < 1:
-        remedy = f"write {value / 100:g}" if 1 <= value < PERCENT else "give 3 % as 0.03"
-        raise InputError(f"a precision of {value:g} is not possible", remedy)
+        raise InputError(
+            f"a precision of {value:g} ({100 * value:g} %) is not possible",
+            "give a half-width between 0 and 100 %, e.g. 3% or 0.03",
+        )
     return value
 
 

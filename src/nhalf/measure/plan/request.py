@@ -168,9 +168,10 @@ class Effort(Started, heading=EFFORT):
     budget: Annotated[
         str,
         Option(
-            "Time for the whole run, e.g. 60s; spare time becomes launches. Default: that of the "
-            "study, or about 14 s for each pattern on each library (applications: no limit), in "
-            "which all launches are made, of fewer sizes if need be."
+            "Time to measure, e.g. 60s, without starting, compiling and the summary; spare time "
+            "becomes launches. Default: that of the study, or about 14 s for each pattern on each "
+            "library (applications: no limit), in which all launches are made, of fewer sizes if "
+            "need be."
         ),
     ] = ""
     precision: Annotated[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The charts of the report as PNG or SVG files, for papers and slides."""
+"""The charts of the report as PNG, SVG or PDF files, for papers and slides."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 def write_images(data: Facts | Program, folder: Path, kind: str) -> list[Path]:
     """Write a file per panel and, where a chart shows one option at a time, per option.
 
-    `kind` is png or svg; panels that are tables are written as CSV. Files are named after the
+    `kind` is png, svg or pdf; panels that are tables are written as CSV. Files are named after the
     panel, 'latency.png', and what is not shown at first 'latency-stream.png'. Raises MissingError
     when the folder cannot be written.
     """
@@ -82,4 +82,6 @@ def picture(spec: dict[str, Any], kind: str, pixel_ratio: float = PIXEL_RATIO) -
     config = {**themes.LIGHT, "background": "#ffffff", "font": FONT}
     if kind == "svg":
         return str(vl_convert.vegalite_to_svg(fixed, config=config)).encode()
+    if kind == "pdf":
+        return bytes(vl_convert.vegalite_to_pdf(fixed, config=config))
     return bytes(vl_convert.vegalite_to_png(fixed, config=config, scale=pixel_ratio))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import change, change_span, percent
+from nhalf.base.numbers import change, change_span, is_factor, percent
 from nhalf.base.units import format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
@@ -44,22 +44,26 @@ def show_changes(
     `every_size`, unclear curves and all their sizes have rows as well.
     """
     curves = comparison.by_evidence()
-    names = curve_names([{**curve.point, "mpi": curve.title} for curve in curves])
-    names = [
-        name.replace(",", " → ", 1) if "," in curve.mpi else name
-        for name, curve in _zip(names, curves)
-    ]
+    names = _names(curves)
     # A single curve that is unclear is nothing to sum.
     shows_all = every_size or len(curves) + len(lost) == 1
     shown = [
         (name, curve) for name, curve in _zip(names, curves) if shows_all or not _is_open(curve)
     ]
-    rows = [row for name, curve in shown for row in _rows(name, curve, every_size)]
+    as_factor = any(is_factor(curve.shown.ratio) for _, curve in shown)
+    rows = [row for name, curve in shown for row in _rows(name, curve, every_size, as_factor)]
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
     for line in open_lines([*doubts, *lost], bool(rows) and not shows_all, run):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _names(curves: Sequence[CurveRatio]) -> list[str]:
+    """A name for each curve, without the libraries where all curves compare the same two."""
+    if len({curve.mpi for curve in curves}) == 1 and "," in curves[0].mpi:
+        return curve_names([{**curve.point, "mpi": "", "transport": ""} for curve in curves])
+    return curve_names([{**curve.point, "mpi": curve.title} for curve in curves])
 
 
 def word_of(curve: CurveRatio) -> str:
@@ -89,7 +93,7 @@ def tolerance_words(comparison: Comparison) -> str:
     alarms = percent((1 - comparison.confidence) / 2, None)
     return (
         f"A change counts from {percent(comparison.threshold - 1)} on; at most "
-        f"{alarms} of nights without a change raise an alarm."
+        f"{alarms} of comparisons without a change report one."
     )
 
 
@@ -101,15 +105,15 @@ def _is_open(curve: CurveRatio) -> bool:
     return curve.verdict == "unclear" and curve.worse == "unclear"
 
 
-def _rows(name: str, curve: CurveRatio, every_size: bool) -> list[list[str]]:
+def _rows(name: str, curve: CurveRatio, every_size: bool, as_factor: bool) -> list[list[str]]:
     """The row of what decided, and those of all sizes or of none."""
     decisive = curve.decisive
     at = _place(decisive) if decisive else "all sizes"
     times = _times(decisive) if decisive else ["", ""]
-    rows = [[name, at, *times, *_numbers(curve.shown), word_of(curve)]]
+    rows = [[name, at, *times, *_numbers(curve.shown, as_factor), word_of(curve)]]
     if every_size and len(curve.sizes) > 1:
         rows += [
-            ["", _place(size), *_times(size), *_numbers(size.ratio), WORDS[size.verdict]]
+            ["", _place(size), *_times(size), *_numbers(size.ratio, as_factor), WORDS[size.verdict]]
             for size in curve.sizes
         ]
     elif also := _also(curve):
@@ -125,7 +129,7 @@ def _also(curve: CurveRatio) -> str:
         for size in curve.sizes
         if kind in ("slower", "faster")
     )
-    return f"and {count(further, 'size')}" if further and curve.decisive else ""
+    return f"and {count(further, 'other size')}" if further and curve.decisive else ""
 
 
 def _place(size: SizeRatio) -> str:
@@ -136,6 +140,9 @@ def _times(size: SizeRatio) -> list[str]:
     return [format_time(size.a_s), format_time(size.b_s)]
 
 
-def _numbers(ratio: Ratio) -> list[str]:
-    """The change and its interval."""
-    return [change(ratio.ratio), change_span(ratio.low, ratio.high)]
+def _numbers(ratio: Ratio, as_factor: bool) -> list[str]:
+    """The change and its interval, in the unit of the whole column."""
+    return [
+        change(ratio.ratio, as_factor=as_factor),
+        change_span(ratio.low, ratio.high, as_factor=as_factor),
+    ]

@@ -57,6 +57,7 @@ def promise(tmp_path: Path) -> Callable[[str], str]:
 
 
 Promise = Callable[[str], str]
+Call = Callable[..., Any]
 
 
 def code(run: str, expect: str, **options: Any) -> int:
@@ -329,3 +330,32 @@ def test_one_question_at_a_time(keep: Keep, promise: Promise) -> None:
         code(run, promise(MET), against=Path(run))
     with pytest.raises(InputError, match="nothing to check"):
         code(run, "")
+
+
+def test_a_run_writes_expectations_that_it_meets(keep: Keep, tmp_path: Path, call: Call) -> None:
+    run, file = keep("today"), tmp_path / "first.toml"
+    ended = call("check", run, "--init", file)
+    assert (ended.code, ended.out) == (0, f"expectations: {file}\n")
+    text = file.read_text()
+    assert text.count("[[expect]]") == 2 * text.count("bytes = 0\n") > 0
+    assert "at_most" in text
+    assert call("check", run, "--expect", file, "--strict").code == 0
+
+
+def test_expectations_are_not_overwritten(keep: Keep, tmp_path: Path, call: Call) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("mine")
+    call("check", keep("today"), "--init", file).is_error(2, "is there already", "--init")
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("max", "at_most"), ("minimum", "at_least"), ("size", "bytes"), ("library", "mpi")],
+)
+def test_a_usual_word_for_a_key_is_answered_with_the_key(
+    keep: Keep, promise: Promise, call: Call, key: str, meant: str
+) -> None:
+    file = promise(f'[[expect]]\nmetric="time"\n{key}="1 us"\n')
+    remedy = f"unknown key '{key}'; did you mean {meant}?"
+    call("check", keep("today"), "--expect", file).is_error(2, remedy)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -200,3 +201,21 @@ def test_ten_million_samples_that_are_only_in_the_journal_do_too(
 def test_memory_is_what_is_measured(run: Path) -> None:
     peak_bytes, _ = memory_of("show", run)
     assert 10**7 < peak_bytes < resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 10**9
+
+
+def test_the_newest_run_is_shown_if_none_is_named(
+    call: Call, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(run.parent)
+    call("show").is_error(2, "no run is named, and runs/ holds none")
+    for name in ("older", "newer"):
+        shutil.copytree(run, run.parent / "runs" / name)
+    os.utime(run.parent / "runs" / "older" / "run.json", (1, 1))
+    ended = call("show")
+    assert "the newest run: runs/newer" in ended.err
+    assert ended.out == call("show", "runs/newer").out
+
+
+def test_a_pattern_may_be_an_option(call: Call, run: Path) -> None:
+    assert call("show", run, "--pattern", "stream").out == call("show", run, "stream").out
+    call("show", run, "stream", "--pattern", "pingpong").is_error(2, "two patterns are given")

@@ -132,3 +132,8 @@ def test_all_tables_are_listed(call: Call, runs: list[Path]) -> None:
 def test_a_folder_without_runs_is_named(call: Call, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     call("sql", "select 1", tmp_path / "empty").is_error(2, "holds no run")
+
+
+def test_a_folder_in_place_of_a_query_is_named(call: Call, runs: list[Path]) -> None:
+    words = (2, "is a folder, not a query", f"nhalf sql 'select * from points' {runs[0]}")
+    call("sql", runs[0]).is_error(*words)

@@ -50,10 +50,8 @@ def test_libraries_on_the_command_line_are_all_measured() -> None:
     assert not plan_of(RunRequest(study="quick"), TWO_CORES).one_library
 
 
-@pytest.mark.parametrize(
-    ("value", "remedy"),
-    [(3.5, "write 0.035"), (1.0, "write 0.01"), (0.0, "give 3 % as 0.03"), (200.0, "give 3 %")],
-)
-def test_a_precision_that_is_no_fraction_is_refused(value: float, remedy: str) -> None:
-    with pytest.raises(InputError, match=f"a precision of {value:g} is not possible; {remedy}"):
+@pytest.mark.parametrize("value", [3.5, 1.0, 0.0, 200.0])
+def test_a_precision_that_is_no_fraction_is_refused(value: float) -> None:
+    words = rf"a precision of {value:g} \({100 * value:g} %\) is not possible; .* e.g. 3% or 0.03"
+    with pytest.raises(InputError, match=words):
         parse_precision(value)

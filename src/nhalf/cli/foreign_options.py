@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of launchers, of other suites and of other verbs, and what they are called here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+COUNTERPARTS: dict[str, tuple[str, ...]] = {
+    "--ranks": (
+        *("-n", "-np", "--np", "-p", "--nprocs", "--nproc", "--ntasks", "--processes", "--rank"),
+        *("--num-procs", "--procs", "--tasks", "--npmin", "--nranks", "--num-ranks"),
+    ),
+    "--bytes": (
+        *("--size", "--sizes", "--message-size", "--message-sizes", "--msg-size", "--msgsize"),
+        *("--msglog", "--msglen", "--length", "--lengths", "--minbytes", "--maxbytes", "--byte"),
+        *("--min-size", "--max-size", "-m", "-s", "-b", "-e"),
+    ),
+    "--launches": (
+        *("--iterations", "--iters", "--iter", "-i", "--nrep", "--repetitions", "--repeat", "-r"),
+        *("--repeats", "--runs", "--warmup", "--warmup-iters", "--samples", "--trials"),
+    ),
+    "--mpi": ("--library", "--libraries", "--lib", "--libs", "--implementation", "--vendor"),
+    "--mpi-prefix": ("--prefix", "--path", "--mpi-path", "--mpi-home"),
+    "--pattern": (
+        *("--test", "--tests", "--benchmark", "--benchmarks", "--bench", "--collective"),
+        *("--operation", "--op", "--patterns", "--include"),
+    ),
+    "--budget": ("--duration", "--time-limit", "--walltime", "--time", "--max-time", "-t"),
+    "--hosts": ("--host", "--nodes", "--nodelist", "-w", "-H", "-N"),
+    "--host-file": ("--hostfile", "--machinefile", "--machine-file", "-f"),
+    "--out": ("-o", "--output", "--output-dir", "--outdir", "--save", "--to", "--file"),
+    "--placement": ("--bind-to", "--bind", "--map-by", "--binding", "--mapping", "--cpu-bind"),
+    "--setting": ("-x", "-g", "--env", "--mca", "--environment", "--variable"),
+    "--launcher": ("--mpiexec", "--mpirun", "--srun"),
+    "--precision": ("--accuracy", "--confidence", "--error", "--tolerance"),
+    "--tolerance": ("--threshold", "--max-slowdown", "--precision", "--limit"),
+    "--against": ("--baseline", "--reference", "--like", "--compare"),
+    "--like": ("--baseline", "--reference", "--against", "--compare"),
+    "--transport": ("--transports", "--fabric", "--network", "--provider", "--device", "-d"),
+    "--algorithm": ("--algorithms", "--algo", "--alg"),
+    "--quiet": ("-q", "--silent"),
+    "--json": ("-j", "--as-json"),
+    "--list": ("-l", "--list-patterns", "--list-tests"),
+}
+"""The spellings that people bring along, by the option that does the same. Of several, the first
+that a verb has counts."""
+
+EXAMPLES = {"--ranks": "4", "--bytes": "8", "--budget": "60s"}
+"""Values for where none was typed."""
+LAUNCHES = "use --launches 10 or --budget 60s; nhalf chooses the samples within a launch"
+
+
+def remedy(typed: str, words: Sequence[str], options: Collection[str]) -> str:
+    """What to write instead of an option that a verb does not have; '' if nothing is like it.
+
+    `words` are those of the command line, `options` the spellings that the verb has.
+    """
+    typed_whole, value = _option_and_value(typed, words)
+    for ours, theirs in COUNTERPARTS.items():
+        if ours in options and not {typed, typed_whole}.isdisjoint(theirs):
+            if ours == "--launches":
+                return LAUNCHES
+            return f"use {ours} {value or EXAMPLES.get(ours, '')}".rstrip()
+    return ""
+
+
+def is_of_launcher(typed: str) -> bool:
+    """Whether launchers have this option."""
+    places = ("--ranks", "--hosts", "--host-file", "--placement", "--setting")
+    return any(typed in COUNTERPARTS[ours] for ours in places)
+
+
+def _option_and_value(typed: str, words: Sequence[str]) -> tuple[str, str]:
+    """An option as it stands on the command line, and its value.
+
+    The parser calls `-np 4` and `-n4` by their first letter, `-n`.
+    """
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, has_value, value = word.partition("=")
+        if not (name == typed or (len(typed) == 2 and word.startswith(typed))):
+            continue
+        if name[2:].isdigit() and len(typed) == 2:
+            return typed, name[2:]
+        return name, value if has_value or following.startswith("-") else following
+    return typed, ""

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of MPI, of other suites and of the field are answered with those of nhalf."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError, UnknownName
+from nhalf.cli.foreign_names import GPU, PATTERNS, explained
+from nhalf.measure.probe.subject import plain_subject
+
+OURS = ("pingpong", "stream", "allreduce", "gather-persistent")
+
+
+def remedy(kind: str, name: str) -> str:
+    error = explained(UnknownName(kind, name, OURS, "known are ..."))
+    assert isinstance(error, InputError)
+    return error.remedy
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("pattern", "latency", "--pattern pingpong"),
+        ("study", "latency", "--pattern pingpong"),
+        ("pattern", "bw", "--pattern stream"),
+        ("pattern", "all_reduce", "--pattern allreduce"),
+        ("pattern", "MPI_Allreduce", "--pattern allreduce"),
+        ("pattern", "MPI_Gather_init", "--pattern gather-persistent"),
+        ("pattern", "osu_latency", "--style osu --pattern osu_latency"),
+        ("study", "osu_bw", "--style osu --pattern osu_bw"),
+        ("pattern", "PingPing", "--style imb --pattern PingPing"),
+        ("transport", "infiniband", "use --transport ucx"),
+        ("transport", "EFA", "use --transport ofi"),
+        ("transport", "openmpi", "--mpi openmpi"),
+        ("transport", "nccl", "nhalf import nccl.log"),
+        ("study or pattern", "gpu", "nhalf import nccl.log"),
+        ("pattern", "nonsense", "known are ..."),
+        ("key", "device", "known are ..."),
+        ("transport", "", "known are ..."),
+    ],
+)
+def test_a_foreign_name_is_answered_with_ours(kind: str, name: str, words: str) -> None:
+    assert words in remedy(kind, name)
+
+
+def test_all_patterns_that_are_named_exist() -> None:
+    assert set(PATTERNS.values()) <= set(plain_subject("threads").infos)
+
+
+def test_words_for_gpus_are_no_patterns() -> None:
+    assert not set(GPU) & set(PATTERNS)
