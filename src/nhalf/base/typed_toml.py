@@ -72,8 +72,8 @@ def _check_keys(
 
 def _remedy(key: str, keys: Sequence[str]) -> str:
     """The key that is meant, if that is clear, else all of them."""
-    meant = [ours for ours, theirs in ALSO_CALLED.items() if ours in keys and key in theirs]
-    close = meant or difflib.get_close_matches(key, keys, n=1, cutoff=0.7)
+    synonyms = [ours for ours, theirs in ALSO_CALLED.items() if ours in keys and key in theirs]
+    close = synonyms or difflib.get_close_matches(key, keys, n=1, cutoff=0.7)
     return f"did you mean {close[0]}?" if close else f"known are {', '.join(keys)}"
 
 

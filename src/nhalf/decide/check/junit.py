@@ -94,8 +94,8 @@ def sentence(point: PointVerdict, quantity: str = "") -> str:
     """
     parts = []
     if point.bounds.low > 0 or point.bounds.high < float("inf"):
-        named = "" if point.unit else f"{quantity} "
-        parts.append(f"expected {named.lstrip()}{format_bounds(point.bounds, point.unit)}")
+        subject = "" if point.unit else f"{quantity} "
+        parts.append(f"expected {subject.lstrip()}{format_bounds(point.bounds, point.unit)}")
     if point.measured is not None:
         measured = point.measured
         interval = span(measured.low, measured.high, lambda end: format_value(end, point.unit))
