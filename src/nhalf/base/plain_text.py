@@ -42,5 +42,5 @@ def _spelling(text: str, place: int) -> str:
         return ("" if before and before in POWERS else "^") + "0123456789-"[POWERS.index(character)]
     if character in SPELLED:
         return SPELLED[character]
-    decomposed = unicodedata.normalize("NFKD", character)
+    decomposed = unicodedata.normalize("NFKD", character)  # codespell:ignore
     return decomposed.encode("ascii", "ignore").decode() or "?"
