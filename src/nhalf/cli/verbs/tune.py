@@ -34,7 +34,9 @@ LAUNCHES, PRECISION = 3, 0.02
 class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     """The library to tune, for which cells, and where."""
 
-    mpi: Annotated[str, Option("MPI library; may be omitted if there is only one.")] = ""
+    mpi: Annotated[
+        str, Option("MPI library, or NAME=PREFIX; may be omitted if there is only one.")
+    ] = ""
     pattern: Annotated[
         str, Option("Collective operations, separated by commas.", former=("--operation",))
     ] = OPERATIONS
@@ -190,10 +192,11 @@ def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> Tuni
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
     from nhalf.measure.plan.plan import Plan
+    from nhalf.mpi.named_prefix import named_here
 
     return Plan(
         transports=["mpi"],
-        mpi=[library.name],
+        mpi=named_here([request.mpi or library.name]),
         blocks=[],
         launches=LAUNCHES,
         budget_s=budget_s,
@@ -219,10 +222,12 @@ def _timeout_s(request: Request) -> float:
 def _library(name: str, prefixes: Sequence[Path]) -> Library:
     """The named library, or the only one that is installed."""
     from nhalf.mpi import discover
+    from nhalf.mpi.named_prefix import in_prefixes
 
     if name:
         return discover.find(name, prefixes)
     libraries = discover.libraries(prefixes)
+    libraries = in_prefixes(libraries, prefixes) or libraries
     if len(libraries) != 1:
         names = ", ".join(library.name for library in libraries) or "none"
         raise InputError(f"name one library with --mpi: here are {names}")

@@ -19,6 +19,7 @@ from nhalf.base.request import Option, Request, Word
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import parse_precision
 from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
+from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
 
@@ -86,7 +87,7 @@ def make_plan(request: AppRequest, transports: list[str], blocks: list[Block]) -
     """Combine blocks and all other requested options into a plan."""
     return Plan(
         transports=transports,
-        mpi=words(request.mpi),
+        mpi=named_here(words(request.mpi)),
         blocks=blocks,
         launches=request.launches,
         budget_s=request.budget_s,

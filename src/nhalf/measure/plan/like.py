@@ -17,6 +17,7 @@ from nhalf.measure.plan.planning import parse_precision
 from nhalf.measure.plan.request import Measuring, words
 from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi import discover
+from nhalf.mpi.named_prefix import is_named, kept_as, named_here
 from nhalf.store.axes import axes_text
 from nhalf.store.run import Run
 
@@ -42,7 +43,9 @@ def plan_like(request: Measuring, former: Run, library: str = "") -> Plan:
         "launcher": request.launcher,
         "mpi_prefixes": request.mpi_prefixes or plan.mpi_prefixes,
     }
-    changes["mpi"] = words(request.mpi) if "mpi" in request.given else _here(plan.mpi, changes)
+    changes["mpi"] = (
+        named_here(words(request.mpi)) if "mpi" in request.given else _here(plan.mpi, changes)
+    )
     readers: dict[str, tuple[str, Callable[[], Any]]] = {
         "transport": ("transports", lambda: words(request.transport)),
         "setting": ("settings", lambda: parse_settings(request.setting)),
@@ -90,7 +93,7 @@ def _of_library(plan: Plan, request: Measuring, former: Run, library: str) -> Pl
     measured = rows.collect()
     return msgspec.structs.replace(
         plan,
-        mpi=[name for name in measured["mpi"].unique() if name],
+        mpi=[kept_as(name, plan.mpi) or name for name in measured["mpi"].unique() if name],
         transports=sorted(measured["transport"].unique()),
         settings=[],
     )
@@ -138,6 +141,9 @@ def _here(names: Sequence[str], changes: dict[str, Any]) -> list[str]:
     prefixes = [Path(prefix) for prefix in changes["mpi_prefixes"]]
     library_names = []
     for name in names:
+        if is_named(name):
+            library_names.append(name)
+            continue
         try:
             library_names.append(discover.find(name, prefixes).name)
         except NhalfError:

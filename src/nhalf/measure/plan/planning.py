@@ -17,6 +17,7 @@ from nhalf.measure.plan.options import check_options
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.request import Measuring, Where, words
 from nhalf.measure.plan.setting import parse_settings
+from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
 
@@ -38,7 +39,7 @@ def plan_of(request: Measuring, site: Site) -> Plan:
         check_hosts(blocks, site)
     plan = Plan(
         transports=transports,
-        mpi=words(request.mpi),
+        mpi=named_here(words(request.mpi)),
         blocks=blocks,
         launches=request.launches,
         budget_s=budget_s,

@@ -146,7 +146,9 @@ class Subjects(Request, heading=WHAT):
             "threads, model."
         ),
     ] = "mpi"
-    mpi: Annotated[str, Option("MPI libraries, separated by commas, or all.")] = "all"
+    mpi: Annotated[
+        str, Option("MPI libraries, separated by commas, or all; NAME=PREFIX names a build.")
+    ] = "all"
     setting: Annotated[
         tuple[str, ...],
         Option(

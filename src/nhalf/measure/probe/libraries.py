@@ -65,22 +65,29 @@ def compile_probes(plan: Plan, transports: Iterable[TransportFile]) -> None:
 
 
 def choices_in_words(plan: Plan) -> list[str]:
-    """Describe which version each short name of a plan stands for, where there are others."""
+    """Describe which library each name of a plan stands for, where it could be another one."""
     if plan.mpi in ([], ["all"]):
         return []
     prefixes = [Path(prefix) for prefix in plan.mpi_prefixes]
     requested = {discover.find(name, prefixes).name for name in plan.mpi}
+    here = {library.name: library for library in discover.libraries(prefixes)}
     lines = []
     for name in plan.mpi:
+        library = discover.find(name, prefixes)
+        other = here.get(name)
+        if other and library.name != name:
+            lines.append(
+                f"{name} is {library.name} in {library.prefix}, a given prefix; to measure the "
+                f"other one as well: --mpi {library.name},{name}-{other.origin}"
+            )
         versions = [
             library.name
             for library in discover.other_versions(name, prefixes)
             if library.name not in requested
         ]
         if versions:
-            chosen = discover.find(name, prefixes).name
             lines.append(
-                f"{name} is {chosen}; to measure other versions as well: "
-                f"--mpi {','.join([chosen, *versions])}"
+                f"{name} is {library.name}; to measure other versions as well: "
+                f"--mpi {','.join([library.name, *versions])}"
             )
     return lines

@@ -20,6 +20,7 @@ from nhalf.decide.why.switch import Mixture, Switch
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.setting import split_name
 from nhalf.mpi.job import is_of_job
+from nhalf.mpi.named_prefix import kept_as
 from nhalf.store.run import Run
 
 OPTION, VARIABLE, AXIS, FIELD = "option", "variable", "axis", "field"
@@ -57,7 +58,8 @@ def run_side(run: Run, library: str) -> RunSide:
     except msgspec.ValidationError as error:
         raise InputError(f"{run.path.name} has no plan to launch again", "measure it") from error
     name, setting = split_name(library)
-    libraries = [name] if name in plan.mpi else plan.mpi
+    kept = kept_as(name, plan.mpi)
+    libraries = [kept] if kept else plan.mpi
     if not name and len(plan.mpi) * bool(plan.mpi) > 1:
         raise InputError(
             f"{run.path.name} has {len(plan.mpi)} libraries", f"name one: RUN:{plan.mpi[0]}"
