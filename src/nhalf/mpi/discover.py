@@ -61,39 +61,39 @@ def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
 def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
     """One library by its name, or the newest whose name starts so ('mpich', 'openmpi-5').
 
-    A library in one of `prefixes`, then one in NHALF_MPI_PREFIXES, goes before all others. A name
-    of the form NAME=PREFIX is a name for the library in that folder. Raises InputError for an
+    A library in one of `prefixes`, then one in NHALF_MPI_PREFIXES, takes precedence over others. A
+    name of the form NAME=PREFIX is a name for the library in that folder. Raises InputError for an
     unknown or ambiguous name, MissingError if there is no library.
     """
     if is_named(name):
         return _named(NamedPrefix.parse(name))
-    here = libraries(prefixes)
-    if not here:
+    installed = libraries(prefixes)
+    if not installed:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     for folders in (prefixes, _prefixes_from_environment()):
-        if chosen := meant(name, in_prefixes(here, folders)):
+        if chosen := meant(name, in_prefixes(installed, folders)):
             return chosen
-    by_name = {library.name: library for library in here}
-    if name not in by_name and (chosen := with_origin(name, here)):
+    by_name = {library.name: library for library in installed}
+    if name not in by_name and (chosen := with_origin(name, installed)):
         return chosen
     return by_name[library_named(name, by_name, "MPI library")]
 
 
-def _named(given: NamedPrefix) -> Library:
+def _named(named_prefix: NamedPrefix) -> Library:
     """The library of a prefix, by its new name; raises InputError if there is not just one."""
-    discovery = discover([given.prefix])
-    candidates = in_prefixes(discovery.libraries, [given.prefix])
+    discovery = discover([named_prefix.prefix])
+    candidates = in_prefixes(discovery.libraries, [named_prefix.prefix])
     if not candidates:
         reasons = [
             broken.reason
             for broken in discovery.broken
-            if _real(_prefix_of(broken.mpiexec)) == _real(given.prefix)
+            if _real(_prefix_of(broken.mpiexec)) == _real(named_prefix.prefix)
         ]
         raise InputError(
-            f"--mpi {given.name}={given.prefix}: {next(iter(reasons), 'no MPI library there')}",
+            f"--mpi {named_prefix}: {next(iter(reasons), 'no MPI library there')}",
             "name the install folder of one, which has bin/mpiexec",
         )
-    return replace(only_one(str(given.prefix), candidates), name=given.name)
+    return replace(only_one(str(named_prefix.prefix), candidates), name=named_prefix.name)
 
 
 def other_versions(name: str, prefixes: Sequence[Path] = ()) -> list[Library]:

@@ -52,26 +52,26 @@ def named_here(texts: Iterable[str]) -> list[str]:
     Raises InputError for a name of two folders, and for a folder without a name.
     """
     names: dict[str, Path] = {}
-    kept = []
+    texts_of_plan = []
     for text in texts:
         if not is_named(text):
             if "/" in text:
                 raise InputError(f"{text} is a folder", f"give it a name: --mpi NAME={text}")
-            kept.append(text)
+            texts_of_plan.append(text)
             continue
-        given = NamedPrefix.parse(text)
-        if names.setdefault(given.name, given.prefix) != given.prefix:
+        named_prefix = NamedPrefix.parse(text)
+        if names.setdefault(named_prefix.name, named_prefix.prefix) != named_prefix.prefix:
             raise InputError(
-                f"{given.name} is {names[given.name]} and {given.prefix}",
-                "give each folder a name of its own",
+                f"{named_prefix.name} is {names[named_prefix.name]} and {named_prefix.prefix}",
+                "give each folder its own name",
             )
-        kept.append(str(given))
-    return kept
+        texts_of_plan.append(str(named_prefix))
+    return texts_of_plan
 
 
-def kept_as(name: str, kept: Iterable[str]) -> str:
+def kept_as(name: str, plan_names: Iterable[str]) -> str:
     """The text by which a plan keeps a library of this name; '' if it does not name it."""
-    return next((text for text in kept if text.partition("=")[0] == name), "")
+    return next((text for text in plan_names if text.partition("=")[0] == name), "")
 
 
 def in_prefixes(libraries: Iterable[Library], prefixes: Iterable[Path]) -> list[Library]:
@@ -81,16 +81,16 @@ def in_prefixes(libraries: Iterable[Library], prefixes: Iterable[Path]) -> list[
     return [library for library in libraries if real and os.path.realpath(library.prefix) in real]
 
 
-def meant(name: str, given: Sequence[Library]) -> Library | None:
+def meant(name: str, candidates: Sequence[Library]) -> Library | None:
     """The one of these libraries that a name, or the beginning of one, stands for; None if none is.
 
     Raises InputError if two of the same version are.
     """
-    exact = [library for library in given if library.name == name != _plain(library)]
-    if exact or not given:
+    exact = [library for library in candidates if library.name == name != _plain(library)]
+    if exact or not candidates:
         return next(iter(exact), None)
     by_name: dict[str, list[Library]] = {}
-    for library in given:
+    for library in candidates:
         by_name.setdefault(_plain(library), []).append(library)
     try:
         newest = library_named(name, by_name)
@@ -103,12 +103,12 @@ def only_one(name: str, candidates: Sequence[Library]) -> Library:
     """The only library of several candidates; raises InputError if there are more."""
     if len(candidates) > 1:
         listed = " or ".join(f"{library.name} ({library.prefix})" for library in candidates)
-        named = ",".join(
+        remedy = ",".join(
             f"{letter}={library.prefix}"
             for letter, library in zip("abcdefgh", candidates, strict=False)
         )
         raise InputError(
-            f"{name} is ambiguous: {listed}", f"write one of these names, or name them: {named}"
+            f"{name} is ambiguous: {listed}", f"write one of these names, or name them: {remedy}"
         )
     return candidates[0]
 

@@ -70,15 +70,15 @@ def choices_in_words(plan: Plan) -> list[str]:
         return []
     prefixes = [Path(prefix) for prefix in plan.mpi_prefixes]
     requested = {discover.find(name, prefixes).name for name in plan.mpi}
-    here = {library.name: library for library in discover.libraries(prefixes)}
+    by_name = {library.name: library for library in discover.libraries(prefixes)}
     lines = []
     for name in plan.mpi:
         library = discover.find(name, prefixes)
-        other = here.get(name)
-        if other and library.name != name:
+        namesake = by_name.get(name)
+        if namesake and library.name != name:
             lines.append(
                 f"{name} is {library.name} in {library.prefix}, a given prefix; to measure the "
-                f"other one as well: --mpi {library.name},{name}-{other.origin}"
+                f"other one as well: --mpi {library.name},{name}-{namesake.origin}"
             )
         versions = [
             library.name

@@ -58,8 +58,8 @@ def run_side(run: Run, library: str) -> RunSide:
     except msgspec.ValidationError as error:
         raise InputError(f"{run.path.name} has no plan to launch again", "measure it") from error
     name, setting = split_name(library)
-    kept = kept_as(name, plan.mpi)
-    libraries = [kept] if kept else plan.mpi
+    text_in_plan = kept_as(name, plan.mpi)
+    libraries = [text_in_plan] if text_in_plan else plan.mpi
     if not name and len(plan.mpi) * bool(plan.mpi) > 1:
         raise InputError(
             f"{run.path.name} has {len(plan.mpi)} libraries", f"name one: RUN:{plan.mpi[0]}"
