@@ -146,6 +146,32 @@ def clocks_in_their_rooms(source: Source) -> Iterator[Complaint]:
         yield source.complain(source.line_at(match.start()), "clock", f"{match[0]} is not for here")
 
 
+_READS_PATTERNS = re.compile(r"(?:scan|sink)_\w+|(?:read|write)_parquet\w*")
+
+
+def exact_names(source: Source) -> Iterator[Complaint]:
+    """No name that a user gave is taken for a pattern: neither by polars nor in `glob`."""
+    if source.suffix not in PYTHON or not source.path.startswith("src/"):
+        return
+    for node in source.nodes:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        name = node.func.attr
+        if _READS_PATTERNS.fullmatch(name) and not source.path.endswith("/store/parquet.py"):
+            what = f"{name} takes a name for a pattern: call nhalf.store.parquet"
+            yield source.complain(node.lineno, "exact-name", what)
+        elif name in {"glob", "iglob", "rglob"} and any(map(_is_unescaped, node.args)):
+            what = f"a name in the pattern of {name} is not escaped"
+            yield source.complain(node.lineno, "exact-name", what)
+
+
+def _is_unescaped(pattern: ast.expr) -> bool:
+    """Whether a pattern holds a variable that is neither a constant nor escaped."""
+    parts = pattern.values if isinstance(pattern, ast.JoinedStr) else []
+    values = [part.value for part in parts if isinstance(part, ast.FormattedValue)]
+    return any(not re.match(r"(?:[\w.]+\.)?(?:escape\(|[A-Z_]+$)", ast.unparse(v)) for v in values)
+
+
 _LEFTOVER = re.compile(r"\b(?:FIX" + r"ME|TO" + r"DO|XX" + r"X|HA" + r"CK)\b")
 _ISSUE = re.compile(r"(?<![\w&/])#\d{1,5}\b(?![-\w])|\b[Ii]ssue \d+\b|\bGH-\d+\b")
 _PLACE = re.compile(
@@ -244,6 +270,7 @@ RULES: tuple[Rule, ...] = (
     short_file,
     short_functions,
     clocks_in_their_rooms,
+    exact_names,
     nothing_private,
     one_idea_per_file,
     units_in_names,

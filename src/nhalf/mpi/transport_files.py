@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 
 from nhalf.base import native_files
@@ -109,7 +110,8 @@ def kernels_of(program: TransportFile) -> list[str]:
     Sources in Java are not installed; every kernel has one.
     """
     folder = native_files.include_folder() / "apps" / program.app
-    files = [*folder.glob(f"*/{program.model.lower()}.hpp")] or [*folder.glob("*/openmp.hpp")]
+    files = [*folder.glob(f"*/{escape(program.model.lower())}.hpp")]
+    files = files or [*folder.glob("*/openmp.hpp")]
     return sorted(path.parent.name for path in files)
 
 

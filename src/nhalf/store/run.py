@@ -15,6 +15,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.base.files import replacing
+from nhalf.store import parquet
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.points import COLUMNS, points
 from nhalf.store.record import ADDED
@@ -195,11 +196,11 @@ class Run:
 
         Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """
-        parquet = self.path / MEASUREMENTS
+        file = self.path / MEASUREMENTS
         run_name = pl.lit(self.name).alias("run")
-        if parquet.exists() and self._is_current(parquet):
-            lacking = set(ADDED) - set(pl.read_parquet_schema(parquet))
-            stored = pl.scan_parquet(parquet).with_columns(map(_empty, lacking))
+        if file.exists() and self._is_current(file):
+            lacking = set(ADDED) - set(parquet.schema(file))
+            stored = parquet.scan(file).with_columns(map(_empty, lacking))
             return stored.select(run_name, *COLUMNS)
         frame = points(self.path / JOURNAL)
         if frame.height == 0:
@@ -225,10 +226,10 @@ class Run:
         """
         frame = points(self.path / JOURNAL)
         size_bytes = (self.path / JOURNAL).stat().st_size
-        metadata = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
+        notes = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
         try:
             with replacing(self.path / MEASUREMENTS) as part:
-                frame.write_parquet(part, metadata=metadata, compression="zstd")
+                parquet.write(frame, part, notes)
         except (OSError, pl.exceptions.PolarsError) as error:
             cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise MissingError(
@@ -239,26 +240,26 @@ class Run:
     def _unfinished(self) -> InputError:
         return InputError(f"{self.path} holds no finished point", f"go on with: {self.resuming}")
 
-    def _is_current(self, parquet: Path) -> bool:
+    def _is_current(self, file: Path) -> bool:
         """Whether the Parquet file holds all points of the journal, which may be truncated.
 
         Raises InputError if the file is damaged or of an unsupported version.
         """
         try:
-            metadata = pl.read_parquet_metadata(parquet)
-            columns = pl.read_parquet_schema(parquet)
+            notes = parquet.metadata(file)
+            columns = parquet.schema(file)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise _damaged(parquet) from error
-        version = _check_version(parquet, metadata.get(_VERSION_KEY))
+            raise _damaged(file) from error
+        version = _check_version(file, notes.get(_VERSION_KEY))
         for name, kind in COLUMNS.items():
             if version == 1 and name in ADDED:
                 continue
             if columns.get(name) != kind:
-                raise InputError(f"{parquet} has no column {name} of type {kind}", "measure again")
+                raise InputError(f"{file} has no column {name} of type {kind}", "measure again")
         journal = self.path / JOURNAL
         if not journal.exists():
             return True
-        journal_bytes = metadata.get(_JOURNAL_KEY, "")
+        journal_bytes = notes.get(_JOURNAL_KEY, "")
         return journal_bytes.isdecimal() and journal.stat().st_size <= int(journal_bytes)
 
 
@@ -269,8 +270,8 @@ def _remove(folders: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def _damaged(parquet: Path) -> InputError:
-    return InputError(f"{parquet} is damaged", "remove it: the journal holds the same")
+def _damaged(file: Path) -> InputError:
+    return InputError(f"{file} is damaged", "remove it: the journal holds the same")
 
 
 def _empty(name: str) -> pl.Expr:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 import pytest
@@ -307,8 +307,8 @@ class TestParquet:
     ) -> None:
         before = parquet.read_bytes()
 
-        def full(frame: pl.DataFrame, path: Path, **_: object) -> None:
-            path.write_bytes(b"half")
+        def full(frame: pl.DataFrame, file: IO[bytes], **_: object) -> None:
+            file.write(b"half")
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(pl.DataFrame, "write_parquet", full)

@@ -14,6 +14,7 @@ from nhalf.base.files import write_bytes
 from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import DESCRIPTION, TABLES
+from nhalf.store import parquet
 
 _SAME = ("rank", "thread", "call", "kind", "communicator", "partner", "size_bytes")
 
@@ -74,7 +75,7 @@ def write_program(program: Program, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in TABLES:
             table: pl.DataFrame = getattr(program, name)
-            table.write_parquet(folder / f"{name}.parquet")
+            parquet.write(table, folder / f"{name}.parquet")
     except OSError as error:
         raise MissingError(f"{folder} cannot be written: {error.strerror}") from error
     write_bytes(folder / DESCRIPTION, msgspec.json.encode(program.trace))

@@ -22,6 +22,7 @@ from nhalf.measure.traced.start import RANKS, STARTED, Started
 from nhalf.measure.traced.symbols import Names
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
 from nhalf.mpi.discover import libraries
+from nhalf.store import parquet
 
 LOST = {
     layout.SIZES_ROUNDED: "more sizes than fit: some are rounded down to powers of two",
@@ -125,7 +126,7 @@ def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:
         path = folder / f"{name}.parquet"
         try:
             with replacing(path) as part:
-                table.write_parquet(part, metadata={"nhalf_trace": str(VERSION)})
+                parquet.write(table, part, {"nhalf_trace": str(VERSION)})
         except (OSError, pl.exceptions.PolarsError) as error:
             raise _not_written(path, error) from error
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,7 @@ class ProcessFile(msgspec.Struct):
     def threads(self) -> Iterator[ThreadFile]:
         """Yield the files of its threads."""
         stem = Path(self.path).with_suffix("")
-        for path in sorted(stem.parent.glob(f"{stem.name}-*.counts")):
+        for path in sorted(stem.parent.glob(f"{escape(stem.name)}-*.counts")):
             yield ThreadFile(path)
 
 

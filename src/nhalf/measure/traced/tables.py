@@ -17,6 +17,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.measure.traced.virtual_machine import TracedMachine
+from nhalf.store import parquet
 
 VERSION = 1
 """Version of the folder: raised when an older reader would misread a newer trace."""
@@ -230,7 +231,7 @@ class TraceFolder:
         if name in MAY_LACK and not path.exists():
             return pl.LazyFrame(schema=columns)
         try:
-            schema = pl.read_parquet_schema(path)
+            schema = parquet.schema(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is damaged or missing", "trace the program again") from error
         lacking = [column for column in ADDED if column in columns and column not in schema]
@@ -240,7 +241,7 @@ class TraceFolder:
                     f"{path} has no column {column} of type {kind}", "trace the program again"
                 )
         constants = [pl.lit(ADDED[column], columns[column]).alias(column) for column in lacking]
-        return pl.scan_parquet(path).with_columns(constants).select(*columns)
+        return parquet.scan(path).with_columns(constants).select(*columns)
 
     def rows(self, name: str) -> pl.DataFrame:
         """Return one of TABLES in memory. Raises InputError if the file is damaged."""
