@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,13 +29,18 @@ _SYMBOL = np.dtype(
 _TABLES = ("SHT_SYMTAB", "SHT_DYNSYM")
 _FUNCTION = 2
 """STT_FUNC."""
+_UNDEFINED = 0
+"""SHN_UNDEF: the function is elsewhere, and its value may be that of a stub."""
 
 Symbol = tuple[int, int, str]
 """Begin and end of a function, and its name."""
 
 
 def functions_at(path: Path, addresses: Sequence[int]) -> list[str]:
-    """Return the function of each address; '' where that is not known."""
+    """Return the function that holds each address, the innermost of several; '' where none does.
+
+    A function without a size holds nothing: where it ends is not known.
+    """
     # Few programs need it: others should not wait for its import.
     from elftools.common.exceptions import ELFError
 
@@ -43,15 +49,21 @@ def functions_at(path: Path, addresses: Sequence[int]) -> list[str]:
             symbols = sorted(_symbols(file))
     except (OSError, ELFError, ValueError, OverflowError):
         return [""] * len(addresses)
-    return [_function_at(symbols, address) for address in addresses]
+    ends = list(accumulate((end for _, end, _ in symbols), max))
+    return [_function_at(symbols, ends, address) for address in addresses]
 
 
-def _function_at(symbols: Sequence[Symbol], address: int) -> str:
+def _function_at(symbols: Sequence[Symbol], ends: Sequence[int], address: int) -> str:
+    """The last symbol that begins before an address and ends after it; `ends` are the last ends of
+    the symbols up to each.
+    """
     place = bisect_right(symbols, address, key=lambda symbol: symbol[0]) - 1
-    if place < 0:
-        return ""
-    _, end, name = symbols[place]
-    return name if address < end else ""
+    while place >= 0 and ends[place] > address:
+        _, end, name = symbols[place]
+        if address < end:
+            return name
+        place -= 1
+    return ""
 
 
 def _symbols(file: BinaryIO) -> Iterator[Symbol]:
@@ -68,9 +80,10 @@ def _symbols(file: BinaryIO) -> Iterator[Symbol]:
             continue
         table = section.data()
         rows = np.frombuffer(table, _SYMBOL, len(table) // _SYMBOL.itemsize)
-        rows = rows[((rows["info"] & 15) == _FUNCTION) & (rows["value"] > 0)]
+        is_here = (rows["section"] != _UNDEFINED) & (rows["value"] > 0) & (rows["size_bytes"] > 0)
+        rows = rows[((rows["info"] & 15) == _FUNCTION) & is_here]
         names = program.get_section(section["sh_link"]).data()
         for row in rows:
             begin, size_bytes, at = int(row["value"]), int(row["size_bytes"]), int(row["name"])
             name = names[at : names.find(b"\0", at)].decode(errors="replace")
-            yield begin, begin + max(1, size_bytes), name
+            yield begin, begin + size_bytes, name.partition("@")[0]

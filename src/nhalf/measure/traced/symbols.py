@@ -2,7 +2,8 @@
 """Names of addresses in programs and libraries: function, file and line.
 
 Files and lines come from `addr2line` of binutils or LLVM, where one is installed and the program
-was compiled with -g. Otherwise functions come from the symbol table of the file itself.
+was compiled with -g. Otherwise functions come from the symbol table of the file itself: the one
+that holds the address, if any does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from pathlib import Path
 from nhalf.measure.traced.elf import functions_at
 
 PROGRAMS = ("addr2line", "llvm-addr2line", "eu-addr2line")
+FILTERS = ("c++filt", "llvm-cxxfilt")
+MANGLED = "_Z"
+"""How names of C++ begin in a symbol table."""
 PATIENCE_S = 30.0
 """Programs with gigabytes of debugging information are named by their symbols."""
 _UNKNOWN = "??"
@@ -35,7 +39,8 @@ class Names:
     """Finds names; `path_of` finds a program."""
 
     def __init__(self, path_of: Callable[[str], str | None] = shutil.which) -> None:
-        self._program = next((path for name in PROGRAMS if (path := path_of(name))), None)
+        self._program = _first(PROGRAMS, path_of)
+        self._filter = _first(FILTERS, path_of)
 
     def of(self, places: Sequence[tuple[str, int]]) -> list[Name]:
         """Return the names of places: a file, and an address there that a call returns to."""
@@ -54,34 +59,48 @@ class Names:
         # An address that a call returns to may be the first one of the next line.
         calls = [max(0, offset - 1) for offset in offsets]
         lines = self._lines(module, calls)
-        if all(line.function for line in lines):
+        if all(line.function and line.line for line in lines):
             return lines
-        functions = functions_at(Path(module), calls)
+        functions = self._readable(functions_at(Path(module), calls))
+        # Without lines, addr2line names whatever precedes an address, however far away.
         return [
-            Name(line.function or function, line.file, line.line)
+            line if line.function and line.line else Name(function, line.file, line.line)
             for line, function in zip(lines, functions, strict=True)
         ]
+
+    def _readable(self, functions: list[str]) -> list[str]:
+        """The functions, those of C++ as they are written there if a program tells that."""
+        if self._filter is None or not any(name.startswith(MANGLED) for name in functions):
+            return functions
+        told = _answer([self._filter, *functions])
+        return told if len(told) == len(functions) else functions
 
     def _lines(self, module: str, calls: list[int]) -> list[Name]:
         unknown = [Name()] * len(calls)
         if self._program is None:
             return unknown
-        try:
-            answer = subprocess.run(
-                [self._program, "-f", "-C", "-e", module, *map(hex, calls)],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=PATIENCE_S,
-                check=True,
-            ).stdout.splitlines()
-        except (OSError, subprocess.SubprocessError):
-            return unknown
+        answer = _answer([self._program, "-f", "-C", "-e", module, *map(hex, calls)])
         if len(answer) != 2 * len(calls):
             return unknown
         return [
             _name(function, line) for function, line in zip(answer[::2], answer[1::2], strict=True)
         ]
+
+
+def _first(programs: Sequence[str], path_of: Callable[[str], str | None]) -> str | None:
+    """The path of the first program that is installed."""
+    return next((path for name in programs if (path := path_of(name))), None)
+
+
+def _answer(words: Sequence[str]) -> list[str]:
+    """The lines that a program prints; none if it fails."""
+    try:
+        outcome = subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return outcome.stdout.splitlines()
 
 
 def _name(function: str, line: str) -> Name:

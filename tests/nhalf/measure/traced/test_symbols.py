@@ -37,6 +37,89 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "library.so"
 
 
+CASES = """\
+__attribute__((visibility("default"))) int exported(int x) { return x + 1; }
+__attribute__((noinline)) static int hidden(int x) { return x * 3 + exported(x); }
+__attribute__((noinline)) static int outer(int x) {
+  __asm__ volatile(".type label, @function\\nlabel: nop\\nnop\\n");
+  return hidden(x) + 1;
+}
+extern "C" __attribute__((visibility("default"))) int versioned(int x) { return x - 1; }
+extern "C" __attribute__((weak)) int elsewhere(int);
+namespace grid { __attribute__((noinline)) static int sweep(int x) { return outer(x) * 7; } }
+int all(int x) { return grid::sweep(x) + versioned(x) + (elsewhere ? elsewhere(x) : 0); }
+"""
+"""An exported function before local ones, one of which has a label without a size in it."""
+WRITTEN = {
+    "_Z8exportedi": "exported(int)",
+    "_ZL6hiddeni": "hidden(int)",
+    "_ZL5outeri": "outer(int)",
+    "versioned": "versioned",
+    "_ZN4gridL5sweepEi": "grid::sweep(int)",
+    "_Z3alli": "all(int)",
+}
+"""Functions as they are in the symbol table and in the source."""
+EXPORTED = ("_Z8exportedi", "versioned")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of CASES without lines."""
+    folder = tmp_path_factory.mktemp("cases")
+    (folder / "cases.cpp").write_text(CASES)
+    (folder / "versions").write_text("V1 { global: versioned; _Z8exportedi; local: *; };\n")
+    words = [str(COMPILER), "-O1", "-fno-toplevel-reorder", "-fvisibility=hidden", "-shared"]
+    words += ["-fPIC", f"-Wl,--version-script={folder / 'versions'}", str(folder / "cases.cpp")]
+    outcome = run([*words, "-o", str(folder / "whole.so")], patience_s(60.0))
+    assert outcome.succeeded, outcome.stderr
+    return folder / "whole.so"
+
+
+WAYS = [
+    pytest.param(
+        Names(),
+        id="addr2line",
+        marks=pytest.mark.skipif(shutil.which("addr2line") is None, reason="is not installed"),
+    ),
+    pytest.param(Names(lambda _: None), id="symbol table"),
+]
+
+
+def held(library: Path) -> dict[str, list[int]]:
+    """The addresses that each function holds, by nm."""
+    outcome = run(["nm", "-S", "--defined-only", str(library)], patience_s(60.0))
+    rows = [line.split() for line in outcome.stdout.splitlines()]
+    return {
+        row[3].partition("@")[0]: list(range(int(row[0], 16), int(row[0], 16) + int(row[1], 16)))
+        for row in rows
+        if len(row) == 4 and row[2] in "tTwW"
+    }
+
+
+@pytest.mark.parametrize("names", WAYS)
+def test_only_a_function_that_holds_the_address_names_it(
+    names: Names, whole: Path, tmp_path: Path
+) -> None:
+    stripped = tmp_path / "stripped.so"
+    assert run(["strip", "-o", str(stripped), str(whole)], patience_s(60.0)).succeeded
+    functions = held(whole)
+    assert set(WRITTEN) <= set(functions)
+    for function, written in WRITTEN.items():
+        name = written if names is WAYS[0].values[0] else function
+        # The address that a call returns to is one further.
+        places = [(str(whole), address + 1) for address in functions[function]]
+        assert set(names.of(places)) == {Name(name)}
+        places = [(str(stripped), address) for _, address in places]
+        assert set(names.of(places)) == {Name(name if function in EXPORTED else "")}
+
+
+def test_an_address_beyond_all_functions_has_no_name(whole: Path) -> None:
+    last = max(addresses[-1] for addresses in held(whole).values())
+    first = min(addresses[0] for addresses in held(whole).values())
+    for names in (Names(), Names(none)):
+        assert names.of([(str(whole), last + 2), (str(whole), first)]) == [Name()] * 2
+
+
 def address_of(library: Path, name: str) -> int:
     """The address of a function: the one at which functions_at begins to name it."""
     size_bytes = library.stat().st_size
