@@ -48,7 +48,8 @@ ALL_LIBRARIES = "all"
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     """Print the predicted run time with its error, and a table of several alternatives.
 
-    Raises InputError for options of patterns, FailedError if none of several can be predicted.
+    Raises InputError for options of patterns, and where counts alone predict nothing; FailedError
+    if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.programs import open_program
@@ -78,6 +79,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
 
     if len(candidates) == 1:
         prediction = predicted(candidates[0])
+        _check_counts(programs, [prediction])
         if as_json:
             emit_json(prediction.as_json())
             return
@@ -87,11 +89,29 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     alternatives = predict_alternatives(candidates, predicted)
     if alternatives.common_error is not None:
         raise alternatives.common_error
+    _check_counts(programs, alternatives.predictions)
     if as_json:
         emit_json(alternatives.as_json())
     else:
         show_predictions(stdout_console(), alternatives)
     alternatives.check()
+
+
+def _check_counts(programs: Sequence[Program], predictions: Sequence[ProgramPrediction]) -> None:
+    """Raises InputError if no order of the calls is known, and their counts are not enough."""
+    from nhalf.decide.program.predict import COUNTS
+    from nhalf.facts.program.whole_timeline import has_whole_timeline
+
+    if all(prediction.is_certain or prediction.method != COUNTS for prediction in predictions):
+        return
+    lacking = next(program for program in programs if not has_whole_timeline(program))
+    has_part = not lacking.timeline.is_empty()
+    raise InputError(
+        f"the timeline of {lacking.path} is cut off, and counts alone predict nothing"
+        if has_part
+        else f"{lacking.path} has no timeline, and counts alone predict nothing",
+        "trace again with --detail timeline" + (" and room for every call" if has_part else ""),
+    )
 
 
 def _alternatives(request: TraceRequest) -> list[Alternative]:

@@ -10,6 +10,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced.totals import summed_by_call
 
 _KEYS = ("site", "call", "size_bytes")
 _SUMS = ("count", "time_s", "waiting_s")
@@ -34,24 +35,48 @@ def call_sites(program: Program) -> pl.DataFrame:
 
 
 @fact
-def operations_by_place(program: Program) -> pl.DataFrame:
-    """Calls by place and size, and those of which the place is not known: its `place` is ''.
+def calls_by_place(program: Program) -> pl.DataFrame:
+    """Calls by place and name, of all sizes and ranks together, the longest first.
 
-    Columns `place`, `call`, `size_bytes`, `count`, `time_s`, `waiting_s`, `share`.
+    Columns `place` ('' for calls of which it is not known), `function`, `call`, `size_bytes` (of
+    the size with the most time), `least_bytes`, `most_bytes`, `ranks` that make the call, `count`,
+    `time_s`, `waiting_s`, and `share` as of `call_sites`.
+    """
+    columns = ["place", "function", "call", "size_bytes", "ranks", *_SUMS]
+    by_size = [call_sites(program).select(columns), _elsewhere(program).select(columns)]
+    size = pl.col("size_bytes")
+    sums = (
+        pl.concat(by_size)
+        .group_by("place", "call", maintain_order=True)
+        .agg(
+            pl.col("function").first(),
+            size.sort_by("time_s", descending=True).first(),
+            size.min().alias("least_bytes"),
+            size.max().alias("most_bytes"),
+            pl.col("ranks").max(),
+            pl.col(*_SUMS).sum(),
+        )
+    )
+    order = ["time_s", "call", "place"]
+    return _with_share(program, sums).sort(order, descending=[True, False, False])
+
+
+def _elsewhere(program: Program) -> pl.DataFrame:
+    """Calls by name and size, as far as it is not known from where: `place` and `function` are
+    ''.
     """
     keys = ["call", "size_bytes"]
-    everywhere = program.calls.group_by(keys).agg(pl.col(*_SUMS).sum())
-    by_place = call_sites(program).select("place", *keys, *_SUMS)
-    at_places = by_place.group_by(keys).agg(pl.col(*_SUMS).sum())
-    remainder = everywhere.join(at_places, on=keys, how="left", suffix="_known").select(
-        pl.lit("").alias("place"),
-        *keys,
-        *(
-            (pl.col(name) - pl.col(f"{name}_known").fill_null(0)).clip(0).alias(name)
-            for name in _SUMS
-        ),
+    once = summed_by_call(program.calls.lazy(), "rank", "size_bytes").collect()
+    everywhere = once.group_by(keys).agg(
+        pl.col("rank").n_unique().cast(pl.UInt32).alias("ranks"), pl.col(*_SUMS).sum()
     )
-    return _with_share(program, pl.concat([by_place, remainder.filter(pl.col("count") > 0)]))
+    at_places = call_sites(program).group_by(keys).agg(pl.col(*_SUMS).sum())
+    both = everywhere.join(at_places, on=keys, how="left", suffix="_placed")
+    rest = [
+        (pl.col(name) - pl.col(f"{name}_placed").fill_null(0)).clip(0).alias(name) for name in _SUMS
+    ]
+    nowhere = [pl.lit("").alias(name) for name in ("place", "function")]
+    return both.select(*nowhere, *keys, "ranks", *rest).filter(pl.col("count") > 0)
 
 
 @fact

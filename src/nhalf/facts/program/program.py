@@ -24,6 +24,7 @@ from nhalf.measure.traced.tables import (
     Trace,
     open_trace,
 )
+from nhalf.mpi.library_title import library_title
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,14 @@ class Program:
 
     @property
     def library(self) -> str:
-        """The MPI library's own version string, on one line."""
-        return " ".join(self.trace.library.split())
+        """The MPI library's own version string, on one line, without control characters."""
+        line = " ".join(self.trace.library.split())
+        return "".join(filter(str.isprintable, line)).strip()
+
+    @property
+    def library_title(self) -> str:
+        """The library by its usual name and version: 'Open MPI 4.1.4'."""
+        return library_title(self.library)
 
     @property
     def command(self) -> str:

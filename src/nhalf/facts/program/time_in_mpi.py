@@ -7,15 +7,16 @@ import polars as pl
 
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.measure.traced.totals import summed_by_call
 
 
 @fact
 def time_by_call(program: Program) -> pl.DataFrame:
     """One row per rank and call: columns `rank`, `call`, `kind`, `count`, `bytes`, `time_s`,
-    `waiting_s`; by rank, the most time first.
+    `waiting_s`; by rank, the most time first. Each call counts once, also one that sends and
+    receives, whose kind is SENT_AND_RECEIVED.
     """
-    sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
-    by_call = program.calls.group_by("rank", "call", "kind").agg(sums)
+    by_call = summed_by_call(program.calls.lazy(), "rank").collect()
     return by_call.sort(["rank", "time_s", "call"], descending=[False, True, False])
 
 

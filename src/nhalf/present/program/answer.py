@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nhalf.base.numbers import percent
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_time
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
 from nhalf.decide.program.undisturbed_program import undisturbed_program
@@ -17,6 +17,7 @@ from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.present.program.others import others_json, others_lines
 from nhalf.present.program.sharing import sharing_lines
+from nhalf.present.program.sizes import size_span
 from nhalf.present.program.tolerance import tolerance_lines
 from nhalf.present.program.verdict import program_verdict
 
@@ -150,7 +151,8 @@ def _operations(program: Program) -> Iterator[str]:
 
 
 def _operation(row: dict[str, Any]) -> str:
-    of_size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""
+    sizes = size_span(row["least_bytes"], row["most_bytes"])
+    of_size = f" of {sizes}" if row["most_bytes"] else ""
     at_place = f" at {row['place']}" if row["place"] else ""
     each_s = row["time_s"] / max(1, row["count"])
     share = percent(row["share"])

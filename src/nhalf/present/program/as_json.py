@@ -29,7 +29,7 @@ def program_json(program: Program) -> dict[str, Any]:
     return {
         "run": str(program.path),
         "command": program.trace.command,
-        "library": program.trace.library,
+        "library": program.library,
         "ranks": program.ranks,
         "hosts": list(program.hosts),
         "elapsed_s": program.elapsed_s,

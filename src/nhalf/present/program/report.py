@@ -51,7 +51,7 @@ class TraceReport(Subject[Program]):
 def _subtitle(program: Program) -> str:
     hosts = len(set(program.hosts))
     parts = [
-        program.library,
+        program.library_title,
         count(program.ranks, "rank"),
         count(hosts, "host") if hosts > 1 else "".join(set(program.hosts)),
         "" if program.trace.complete else "incomplete",

@@ -45,7 +45,7 @@ def _headline(program: Program) -> str:
     place = f" on {hosts} hosts" if hosts > 1 else ""
     if program.trace.virtual is not None:
         place = f" in virtual time on {program.trace.virtual.machine}"
-    library = f", {program.library}" if program.library else ""
+    library = f", {program.library_title}" if program.library else ""
     time = f", {format_time(program.elapsed_s)}" if program.is_timed else ""
     return f"{command}\n{program.ranks} ranks{place}{library}{time}"
 

@@ -13,6 +13,8 @@ import pytest
 from nhalf.cli.verbs.trace import Traced, _print_totals
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.tables import TraceFolder
+from nhalf.present.program.as_json import program_json
+from nhalf.present.program.report import TraceReport
 from tests.nhalf.traced_programs import program, sends_of, sent, stored
 from tests.server import Ended
 
@@ -76,3 +78,13 @@ def test_a_trace_ends_with_a_verdict(folder: Path, capsys: pytest.CaptureFixture
     after = lines[lines.index(verdict) + 1 :]
     assert after[0].startswith("Parallel efficiency ")
     assert after[-1].startswith("Most of the ranks' time in MPI: ")
+
+
+def test_the_library_is_named_shortly_and_without_control_characters(folder: Path) -> None:
+    text = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022\0"
+    made = Program.open(folder)
+    made.trace.library = text
+    heading = TraceReport(made).heading()
+    assert heading["subtitle"].split(" · ")[0] == "Open MPI 4.1.4"
+    assert "\0" not in json.dumps(program_json(made)).replace("\\u0000", "\0")
+    assert program_json(made)["library"] == text.strip("\0")
