@@ -15,6 +15,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption
 
 if TYPE_CHECKING:
+    from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import TraceFolder
 
 
@@ -99,7 +100,7 @@ def _name_undelayed(traced: TraceFolder) -> None:
 
     names = [
         row["call"]
-        for row in totals(traced)
+        for row in totals(traced.table("calls"))
         if row["kind"] == "one-sided"
         or (row["kind"] == "collective" and is_non_blocking(row["call"]))
         or "eighbor" in row["call"]
@@ -118,12 +119,14 @@ def _folder() -> Path:
 
 def _print_totals(traced: TraceFolder, request: Traced) -> None:
     """Print totals by call, or one JSON object, with the notes."""
+    from nhalf.decide.program.basis import shown_run
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.totals import totals
     from nhalf.present.program.answer import answer_json
     from nhalf.present.terminal.output import emit_json
 
-    rows = totals(traced)
+    program = Program.open(traced.path)
+    rows = totals(shown_run(program).calls.lazy())
     if request.json:
         emit_json(
             {
@@ -133,16 +136,15 @@ def _print_totals(traced: TraceFolder, request: Traced) -> None:
                 "exit_code": traced.trace.exit_code,
                 "calls": rows,
                 "notes": traced.trace.notes,
-                **answer_json(Program.open(traced.path)),
+                **answer_json(program),
             }
         )
     elif not request.quiet:
-        _show(rows, traced)
+        _show(rows, traced, program)
 
 
-def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
+def _show(rows: list[dict[str, Any]], traced: TraceFolder, program: Program) -> None:
     from nhalf.base.units import format_size, format_time
-    from nhalf.facts.program.program import Program
     from nhalf.present.program.answer import answer_lines
     from nhalf.present.terminal.tables import show_table
 
@@ -159,6 +161,6 @@ def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
         for row in rows
     ]
     show_table(titles, shown)
-    lines = answer_lines(Program.open(traced.path))
+    lines = answer_lines(program)
     for line in (*traced.trace.notes, f"trace   {traced.path}", *lines):
         sys.stdout.write(f"{line}\n")

@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from nhalf.base.rows import Row
+from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.undisturbed import ideal_s
-from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program
@@ -53,15 +53,19 @@ class Efficiency:
 
 @fact
 def efficiency(program: Program) -> Efficiency | None:
-    """The efficiencies; None if nothing was computed between calls, or nothing is known."""
-    seconds = undisturbed_computing_s(program).values()
-    largest_s = max(seconds, default=0.0)
-    if largest_s <= 0 or program.elapsed_s <= 0:
+    """The efficiencies of the run that shares refer to.
+
+    None if nothing was computed between calls, or nothing is known, as where others lengthened the
+    run and nobody knows by how much.
+    """
+    shown = shown_run(program)
+    seconds = undisturbed_computing_s(shown).values()
+    largest_s, elapsed_s = max(seconds, default=0.0), shown.elapsed_s
+    if largest_s <= 0 or elapsed_s <= 0 or is_disturbed(program):
         return None
     mean_s = sum(seconds) / len(seconds)
-    shortest_s = ideal_s(program) if has_whole_timeline(program) else None
-    elapsed_s = undisturbed_elapsed_s(program)
-    if elapsed_s <= 0 or (shortest_s is not None and shortest_s <= 0):
+    shortest_s = ideal_s(shown) if has_whole_timeline(shown) else None
+    if shortest_s is not None and shortest_s <= 0:
         return None
     return Efficiency(
         parallel_share=mean_s / elapsed_s,
@@ -73,5 +77,5 @@ def efficiency(program: Program) -> Efficiency | None:
         ideal_s=shortest_s,
         mean_computing_s=mean_s,
         largest_computing_s=largest_s,
-        measured_s=program.elapsed_s,
+        measured_s=traced_run(program).elapsed_s,
     )

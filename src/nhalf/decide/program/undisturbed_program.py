@@ -23,7 +23,7 @@ from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
 from nhalf.decide.program.undisturbed_excess import undisturbed_excess
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.completions import POLLS, is_begun_before
 from nhalf.facts.program.disturbance import queued, taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
@@ -31,6 +31,7 @@ from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
 _KEYS = ["rank", "thread", "call", "kind", "communicator", "partner", "size_bytes"]
+_KEYS_AT_SITES = ["rank", "thread", "site", "call", "size_bytes"]
 
 
 @fact
@@ -56,13 +57,15 @@ def undisturbed_program(program: Program) -> Program:
         if actor.thread == 0
     }
     timeline = pl.concat(rows)
-    calls = _shorter(program.calls, program.timeline, timeline)
     alone_program = replace(
         program,
         timeline=timeline,
-        calls=calls,
+        calls=_lasting(program.calls, _KEYS, program.timeline, timeline),
+        call_sites=_lasting(program.call_sites, _KEYS_AT_SITES, program.timeline, timeline),
+        bins=_bins(program.bins, timeline),
         trace=with_fields(program.trace, ranks=list(_ranks(program, ends_s))),
         off_processor=pl.DataFrame(schema=OFF_PROCESSOR),
+        as_traced=program,
     )
     saved_s = program.elapsed_s - alone_program.elapsed_s
     return replace(
@@ -109,17 +112,41 @@ def _rows(actor: Actor, begins_s: Floats, ends_s: Floats) -> pl.DataFrame:
     return rows.select(list(TIMELINE)).with_columns(pl.min_horizontal("waiting_s", whole_s))
 
 
-def _shorter(calls: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    """The counted calls with the time that they take in the timeline after, over that before."""
+def _lasting(
+    rows: pl.DataFrame, keys: list[str], before: pl.DataFrame, after: pl.DataFrame
+) -> pl.DataFrame:
+    """Counted calls with the time that they take in the timeline after, over that before.
+
+    Polls of a loop are one call there, with the time between them: they do not become longer.
+    """
 
     def taken_s(timeline: pl.DataFrame, name: str) -> pl.DataFrame:
         whole_s = (pl.col("end_s") - pl.col("start_s")).sum()
-        return timeline.group_by(_KEYS).agg(whole_s.alias(name))
+        return timeline.group_by(keys).agg(whole_s.alias(name))
 
-    begun = [call for call in calls["call"].unique() if is_begun_before(call)]
+    begun = [call for call in rows["call"].unique() if is_begun_before(call)]
     ratio = pl.col("after_s") / pl.col("before_s")
-    is_shorter = (pl.col("after_s") < pl.col("before_s")) & ~pl.col("call").is_in(begun)
-    rows = calls.join(taken_s(before, "before_s"), on=_KEYS, how="left", maintain_order="left")
-    rows = rows.join(taken_s(after, "after_s"), on=_KEYS, how="left", maintain_order="left")
-    ratio = pl.when(is_shorter).then(ratio).otherwise(1.0)
-    return rows.with_columns(pl.col("time_s", "waiting_s") * ratio).select(calls.columns)
+    is_changed = (pl.col("before_s") > 0) & ~pl.col("call").is_in(begun)
+    is_changed &= (ratio < 1) | ~pl.col("call").is_in(POLLS)
+    both = rows.join(taken_s(before, "before_s"), on=keys, how="left", maintain_order="left")
+    both = both.join(taken_s(after, "after_s"), on=keys, how="left", maintain_order="left")
+    ratio = pl.when(is_changed & ratio.is_not_null()).then(ratio).otherwise(1.0)
+    return both.with_columns(pl.col("time_s", "waiting_s") * ratio).select(rows.columns)
+
+
+def _bins(bins: pl.DataFrame, timeline: pl.DataFrame) -> pl.DataFrame:
+    """The calls of a timeline in spans of time as wide as those of `bins`, by when they begin."""
+    if bins.is_empty():
+        return bins
+    width_s = float(bins["width_s"][0])
+    place = (pl.col("start_s") / width_s).floor()
+    counted = timeline.group_by("rank", "thread", (place * width_s).alias("start_s"), "kind").agg(
+        count=pl.len().cast(pl.Int64),
+        bytes=pl.col("size_bytes").sum(),
+        time_s=(pl.col("end_s") - pl.col("start_s")).sum(),
+    )
+    return (
+        counted.with_columns(width_s=pl.lit(width_s))
+        .select(bins.columns)
+        .sort("rank", "thread", "start_s", "kind")
+    )

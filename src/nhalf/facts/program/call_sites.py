@@ -10,6 +10,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.threads import share_of_threads_time
 from nhalf.measure.traced.totals import summed_by_call
 
 _KEYS = ("site", "call", "size_bytes")
@@ -21,7 +22,7 @@ def call_sites(program: Program) -> pl.DataFrame:
     """Calls by place, name and size, of all ranks together, the longest first.
 
     Columns `place` (see `place_of`), those of SITES without `site`, `call`, `size_bytes`, `ranks`
-    that make the call, `count`, `time_s`, `waiting_s`, and `share` of the ranks' time together;
+    that make the call, `count`, `time_s`, `waiting_s`, and `share` of their threads' time together;
     null if that is unknown. Empty for a trace without call sites.
     """
     sums = program.call_sites.group_by(_KEYS).agg(
@@ -108,6 +109,4 @@ def _place_in_file(site: Row) -> str:
 
 
 def _with_share(program: Program, rows: pl.DataFrame) -> pl.DataFrame:
-    whole_s = program.elapsed_s * program.ranks
-    whole = pl.lit(whole_s if whole_s > 0 else None, dtype=pl.Float64)
-    return rows.with_columns(share=pl.col("time_s") / whole)
+    return rows.with_columns(share=share_of_threads_time(program, pl.col("time_s")))

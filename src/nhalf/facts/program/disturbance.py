@@ -68,18 +68,31 @@ NOBODY = Queued(np.zeros(0), np.zeros(0), np.zeros(0))
 
 @fact
 def taken_by_others(program: Program) -> pl.DataFrame:
-    """Seconds by rank: columns `rank`, `between_calls_s`, `in_calls_s`, and `share`, that of both
-    in the run time; null if that is unknown. Empty where processor time was not recorded.
+    """Seconds by rank: columns `rank`, `between_calls_s`, `in_calls_s`, the mean of its threads
+    that do not sleep, and `share`, that of both in the run time; null if that is unknown. Empty
+    where processor time was not recorded.
     """
     rows = [
-        (record.rank, record.queued_s, record.in_calls_queued_s or 0.0)
+        (
+            record.rank,
+            record.queued_s / record.threads_running,
+            (record.in_calls_queued_s or 0.0) / record.threads_running,
+        )
         for record in sorted(program.trace.ranks, key=lambda record: record.rank)
         if record.queued_s is not None
     ]
     schema = {"rank": pl.Int32(), "between_calls_s": pl.Float64(), "in_calls_s": pl.Float64()}
     elapsed = pl.lit(program.elapsed_s if program.elapsed_s > 0 else None, dtype=pl.Float64)
     taken_s = pl.col("between_calls_s") + pl.col("in_calls_s")
-    return pl.DataFrame(rows, schema, orient="row").with_columns(share=taken_s / elapsed)
+    share = (taken_s / elapsed).clip(0.0, 1.0)
+    return pl.DataFrame(rows, schema, orient="row").with_columns(share=share)
+
+
+@fact
+def most_taken_share(program: Program) -> float:
+    """The largest share of the run that others took of a rank; 0 if nobody knows."""
+    shares = taken_by_others(program)["share"].drop_nulls()
+    return float(max(shares, default=0.0))
 
 
 @fact
@@ -94,10 +107,15 @@ def undisturbed_computing_s(program: Program) -> dict[int, float]:
 
 @fact
 def queued(program: Program, in_call: bool | None = None) -> dict[int, Queued]:
-    """The spans of time in which each rank's first thread was queued, in calls, between them, or
-    both; empty without a timeline.
+    """The spans of time in which each rank's thread of `own_times` was queued, in calls, between
+    them, or both; empty without a timeline.
     """
-    rows = program.off_processor.filter((pl.col("thread") == 0) & (pl.col("queued_s") > 0))
+    rows = program.off_processor.filter(pl.col("queued_s") > 0)
+    if rows.is_empty():
+        return {}
+    own = [(rank, times.thread) for rank, times in own_times(program).items()]
+    chosen = pl.DataFrame(own, {"rank": pl.Int32(), "thread": pl.Int32()}, orient="row")
+    rows = rows.join(chosen, on=["rank", "thread"], how="semi")
     if in_call is not None:
         rows = rows.filter(pl.col("in_call") == in_call)
     return {

@@ -24,7 +24,7 @@ from nhalf.facts.program.time_in_mpi import time_by_rank
 class OwnTime:
     """The calls of a rank, one after another, from its begin to its end; in seconds.
 
-    `call` has their names.
+    `call` has their names, `thread` is the number of the thread that makes them.
     """
 
     begin_s: float
@@ -32,6 +32,7 @@ class OwnTime:
     starts_s: Floats
     ends_s: Floats
     call: Sequence[str]
+    thread: int = 0
 
     @property
     def computing_s(self) -> float:
@@ -88,6 +89,7 @@ def _own_time(actor: Actor, first_s: float) -> OwnTime:
         starts_s=edges_s[0::2],
         ends_s=edges_s[1::2],
         call=[actor.forms[form].call for form in actor.form],
+        thread=actor.thread,
     )
 
 

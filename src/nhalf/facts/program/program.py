@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -29,7 +30,10 @@ from nhalf.mpi.library_title import library_title
 
 @dataclass(frozen=True)
 class Program:
-    """A trace: its description, and its tables with the columns of measure/traced/tables.py."""
+    """A trace: its description, and its tables with the columns of measure/traced/tables.py.
+
+    `as_traced` is the run that was traced, where this is the one without what others took of it.
+    """
 
     path: Path
     trace: Trace
@@ -40,13 +44,15 @@ class Program:
     sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SITES))
     call_sites: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CALL_SITES))
     off_processor: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OFF_PROCESSOR))
+    as_traced: Program | None = None
 
     @classmethod
     def open(cls, path: Path) -> Program:
         """A trace from its folder; raises InputError if it is not a trace or is damaged."""
         folder = open_trace(path)
         names = ("calls", "bins", "timeline", "communicators", *MAY_LACK[1:])
-        return cls(folder.path, folder.trace, *(folder.rows(name) for name in names))
+        tables: dict[str, Any] = {name: folder.rows(name) for name in names}
+        return cls(folder.path, folder.trace, **tables)
 
     @property
     def name(self) -> str:

@@ -159,6 +159,7 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
             finished=process.file.finished,
             ready_s=process.ready_s(began.begin_ns),
             processors=process.file.processors if process.file.virtual is None else (),
+            threads_running=process.threads_running(),
             **process.off_processor_s(),
         )
         for process in processes

@@ -20,6 +20,8 @@ from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.tables import BINS, CALL_SITES, CALLS, KINDS, OFF_PROCESSOR, TIMELINE
 
 NS_S = 1e-9
+AWAKE = 0.5
+"""A thread that had a processor, or waited for one, for this share of the run needs one."""
 
 
 @dataclass(frozen=True)
@@ -176,18 +178,36 @@ class Process:
         return _frame(columns, self.file.rank, thread, OFF_PROCESSOR)
 
     def off_processor_s(self) -> dict[str, float]:
-        """Return the fields of Rank about its first thread's time off the processor, if known."""
-        thread = self.threads[0]
-        if not thread.has_sites or self.file.virtual is not None:
+        """Return the fields of Rank about its threads' time off the processor, if known."""
+        heads = [thread.head for thread in self.threads if thread.has_sites]
+        if not heads or self.file.virtual is not None:
             return {}
         between, within = 0, 1
         fields = {
-            "off_s": thread.head["off_ns"][between],
-            "queued_s": thread.head["queued_ns"][between],
-            "in_calls_off_s": thread.head["off_ns"][within],
-            "in_calls_queued_s": thread.head["queued_ns"][within],
+            "off_s": ("off_ns", between),
+            "queued_s": ("queued_ns", between),
+            "in_calls_off_s": ("off_ns", within),
+            "in_calls_queued_s": ("queued_ns", within),
         }
-        return {name: float(nanoseconds) * NS_S for name, nanoseconds in fields.items()}
+        return {
+            name: sum(float(head[field][place]) for head in heads) * NS_S
+            for name, (field, place) in fields.items()
+        }
+
+    def threads_running(self) -> int:
+        """Return how many threads did not sleep for most of the run; at least one."""
+        run_s = self.end_s - self.start_s
+        return max(1, sum(self._awake_s(thread) >= AWAKE * run_s for thread in self.threads))
+
+    def _awake_s(self, thread: ThreadFile) -> float:
+        """How long a thread had a processor or waited for one."""
+        head = thread.head
+        begin_s, end_s = (float(self.clock.seconds(int(head[name])))
+                          for name in ("begin_ticks", "last_ticks"))  # fmt: skip
+        if not thread.has_sites:
+            return end_s - begin_s
+        slept_ns = sum(float(head["off_ns"][at]) - float(head["queued_ns"][at]) for at in (0, 1))
+        return end_s - begin_s - slept_ns * NS_S
 
     def timeline(self, members: Members, sites: CallSites) -> pl.DataFrame:
         """Return the rows of the timeline, in order of start within a thread."""

@@ -167,10 +167,12 @@ class Rank(msgspec.Struct):
     """Where and when a rank ran, from the call of MPI_Init to that of MPI_Finalize.
 
     `finished` is whether it reached the latter; `ready_s` is when MPI_Init returned, None if
-    unknown. `off_s` is how long its first thread was off the processor between calls, and
+    unknown. `off_s` is how long its threads that call MPI were off the processor between calls, and
     `queued_s` how long of that others had it; `in_calls_off_s` and `in_calls_queued_s` are the same
-    within calls. None where processor time was not recorded. `processors` are those of its host
-    that it may run on, none if they are unknown, as in virtual time.
+    within calls: sums over these threads. None where processor time was not recorded.
+    `threads_running` are those of them that do not sleep for most of the run, at least one.
+    `processors` are those of its host that it may run on, none if they are unknown, as in virtual
+    time.
     """
 
     rank: int
@@ -185,6 +187,7 @@ class Rank(msgspec.Struct):
     in_calls_off_s: float | None = None
     in_calls_queued_s: float | None = None
     processors: tuple[int, ...] = ()
+    threads_running: int = 1
 
     @property
     def begin_s(self) -> float:

@@ -7,16 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.measure.traced.tables import TraceFolder
-
 SENT_AND_RECEIVED = "sent and received"
 """The kind of a call that does both (MPI_Sendrecv), which the tables keep in two rows."""
 _SUMS = ("count", "bytes", "time_s", "waiting_s")
 
 
-def totals(traced: TraceFolder) -> list[dict[str, Any]]:
+def totals(calls: pl.LazyFrame) -> list[dict[str, Any]]:
     """Sum count, bytes, time and waiting of each call and kind, the longest first."""
-    frame = summed_by_call(traced.table("calls")).collect()
+    frame = summed_by_call(calls).collect()
     return frame.sort("time_s", "call", descending=[True, False]).to_dicts()
 
 

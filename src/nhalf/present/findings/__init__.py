@@ -99,8 +99,18 @@ class Finder(ABC, Generic[Data]):
 
 @fact
 def findings(data: Facts | Program) -> list[Finding]:
-    """All findings about runs or a traced program, the most important first."""
-    package = RUN_FINDERS if isinstance(data, Facts) else TRACE_FINDERS
+    """All findings about runs or a traced program, the most important first.
+
+    Those of a program are about the run that its shares refer to.
+    """
+    package = RUN_FINDERS
+    if not isinstance(data, Facts):
+        # Replays are not imported where runs are shown.
+        from nhalf.decide.program.basis import shown_run
+
+        package, shown = TRACE_FINDERS, shown_run(data)
+        if shown is not data:
+            return findings(shown)
     finders = load(package, Finder).values()
     every_finding = [finding for finder in finders for finding in finder().find(data)]
     return sorted(every_finding, key=lambda finding: -finding.importance)

@@ -8,9 +8,9 @@ from typing import Any
 
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
+from nhalf.decide.program.basis import is_disturbed, shown_run, traced_run
 from nhalf.decide.program.efficiency import efficiency
 from nhalf.decide.program.tolerance import tolerances
-from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.most_expensive import most_expensive
@@ -19,41 +19,39 @@ from nhalf.present.program.others import others_json, others_lines
 from nhalf.present.program.sharing import sharing_lines
 from nhalf.present.program.sizes import size_span
 from nhalf.present.program.tolerance import tolerance_lines
-from nhalf.present.program.verdict import program_verdict
+from nhalf.present.program.verdict import verdict_alone
 
 SHOWN = 3
 """Causes, calls and operations; --json has all."""
 UNTIMED: dict[str, list[Any]] = {"tolerance": [], "delays": [], "most_expensive": []}
 SHARE_MIN = 0.005
 """Smaller shares are not shown."""
+MOSTLY = 0.5
 
 
 def answer_lines(program: Program) -> list[str]:
-    """The verdict, the tree of efficiencies, the critical path, who makes others wait, and what
-    costs most; without a timeline fewer of them, of a schedule none.
+    """What others took, the verdict, the tree of efficiencies, the critical path, who makes others
+    wait, and what costs most, all of the run that shares refer to; without a timeline fewer of
+    them, of a schedule none.
     """
     if not program.is_timed:
         return ["Its calls were not timed: nhalf predict says what they take on a machine."]
-    verdict = program_verdict(program)
-    lines = [verdict] if verdict else []
-    for part in (
-        sharing_lines,
-        others_lines,
-        _efficiency,
-        _path,
-        tolerance_lines,
-        _delays,
-        _operations,
-    ):
-        lines += part(program)
-    return lines
+    shown = shown_run(program)
+    parts = (_efficiency, _path, _tolerance, _delays, _operations)
+    verdict = [line for line in [verdict_alone(shown)] if line]
+    lines = [*others_lines(shown), *verdict, *sharing_lines(shown)]
+    return [*lines, *(line for part in parts for line in part(shown))]
 
 
 def answer_json(program: Program) -> dict[str, Any]:
-    """The tree, the path, the delays and the operations as an object; null for what is unknown."""
+    """The tree, the path, the delays and the operations as an object; null for what is unknown.
+
+    `others` says which run they are of.
+    """
     if not program.is_timed:
         return {**dict.fromkeys(("efficiency", "critical_path")), **UNTIMED}
-    tree, path = efficiency(program), critical_path(program)
+    shown = shown_run(program)
+    tree, path = efficiency(shown), critical_path(shown)
     return {
         "others": others_json(program),
         "efficiency": None if tree is None else tree.as_json(),
@@ -71,16 +69,21 @@ def answer_json(program: Program) -> dict[str, Any]:
                 {"call": call, "time_s": seconds} for call, seconds in _descending(path.calls_s)
             ],
         },
-        "tolerance": [vars(tolerance) for tolerance in tolerances(program)],
-        "delays": delays(program).to_dicts(),
-        "most_expensive": most_expensive(program).head(SHOWN).to_dicts(),
+        "tolerance": [vars(tolerance) for tolerance in tolerances(traced_run(program))],
+        "delays": delays(shown).to_dicts(),
+        "most_expensive": most_expensive(shown).head(SHOWN).to_dicts(),
     }
+
+
+def _tolerance(program: Program) -> Iterator[str]:
+    """Its replays know themselves what others took."""
+    yield from tolerance_lines(traced_run(program))
 
 
 def _efficiency(program: Program) -> Iterator[str]:
     tree = efficiency(program)
     if tree is None:
-        if program.elapsed_s > 0:
+        if program.elapsed_s > 0 and not is_disturbed(program):
             yield "No time passes between calls of MPI, so there is no efficiency to speak of."
         return
     yield (
@@ -95,7 +98,7 @@ def _efficiency(program: Program) -> Iterator[str]:
 
 
 def _path(program: Program) -> Iterator[str]:
-    path = critical_path(undisturbed_program(program))
+    path = critical_path(program)
     if path is None or path.length_s <= 0:
         return
     whole_s, computing_s = path.length_s, sum(path.computing_s.values())
@@ -120,21 +123,28 @@ def _on_ranks(computing_s: dict[int, float]) -> str:
 
 
 def _delays(program: Program) -> Iterator[str]:
-    alone = undisturbed_program(program)
-    caused = delays(alone)
+    caused = delays(program)
     all_s = float(caused["waiting_s"].sum())
-    whole_s = alone.elapsed_s * alone.ranks
+    whole_s = program.elapsed_s * program.ranks
     if whole_s <= 0 or all_s / whole_s < SHARE_MIN:
         return
+    ranks = [row for row in caused.head(SHOWN).iter_rows(named=True)
+             if row["waiting_s"] / all_s >= SHARE_MIN]  # fmt: skip
     causes = [
-        f"{percent(row['waiting_s'] / all_s)} of it while rank {row['rank']} {_doing(row)}"
-        for row in caused.head(SHOWN).iter_rows(named=True)
-        if row["waiting_s"] / all_s >= SHARE_MIN
+        f"{_part(row['waiting_s'] / all_s, place)} for rank {row['rank']} while it {_doing(row)}"
+        for place, row in enumerate(ranks)
     ]
     yield (
-        f"Ranks wait for late ones for {percent(all_s / whole_s)} of their time: "
+        f"Ranks spend {percent(all_s / whole_s)} of their time waiting for late ranks, "
         f"{', '.join(causes)}"
     )
+
+
+def _part(share: float, place: int) -> str:
+    """'mostly (75 %)' of what is more than all others together."""
+    if place > 0:
+        return percent(share)
+    return f"mostly ({percent(share)})" if share > MOSTLY else f"{percent(share)} of it"
 
 
 def _doing(row: dict[str, float]) -> str:

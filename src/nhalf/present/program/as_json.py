@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.decide.program.basis import shown_run
 from nhalf.facts.program.call_sites import call_sites
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.late_messages import late_pairs
@@ -25,7 +26,11 @@ from nhalf.present.program.answer import answer_json
 
 
 def program_json(program: Program) -> dict[str, Any]:
-    """Describe a traced program as one object: seconds, bytes, ranks of the world."""
+    """Describe a traced program as one object: seconds, bytes, ranks of the world.
+
+    Times and shares are those of the run that `others` names.
+    """
+    program = shown_run(program)
     return {
         "run": str(program.path),
         "command": program.trace.command,

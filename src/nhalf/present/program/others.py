@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the ranks' time others took, in words."""
+"""How much of the ranks' time others took, and which run shares refer to, in words."""
 
 from __future__ import annotations
 
@@ -8,48 +8,72 @@ from typing import Any
 
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
-from nhalf.decide.program.efficiency import efficiency
+from nhalf.decide.program.basis import QUIET, is_disturbed, shown_run, traced_run
 from nhalf.facts.program.disturbance import taken_by_others, taken_from_run_s
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shared_processors import shared_processors
+from nhalf.facts.program.shared_processors import SharedProcessors, shared_processors
 
-SHARE_MIN = 0.01
-"""Smaller shares are those of any quiet machine."""
+UNDISTURBED, TRACED = "undisturbed", "traced"
+"""Which run shares refer to, in --json."""
+UNKNOWN_WITHOUT = (
+    "Times and shares are those of the run as traced, which that made longer: how efficient it is "
+    "alone, --detail timeline tells."
+)
 
 
 def others_lines(program: Program) -> Iterator[str]:
-    """One line, if others took a notable part of some rank's time."""
-    shares = taken_by_others(program).drop_nulls("share").sort("share", "rank", descending=True)
-    if shares.is_empty() or shares["share"][0] < SHARE_MIN:
+    """What others took of which rank, and what that means for all shares; none on a quiet machine.
+
+    It comes first wherever a program is shown.
+    """
+    traced, shown = traced_run(program), shown_run(program)
+    shares = taken_by_others(traced).drop_nulls("share").sort("share", "rank", descending=True)
+    if shares.is_empty() or shares["share"][0] < QUIET:
         return
-    rank, most = shares["rank"][0], shares["share"][0]
     least = shares["share"][-1]
-    of_others = f" (of other ranks {percent(least)} or more)" if len(shares) > 1 else ""
+    of_others = f", the other ranks for {percent(least)} or more" if len(shares) > 1 else ""
     yield (
-        f"{_who(program)} took {percent(most)} of the time of rank {rank}{of_others}"
-        f"{_saved(program)}"
+        f"Rank {shares['rank'][0]} was off its core for {percent(shares['share'][0])} of the run "
+        f"({_who(traced)}){of_others}."
     )
+    if shown.as_traced is not None:
+        yield _without(shown)
+    elif is_disturbed(program):
+        yield UNKNOWN_WITHOUT
 
 
 def others_json(program: Program) -> dict[str, Any]:
-    """By rank what others took, and how much earlier the run would have ended."""
+    """By rank what others took, how much earlier the run would have ended, and the run that all
+    shares refer to with its time beside that of the run as traced.
+    """
+    traced, shown = traced_run(program), shown_run(program)
     return {
-        "ranks": taken_by_others(program).to_dicts(),
-        "on_critical_path_s": taken_from_run_s(program),
+        "ranks": taken_by_others(traced).to_dicts(),
+        "on_critical_path_s": taken_from_run_s(traced),
+        "shares_of": TRACED if shown.as_traced is None else UNDISTURBED,
+        "elapsed_s": shown.elapsed_s,
+        "measured_s": traced.elapsed_s,
+        "disturbed": is_disturbed(program),
     }
 
 
 def _who(program: Program) -> str:
-    return "Other ranks and programs" if shared_processors(program) else "Other programs"
+    shared = shared_processors(program)
+    if not shared:
+        return "other processes"
+    return f"other {_unit(shared[0])}s and processes"
 
 
-def _saved(program: Program) -> str:
-    tree = efficiency(program)
-    if tree is None or tree.elapsed_s >= tree.measured_s:
-        return ""
+def _unit(shared: SharedProcessors) -> str:
+    return "thread" if shared.has_threads else "rank"
+
+
+def _without(shown: Program) -> str:
+    traced, shared = traced_run(shown), shared_processors(shown)
     # A message between hosts may come while its receiver has no processor: then nothing is lost.
-    least = "at least " if len(set(program.hosts)) > 1 else ""
+    least = "at least " if len(set(shown.hosts)) > 1 else ""
     return (
-        f": without them the run would take {least}{format_time(tree.elapsed_s)} instead of "
-        f"{format_time(tree.measured_s)}, and all shares but those of calls are those of that run"
+        f"With a processor for each {_unit(shared[0]) if shared else 'rank'} the run would take "
+        f"{least}{format_time(shown.elapsed_s)} instead of {format_time(traced.elapsed_s)}; "
+        "all times and shares are of that run."
     )

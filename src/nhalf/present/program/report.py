@@ -59,11 +59,21 @@ def _subtitle(program: Program) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _which_time(program: Program) -> str:
+    """Which time it is: of the run as traced, or of that without others."""
+    if program.as_traced is None:
+        return "from MPI_Init to MPI_Finalize"
+    return (
+        "from MPI_Init to MPI_Finalize with a processor for each rank "
+        f"({format_time(program.as_traced.elapsed_s)} as traced)"
+    )
+
+
 def _figures(program: Program) -> list[tuple[str, str]]:
     """The box of numbers: how long, how many, how much of it in MPI."""
     in_mpi = share_in_mpi(program)
     figures = [
-        (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
+        (format_time(program.elapsed_s), _which_time(program)),
         (grouped(int(program.messages["count"].sum())), "messages between ranks"),
     ]
     if in_mpi is not None:

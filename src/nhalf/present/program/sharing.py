@@ -21,15 +21,24 @@ def sharing_lines(program: Program) -> Iterator[str]:
 
 
 def sharing_text(shared: Sequence[SharedProcessors]) -> str:
-    """The host with most ranks on a processor, and how many more such sets there are."""
+    """The host with most threads on a processor, and how many more such sets there are."""
     most, more = shared[0], len(shared) - 1
-    ranks, processors = count(len(most.ranks), "rank"), count(len(most.processors), "processor")
     places = f"processor{'' if len(most.processors) == 1 else 's'} {listed(most.processors)}"
     elsewhere = f"; so it is in {count(more, 'more place')}" if more else ""
     return (
-        f"Oversubscribed: {ranks} ({listed(most.ranks)}) share {processors} of {most.host} "
-        f"({places}){elsewhere}."
+        f"Oversubscribed: {_who(most)} ({listed(most.ranks)}) share "
+        f"{count(len(most.processors), 'processor')} of {most.host} ({places}){elsewhere}."
     )
+
+
+def shared_text(shared: Sequence[SharedProcessors]) -> str:
+    """'8 ranks share 2 processors', where most do."""
+    return f"{_who(shared[0])} share {count(len(shared[0].processors), 'processor')}"
+
+
+def _who(shared: SharedProcessors) -> str:
+    ranks = count(len(shared.ranks), "rank")
+    return f"{count(shared.threads, 'thread')} of {ranks}" if shared.has_threads else ranks
 
 
 def listed(numbers: Sequence[int]) -> str:

@@ -7,10 +7,12 @@ import polars as pl
 
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
+from nhalf.decide.program.basis import shown_run
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import sends_by_rank, spread
 from nhalf.facts.program.sizes import histogram, message_sizes
+from nhalf.facts.program.threads import has_threads, share_of_threads_time, threads_by_rank
 from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.findings import findings
 from nhalf.present.program.answer import answer_lines
@@ -23,6 +25,7 @@ ROWS_MAX = 12
 
 def show_program(program: Program) -> None:
     """Print what fits on a screen or two; --json and the report have the rest."""
+    program = shown_run(program)
     console = stdout_console()
     console.print(_headline(program), markup=False, soft_wrap=True)
     for line in answer_lines(program):
@@ -47,6 +50,8 @@ def _headline(program: Program) -> str:
         place = f" in virtual time on {program.trace.virtual.machine}"
     library = f", {program.library_title}" if program.library else ""
     time = f", {format_time(program.elapsed_s)}" if program.is_timed else ""
+    if program.as_traced is not None:
+        time += f" ({format_time(program.as_traced.elapsed_s)} as traced)"
     return f"{command}\n{program.ranks} ranks{place}{library}{time}"
 
 
@@ -118,17 +123,21 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
     """Tabulate calls by the time of all ranks."""
     sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
     calls = time_by_call(program).group_by("call").agg(sums)
+    calls = calls.with_columns(share=share_of_threads_time(program, pl.col("time_s")))
     calls = calls.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
-    whole_s = program.elapsed_s * program.ranks
+    each, threads = "rank", program.ranks
+    if has_threads(program):
+        each, threads = "thread", int(threads_by_rank(program)["threads"].sum())
     rows = [
         [
             row["call"],
             whole(row["count"]),
             format_size(row["bytes"]),
-            format_time(row["time_s"] / program.ranks),
-            percent(row["time_s"] / whole_s) if whole_s else "–",
-            format_time(row["waiting_s"] / program.ranks),
+            format_time(row["time_s"] / threads),
+            "–" if row["share"] is None else percent(row["share"]),
+            format_time(row["waiting_s"] / threads),
         ]
         for row in calls.iter_rows(named=True)
     ]
-    return ("call", "calls", "bytes", "time per rank", "of the run", "waiting per rank"), rows
+    columns = ("call", "calls", "bytes", f"time per {each}", "of the run", f"waiting per {each}")
+    return columns, rows

@@ -30,11 +30,12 @@ TITLES = {
     SLOW_NODE: "computing of one node",
 }
 """What grows, by its name."""
-GROWS = {
-    LATENCY: "latency by",
-    OVERHEAD: "the overhead at either end by",
-    BYTE: "the time of a byte by",
-    NOISE: "computing, by noise, by",
+SLACK = {
+    LATENCY: "latency +{}",
+    OVERHEAD: "overhead at either end +{}",
+    BYTE: "+{} per byte",
+    NOISE: "noise in computing +{}",
+    SLOW_NODE: "computing on {ranks} alone +{}",
 }
 SLOPES = {
     LATENCY: "messages on the path",
@@ -63,14 +64,14 @@ def tolerance_lines(program: Program) -> Iterator[str]:
     Of a long timeline it says who tells that.
     """
     if is_long(program):
-        yield "How much slower a network it can bear takes a while: nhalf show TRACE --tolerance"
+        yield "How slow a network it can bear takes a while: nhalf show TRACE --tolerance"
         return
     parts = [
-        f"{_grows(parameter, program)} {amount_text(parameter, added)}"
+        _slack(parameter, program).format(amount_text(parameter, added))
         for parameter, added in _tolerated(program)
     ]
     if parts:
-        yield f"Before {percent(LOSS)} is lost, there may grow {', or '.join(parts)}"
+        yield f"Slack before the run is {percent(LOSS)} slower: {_either(parts)}"
 
 
 def _tolerated(program: Program) -> Iterator[tuple[str, float]]:
@@ -81,10 +82,15 @@ def _tolerated(program: Program) -> Iterator[tuple[str, float]]:
             yield parameter, amount
 
 
-def _grows(parameter: str, program: Program) -> str:
+def _either(parts: Sequence[str]) -> str:
+    """'a, b, or c'."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, or {parts[-1]}"
+
+
+def _slack(parameter: str, program: Program) -> str:
     if parameter == SLOW_NODE:
-        return f"computing on {_ranks_text(Slowdown(program).slow_ranks)} alone by"
-    return GROWS[parameter]
+        return SLACK[parameter].replace("{ranks}", _ranks_text(Slowdown(program).slow_ranks))
+    return SLACK[parameter]
 
 
 def _ranks_text(ranks: Sequence[int]) -> str:
@@ -98,7 +104,7 @@ def show_curves(program: Program, drawn: Sequence[Curve]) -> None:
     alone_s, measured_s = drawn[0].measured_s, program.elapsed_s
     words = f"{program.command}: {format_time(alone_s)}"
     if alone_s < measured_s:
-        words += f" without what other programs took of {format_time(measured_s)}"
+        words += f" with a processor for each rank ({format_time(measured_s)} as traced)"
     console.print(words, markup=False, soft_wrap=True)
     for curve in drawn:
         console.print(f"\n{_headline(curve)}", markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from nhalf.base.plugins import load
+from nhalf.decide.program.basis import shown_run
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
 from nhalf.present.panels import Panel, Table
@@ -34,8 +35,8 @@ class Section:
 
 
 def subject_of(data: Facts | Program) -> Subject[Any]:
-    """The subject of a report on runs or on a traced program."""
-    return RunsReport(data) if isinstance(data, Facts) else TraceReport(data)
+    """The subject of a report on runs or on a traced program, as shares of it refer to it."""
+    return RunsReport(data) if isinstance(data, Facts) else TraceReport(shown_run(data))
 
 
 def sections(data: Facts | Program) -> list[Section]:

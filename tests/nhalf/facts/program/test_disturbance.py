@@ -82,13 +82,15 @@ def test_sleep_is_the_program_s_own() -> None:
 
 def test_the_verdict_says_so() -> None:
     made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 1))
-    lines = [line for line in answer_lines(made) if line.startswith("Other programs")]
-    assert lines == [
-        "Other programs took 25 % of the time of rank 0 (of other ranks 0 % or more): without them "
-        "the run would take 3 s instead of 4 s, and all shares but those of calls are "
-        "those of that run"
+    assert answer_lines(made)[:2] == [
+        "Rank 0 was off its core for 25 % of the run (other processes), the other ranks for 0 % or "
+        "more.",
+        "With a processor for each rank the run would take 3 s instead of 4 s; all times and "
+        "shares are of that run.",
     ]
     others = answer_json(made)["others"]
+    assert (others["shares_of"], others["elapsed_s"]) == ("undisturbed", pytest.approx(3.0))
+    assert (others["measured_s"], others["disturbed"]) == (4.0, False)
     assert others["on_critical_path_s"] == pytest.approx(1.0)
     assert [row["share"] for row in others["ranks"]] == pytest.approx([0.25, 0.0])
 
@@ -96,17 +98,16 @@ def test_the_verdict_says_so() -> None:
 def test_on_several_hosts_it_is_a_least_time() -> None:
     made = disturbed(timed(2, *barrier(4, 4, 2), ends_s=(4, 4)), off(0, 0, 4, 1))
     made.trace.ranks[1].host = "another"
-    (line,) = [line for line in answer_lines(made) if line.startswith("Other programs")]
-    assert "the run would take at least 3 s instead of 4 s" in line
+    assert "the run would take at least 3 s instead of 4 s" in answer_lines(made)[1]
 
 
 def test_a_trace_that_did_not_record_it_is_silent() -> None:
     made = timed(2, *barrier(4, 4, 2), ends_s=(4, 4))
     assert taken_by_others(made).is_empty()
-    assert not [line for line in answer_lines(made) if line.startswith("Other programs")]
+    assert not [line for line in answer_lines(made) if "off its core" in line]
     counts = disturbed(program(2, [], elapsed_s=0.0))
     assert taken_by_others(counts)["share"].to_list() == [None, None]
-    assert not [line for line in answer_lines(counts) if line.startswith("Other programs")]
+    assert not [line for line in answer_lines(counts) if "off its core" in line]
 
 
 def test_counts_alone_know_the_sums() -> None:
@@ -114,7 +115,20 @@ def test_counts_alone_know_the_sums() -> None:
     made.trace.ranks[1].queued_s, made.trace.ranks[1].in_calls_queued_s = 1.0, 1.0
     assert taken_by_others(made).rows() == [(1, 1.0, 1.0, 0.5)]
     assert undisturbed_computing_s(made) == pytest.approx({0: 4.0, 1: 3.0})
+    # How long the run would take without others, nobody knows.
+    assert efficiency(made) is None
+    assert answer_json(made)["others"]["disturbed"]
+    made = program(2, [], elapsed_s=4.0)
+    made.trace.ranks[1].queued_s, made.trace.ranks[1].in_calls_queued_s = 0.04, 0.08
     assert tree_of(made).elapsed_s == 4.0
+    assert answer_json(made)["others"]["shares_of"] == "traced"
+
+
+def test_the_time_that_others_took_is_that_of_the_threads_that_run() -> None:
+    made = program(2, [], elapsed_s=4.0)
+    record = made.trace.ranks[0]
+    record.threads_running, record.queued_s, record.in_calls_queued_s = 4, 4.0, 8.0
+    assert taken_by_others(made).rows() == [(0, 1.0, 2.0, 0.75)]
 
 
 def test_parts_of_spans() -> None:

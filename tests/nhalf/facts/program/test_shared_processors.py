@@ -42,7 +42,23 @@ def test_ranks_with_processors_enough_share_none(processors: tuple[str, ...]) ->
 def test_ranks_without_share_what_they_have(
     processors: tuple[str, ...], on: tuple[int, ...], ranks: tuple[int, ...]
 ) -> None:
-    assert shared_processors(bound(*processors)) == (SharedProcessors("node0", on, ranks),)
+    shared = SharedProcessors("node0", on, ranks, len(ranks))
+    assert shared_processors(bound(*processors)) == (shared,)
+
+
+def test_threads_that_run_count_each() -> None:
+    assert shared_processors(bound("01", "01")) == ()
+    made = bound("01", "01")
+    for record in made.trace.ranks:
+        record.threads_running = 4
+    (shared,) = shared_processors(made)
+    assert (shared.threads, shared.threads_each, shared.ranks) == (8, 4.0, (0, 1))
+    assert list(sharing_lines(made)) == [
+        "Oversubscribed: 8 threads of 2 ranks (0, 1) share 2 processors of node0 (processors 0, 1)."
+    ]
+    single = bound("0")
+    single.trace.ranks[0].threads_running = 2
+    assert next(iter(sharing_lines(single))).startswith("Oversubscribed: 2 threads of 1 rank (0) ")
 
 
 def test_processors_of_hosts_are_their_own() -> None:

@@ -144,7 +144,7 @@ def test_a_rank_of_which_nothing_is_known_is_left_out() -> None:
     path = critical_path(made)
     assert path is not None
     assert set(path.computing_s) <= {1, 2}
-    assert any("Rank 2 computes" in line or "computing" in line for line in answer_lines(made))
+    assert any("computing" in line for line in answer_lines(made))
 
 
 def test_the_answer_is_ten_lines_at_most() -> None:
@@ -162,11 +162,10 @@ def test_the_answer_is_ten_lines_at_most() -> None:
         "Parallel efficiency 29 % = load balance 54 % x communication 53 %",
         "Communication 53 % = serialisation 73 % x transfer 73 %",
         "Critical path: computing 73 % (on 3 ranks, 73 % of it on rank 0), MPI_Recv 27 %",
-        "Before 1 % is lost, there may grow latency by 37.5 ms, or the overhead at either end by "
-        "18.8 ms, or the time of a byte by 4.69 ms, or computing, by noise, by 0.987 %, or "
-        "computing on rank 0 alone by 1.88 %",
-        "Ranks wait for late ones for 40 % of their time: 78 % of it while rank 0 computes, "
-        "22 % of it while rank 1 computes",
+        "Slack before the run is 1 % slower: latency +37.5 ms, overhead at either end +18.8 ms, "
+        "+4.69 ms per byte, noise in computing +0.987 %, or computing on rank 0 alone +1.88 %",
+        "Ranks spend 40 % of their time waiting for late ranks, mostly (78 %) for rank 0 while it "
+        "computes, 22 % for rank 1 while it computes",
         "Most of the ranks' time in MPI: MPI_Recv of 8 B 49 % (5.5 s each), MPI_Send of 8 B 9 % "
         "(1 s each)",
     ]

@@ -74,7 +74,7 @@ def test_a_damaged_table_is_one_line(folder: Path, call: Call) -> None:
 def test_a_trace_ends_with_a_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _print_totals(TraceFolder(folder, Program.open(folder).trace), Traced())
     lines = capsys.readouterr().out.splitlines()
-    (verdict,) = [line for line in lines if re.match(r"\d+ % of the run is in MPI", line)]
+    (verdict,) = [line for line in lines if re.search(r"\d+ % of the run is in MPI", line)]
     after = lines[lines.index(verdict) + 1 :]
     assert after[0].startswith("Parallel efficiency ")
     assert after[-1].startswith("Most of the ranks' time in MPI: ")

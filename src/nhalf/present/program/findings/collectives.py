@@ -9,6 +9,7 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.collectives import collective_calls
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.threads import threads_by_rank
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count
 
@@ -21,7 +22,8 @@ class CostlyCollective(Finder[Program]):
         if collective_calls(program).is_empty() or program.elapsed_s <= 0:
             return
         row = collective_calls(program).row(0, named=True)
-        share = row["time_s"] / program.elapsed_s
+        threads = threads_by_rank(program)["threads"].sum() / program.ranks
+        share = min(1.0, row["time_s"] / program.elapsed_s / threads)
         if share < SHARE_MIN:
             return
         size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""

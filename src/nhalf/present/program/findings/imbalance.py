@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent, times
+from nhalf.decide.program.basis import is_disturbed
 from nhalf.decide.program.share_in_mpi import shares_in_mpi
 from nhalf.facts.program.program import Program
 from nhalf.present.findings import Finder, Finding
@@ -15,11 +16,11 @@ SAVED_SHARE_MIN = 0.02
 
 
 class Imbalance(Finder[Program]):
-    """Time outside MPI counts as computing, without what other programs took of it."""
+    """Time outside MPI counts as computing; not where others lengthened it by nobody knows what."""
 
     def find(self, program: Program) -> Iterator[Finding]:
         shares = shares_in_mpi(program)["time_share"].drop_nulls()
-        if shares.len() < 2:
+        if shares.len() < 2 or is_disturbed(program):
             return
         computing = 1 - shares
         mean, most = float(computing.mean() or 0), float(computing.max())  # type: ignore[arg-type]

@@ -22,6 +22,6 @@ class SharedProcessorsFinder(Finder[Program]):
                 importance=98,
                 kind="shared-processors",
                 remedy=REMEDY,
-                value=shared[0].ranks_each,
-                label="Ranks on a processor",
+                value=shared[0].threads_each,
+                label="Threads on a processor" if shared[0].has_threads else "Ranks on a processor",
             )

@@ -39,7 +39,7 @@ class Waiting(Finder[Program]):
         remedy = ""
         if least["waiting_share"] < share / 2:
             least_share = percent(least["waiting_share"])
-            remedy = f"Rank {least['rank']} waits least ({least_share}): give it less work."
+            remedy = f"Rank {least['rank']} waits least ({least_share}): rebalance the work."
         who = f"Rank {most['rank']} waits" if share > EQUAL * mean else "Ranks wait"
         beside = f"; the mean of all ranks is {percent(mean)}" if share > EQUAL * mean else ""
         yield Finding(

@@ -8,6 +8,7 @@ import polars as pl
 
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.threads import threads_by_rank
 from nhalf.facts.program.time_in_mpi import time_by_call
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
@@ -37,8 +38,10 @@ class TimeInMpi(Panel[Program]):
         summed = (
             calls.with_columns(call=name)
             .join(places, on="rank")
-            .group_by("place", "ranks", "members", "call")
+            .group_by("place", "ranks", "call")
             .agg(pl.col("count", "time_s").sum())
+            .join(_threads(program, places), on="place")
+            .with_columns(each_s=pl.col("time_s") / pl.col("threads"))
             .sort("place", "call")
         )
         rows = [
@@ -47,13 +50,19 @@ class TimeInMpi(Panel[Program]):
                 "rank": row["ranks"],
                 "call": row["call"],
                 "count": row["count"],
-                "share": common.digits(row["time_s"] / row["members"] / program.elapsed_s),
-                "time": format_time(row["time_s"] / row["members"]),
+                "share": common.digits(min(1.0, row["each_s"] / program.elapsed_s)),
+                "time": format_time(row["each_s"]),
             }
             for row in summed.iter_rows(named=True)
         ]
         kinds = [*shown, OTHERS] if any(row["call"] == OTHERS for row in rows) else shown
         return _bars(rows, kinds)
+
+
+def _threads(program: Program, places: pl.DataFrame) -> pl.DataFrame:
+    """How many threads of a place call MPI."""
+    threads = threads_by_rank(program).join(places, on="rank")
+    return threads.group_by("place").agg(pl.col("threads").sum())
 
 
 def _bars(rows: list[dict[str, object]], kinds: list[str]) -> alt.TopLevelMixin:

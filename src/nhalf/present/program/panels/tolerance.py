@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.base.numbers import percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
+from nhalf.decide.program.basis import traced_run
 from nhalf.decide.program.tolerance_curves import network_curves
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
@@ -59,7 +60,7 @@ class Tolerance(Panel[Program]):
 def _rows(program: Program) -> list[Row]:
     """Each point of each curve, as shares of the measured time."""
     rows: list[Row] = []
-    for curve in network_curves(program):
+    for curve in network_curves(traced_run(program)):
         for point in curve.points:
             lost, low, high = (
                 end_s / curve.measured_s - 1 for end_s in (point.time_s, point.low_s, point.high_s)

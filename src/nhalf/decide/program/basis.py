@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which run all shares of a program refer to: without others where that is known, else as traced.
+
+It is known with a timeline that nothing cut off. Where others took a noticeable part of a rank's
+time and there is none, shares are those of a run that they made longer by an unknown amount: then
+no efficiency is known, nor what faster communication would save.
+"""
+
+from __future__ import annotations
+
+from nhalf.decide.program.undisturbed_program import undisturbed_program
+from nhalf.facts.fact import fact
+from nhalf.facts.program.disturbance import most_taken_share
+from nhalf.facts.program.program import Program
+
+QUIET = 0.01
+"""Others take this share of a rank's time on any quiet machine."""
+NOTICEABLE = 0.05
+"""From this share on, the run as traced does not tell efficiencies."""
+LONGER = 0.02
+"""A run that would be longer by more than this share without others is not known without them."""
+
+
+@fact
+def shown_run(program: Program) -> Program:
+    """The run that all shares refer to; itself if others took nothing of it."""
+    if most_taken_share(program) < QUIET:
+        return program
+    alone = undisturbed_program(program)
+    is_plausible = 0 < alone.elapsed_s <= (1 + LONGER) * program.elapsed_s
+    return alone if is_plausible else program
+
+
+@fact
+def is_disturbed(program: Program) -> bool:
+    """Whether others lengthened the run that shares refer to by an unknown amount."""
+    shown = shown_run(program)
+    return shown.as_traced is None and most_taken_share(shown) >= NOTICEABLE
+
+
+def traced_run(program: Program) -> Program:
+    """The run that was traced, of which others may have had a part."""
+    return program.as_traced or program

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main cause of what a program loses, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nhalf.base.numbers import percent, times
+from nhalf.decide.program.basis import is_disturbed
+from nhalf.decide.program.efficiency import Efficiency
+from nhalf.facts.program.disturbance import undisturbed_computing_s
+from nhalf.facts.program.leading_calls import leading_calls
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.shared_processors import shared_processors
+from nhalf.present.findings import findings
+from nhalf.present.program.advice import advice
+from nhalf.present.program.sharing import REMEDY, shared_text
+
+LOSS_MIN = 0.02
+"""Smaller losses are not worth a program's change."""
+WAITS = 0.5
+"""Calls that wait for this share of their time are those of ranks that wait for others."""
+LATE_WORK = (
+    "ranks wait for each other's results; send them earlier or in smaller parts, or let ranks work "
+    "on something else meanwhile (a faster network does not help)"
+)
+
+
+def main_cause(program: Program, tree: Efficiency | None) -> str:
+    """'Main cause: …', or where none is known, what to do first; '' if nothing is lost.
+
+    `program` is the run that shares refer to, `tree` its efficiencies.
+    """
+    if shared_processors(program):
+        return f"Main cause: {shared_text(shared_processors(program))}; {_lower(REMEDY)}"
+    if is_disturbed(program):
+        return (
+            "Main cause: other processes have the ranks' processors; use idle ones, or trace with "
+            "--detail timeline to see the run without them."
+        )
+    if tree is None:
+        return _of_calls(program)
+    losses: dict[Callable[[Program], str], float] = {_imbalance: 1 - tree.load_balance_share}
+    if tree.serialisation_share is None or tree.transfer_share is None:
+        losses[_of_calls] = 1 - tree.communication_share
+    else:
+        losses[_late_work] = 1 - tree.serialisation_share
+        losses[_of_calls] = 1 - tree.transfer_share
+    remedy, loss = max(losses.items(), key=lambda item: item[1])
+    return remedy(program) if loss >= LOSS_MIN else ""
+
+
+def _imbalance(program: Program) -> str:
+    seconds = undisturbed_computing_s(program)
+    rank = max(seconds, key=lambda rank: seconds[rank])
+    ratio = seconds[rank] * len(seconds) / sum(seconds.values())
+    return f"Main cause: rank {rank} computes {times(ratio)} the average; rebalance the work."
+
+
+def _late_work(_: Program) -> str:
+    return f"Main cause: {LATE_WORK}."
+
+
+def _of_calls(program: Program) -> str:
+    """By the calls that lead, else the remedy of the first finding that has one."""
+    leading = leading_calls(program)
+    if leading is not None and (text := advice(leading)):
+        return f"Main cause: {text}."
+    if leading is not None and leading.waiting_share > WAITS and program.timeline.is_empty():
+        at = f" at {leading.place}" if leading.place else ""
+        return (
+            f"Main cause: ranks wait for others in {leading.call}{at} "
+            f"({percent(leading.waiting_share)} of the time there); for whom, a trace with "
+            "--detail timeline tells."
+        )
+    remedy = next((finding.remedy for finding in findings(program) if finding.remedy), "")
+    return f"First: {remedy}" if remedy else ""
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
