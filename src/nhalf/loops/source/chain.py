@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from nhalf.loops.source.sums import Sum
+from nhalf.loops.source.sums import Sum, bare
 from nhalf.loops.source.values import ARITHMETIC, Node, Values
 from nhalf.machines.processor import Processor
 
@@ -54,10 +54,18 @@ class Link:
 
 
 def cycles_per_iteration(
-    values: Values, groups: Mapping[int, Sum], carried: Carried, latencies: Latencies
+    values: Values,
+    groups: Mapping[int, Sum],
+    carried: Carried,
+    latencies: Latencies,
+    regroups: bool = False,
 ) -> float:
-    """Cycles of the longest chain divided by the iterations that it spans; 0 if there is none."""
-    return slowest_recurrence(_links(values, groups, carried, latencies), len(carried))
+    """Cycles of the longest chain divided by the iterations that it spans; 0 if there is none.
+
+    With `regroups` the last factor of a product waits for no other one.
+    """
+    inside = _Inside(groups, latencies, regroups)
+    return slowest_recurrence(_links(values, inside, carried), len(carried))
 
 
 def slowest_recurrence(links: list[Link], count: int) -> float:
@@ -69,13 +77,11 @@ def slowest_recurrence(links: list[Link], count: int) -> float:
     return rate
 
 
-def _links(
-    values: Values, groups: Mapping[int, Sum], carried: Carried, latencies: Latencies
-) -> list[Link]:
+def _links(values: Values, inside: _Inside, carried: Carried) -> list[Link]:
     begins = [node for node in values.nodes.values() if id(node) in carried]
     links = []
     for begin_number, begin in enumerate(begins):
-        reach = _Reach(begin, groups, latencies)
+        reach = _Reach(begin, inside)
         for end_number, later in enumerate(begins):
             end, distance = carried[id(later)]
             cycles = reach.cycles(end)
@@ -84,12 +90,38 @@ def _links(
     return links
 
 
+@dataclass
+class _Inside:
+    """What sums and products are made of."""
+
+    groups: Mapping[int, Sum]
+    latencies: Latencies
+    regroups: bool
+    factors_by_node: dict[int, tuple[Node, ...]] = field(default_factory=dict)
+
+    def factors(self, node: Node) -> tuple[Node, ...]:
+        """The arguments of an operation; of a product those of products in it, where that is so."""
+        if not self.regroups or node.kind != "multiply" or not node.counted:
+            return node.arguments
+        if id(node) not in self.factors_by_node:
+            inner = {
+                id(factor): factor
+                for argument in map(bare, node.arguments)
+                for factor in (
+                    self.factors(argument) if argument.kind == "multiply" else (argument,)
+                )
+            }
+            self.factors_by_node[id(node)] = tuple(inner.values())
+        return self.factors_by_node[id(node)]
+
+
 class _Reach:
     """Fewest cycles from one value to the values that depend on it."""
 
-    def __init__(self, begin: Node, groups: Mapping[int, Sum], latencies: Latencies) -> None:
-        self.groups = groups
-        self.latencies = latencies
+    def __init__(self, begin: Node, inside: _Inside) -> None:
+        self.groups = inside.groups
+        self.latencies = inside.latencies
+        self.inside = inside
         self.cycles_by_node = {id(begin): 0.0}
 
     def cycles(self, node: Node) -> float:
@@ -100,7 +132,7 @@ class _Reach:
         return self.cycles_by_node[id(node)]
 
     def _operation(self, node: Node) -> float:
-        longest = max(map(self.cycles, node.arguments), default=UNREACHED)
+        longest = max(map(self.cycles, self.inside.factors(node)), default=UNREACHED)
         is_counted = node.counted and node.kind in ARITHMETIC
         return longest + (self.latencies[node.kind] if is_counted else 0.0)
 
@@ -113,7 +145,7 @@ class _Reach:
         fused_cycles = self.latencies["fused_multiply_add"]
         unfused_cycles = self.latencies["multiply"] + self.latencies["add"]
         for term in group.products:
-            ready = max(map(self.cycles, term.arguments))
+            ready = max(map(self.cycles, self.inside.factors(term)))
             times.append(ready + (fused_cycles if fuses else unfused_cycles))
         return max(times)
 

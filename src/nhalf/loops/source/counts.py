@@ -7,21 +7,21 @@ after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nhalf.loops.source.chain import Carried, Latencies, cycles_per_iteration
+from nhalf.loops.source.essential import Essential, essential
 from nhalf.loops.source.iteration import Iteration
 from nhalf.loops.source.reductions import reductions
 from nhalf.loops.source.streams import Stream, sources, streams
-from nhalf.loops.source.sums import sums
+from nhalf.loops.source.sums import Consumers, sums
 from nhalf.machines.processor import Processor
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Per iteration of one loop: operations by name, and the streams that it accesses.
+    """Per iteration of one loop: its operations, and the streams that it accesses.
 
     `chain_cycles` are the cycles that an iteration waits for the one before it, on a processor and
     with or without fused multiply-adds; `regrouped_chain_cycles` those where sums and products over
@@ -30,15 +30,15 @@ class Counts:
 
     function: str
     line: int
-    operations: Counter[str]
+    operations: Essential
     streams: tuple[Stream, ...]
     chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     regrouped_chain_cycles: Callable[[Processor, bool], float] = field(repr=False)
     trips: int | None = None
 
     def of(self, name: str) -> int:
-        """The count of operations of this name."""
-        return self.operations[name]
+        """The count of operations of this name where products are fused with additions."""
+        return self.operations.fused[name]
 
     @property
     def loads(self) -> int:
@@ -54,37 +54,31 @@ class Counts:
     def flops(self) -> int:
         """Floating-point operations by convention: a division or a square root counts as four."""
         weights = {"fused_multiply_add": 2, "divide": 4, "square_root": 4}
-        return sum(weights.get(name, 1) * count for name, count in self.operations.items())
+        return sum(weights.get(name, 1) * count for name, count in self.operations.fused.items())
 
 
 def count(iteration: Iteration) -> Counts:
     """Count the essential operations of a loop; raises Refused if they cannot be counted."""
     loop_streams = streams(iteration.accesses)
     values = iteration.values
-    operations = list(values.counted())
     uses = values.uses()
-    sums_by_node = sums(operations, uses)
-    counted: Counter[str] = Counter(
-        node.kind for node in operations if node.kind not in {"add", "subtract"}
-    )
-    fused = sum(group.fused for group in sums_by_node.values())
-    counted["fused_multiply_add"] += fused
-    counted["multiply"] -= fused
-    counted["add"] += sum(group.additions for group in sums_by_node.values()) - fused
+    consumers = Consumers.of_needed(values)
+    sums_by_node = sums(consumers)
+    operations = essential(sums_by_node, consumers)
     carried = {id(begin): (end, 1) for begin, end in iteration.carried} | sources(loop_streams)
 
     begins = [node for node in values.nodes.values() if id(node) in carried]
     reduced = reductions(carried, begins, loop_streams, uses)
     waiting = {begin: end for begin, end in carried.items() if begin not in reduced}
 
-    def chain(links: Carried) -> Callable[[Processor, bool], float]:
+    def chain(links: Carried, regroups: bool) -> Callable[[Processor, bool], float]:
         return lambda processor, fuses: cycles_per_iteration(
-            values, sums_by_node, links, Latencies.of(processor, fuses)
+            values, sums_by_node, links, Latencies.of(processor, fuses), regroups
         )
 
     return Counts(
-        *(iteration.function, iteration.line, +Counter(dict(counted)), tuple(loop_streams)),
-        chain_cycles=chain(carried),
-        regrouped_chain_cycles=chain(waiting),
+        *(iteration.function, iteration.line, operations, tuple(loop_streams)),
+        chain_cycles=chain(carried, regroups=False),
+        regrouped_chain_cycles=chain(waiting, regroups=True),
         trips=iteration.trips,
     )

@@ -149,9 +149,9 @@ class Expressions(Memory):
             return self.values.operation(OPERATIONS[operator], operands, self.guards == 0)
         if isinstance(left_value, Polynomial) and isinstance(right_value, Polynomial):
             return self._integer_result(operator, left_value, right_value)
-        self.values.roots += [
-            value for value in (left_value, right_value) if isinstance(value, Node)
-        ]
+        for value in (left_value, right_value):
+            if isinstance(value, Node):
+                self.values.use(value, self.guards == 0)
         return self.unknown()
 
     def _moved(self, operator: str, left_value: Value, right_value: Value, node: Any) -> Value:
@@ -225,7 +225,7 @@ class Expressions(Memory):
         """Evaluate a condition; the values that it compares are needed."""
         value = self.value(node)
         if isinstance(value, Node):
-            self.values.roots.append(value)
+            self.values.use(value, self.guards == 0)
 
     def _assignment(self, node: c_ast.Assignment) -> Value:
         value = self.value(node.rvalue)

@@ -72,12 +72,19 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     ]
     used = expressions.values.uses()
     carried = [pair for pair in carried if used.get(id(pair[0]))]
-    expressions.values.roots += [end for _, end in carried]
+    ends = [end for _, end in carried]
+    expressions.values.roots += ends
+    expressions.values.needed += [*ends, *_stored(expressions)]
     return Iteration(
         *(outside.function, line_of(loop), expressions.values, expressions.accesses, carried),
         variables=outside.variables,
         trips=trips,
     )
+
+
+def _stored(expressions: Expressions) -> list[Node]:
+    """The last values that every iteration writes to places."""
+    return [value for value in expressions.memory.values() if isinstance(value, Node)]
 
 
 class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]

@@ -119,13 +119,13 @@ def _amounts(
     counts: Counts, processor: Processor, is_fused: bool, quad_word: bool
 ) -> dict[str, float]:
     """Operations per iteration by name, as this processor executes them."""
-    amounts = {name: float(counts.of(name)) for name in FLOATING_POINT}
-    if not is_fused or not any(
-        operation.name == "fused_multiply_add" for operation in processor.operations
-    ):
-        pairs = amounts.pop("fused_multiply_add")
-        amounts["add"] += pairs
-        amounts["multiply"] += pairs
+    can_fuse = any(operation.name == "fused_multiply_add" for operation in processor.operations)
+    operations = counts.operations.fused if is_fused and can_fuse else counts.operations.unfused
+    amounts = {name: float(operations[name]) for name in FLOATING_POINT}
+    if not can_fuse:
+        for name in ("add", "multiply"):
+            amounts[name] += amounts["fused_multiply_add"]
+        del amounts["fused_multiply_add"]
     for name, kind in (("load", "loads"), ("store", "stores")):
         amounts[name] = sum(
             getattr(stream, kind)

@@ -124,6 +124,6 @@ class Memory:
         if isinstance(value, Place):
             raise refused(node, "a pointer is used as a number")
         if isinstance(value, Node):
-            self.values.roots.append(value)
+            self.values.use(value, self.guards == 0)
             return symbol(f"{VARYING if value.varies else ''}integer({id(value)})")
         return value

@@ -7,71 +7,109 @@ addition wherever there is one. Fortran allows compilers to reorder sums in this
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from nhalf.loops.source.values import Node
+from nhalf.loops.source.values import ARITHMETIC, Node, Values
 
 ADDITIONS = {"add", "subtract"}
 
 
+@dataclass
+class Consumers:
+    """What uses the values that every iteration needs: other values, or None for a store."""
+
+    live_operations: list[Node] = field(default_factory=list)
+    by_node: dict[int, list[Node | None]] = field(default_factory=dict)
+
+    @classmethod
+    def of_needed(cls, values: Values) -> Consumers:
+        """The consumers of an iteration; what nothing needs is not among the operations."""
+        consumers = cls()
+        pending: list[tuple[Node, Node | None]] = [(node, None) for node in values.needed]
+        while pending:
+            signed, consumer = pending.pop()
+            node = bare(signed)
+            is_new = id(node) not in consumers.by_node
+            consumers.by_node.setdefault(id(node), []).append(consumer)
+            if is_new and node.varies:
+                pending += [(argument, node) for argument in node.arguments]
+        live = consumers.by_node
+        consumers.live_operations = [
+            node
+            for node in values.nodes.values()
+            if id(node) in live and node.varies and node.counted and node.kind in ARITHMETIC
+        ]
+        return consumers
+
+    def of(self, node: Node) -> Sequence[Node | None]:
+        """What uses a value, once for each use."""
+        return self.by_node.get(id(node), ())
+
+    def only_added(self, node: Node) -> bool:
+        """Whether nothing but additions uses a value."""
+        return all(_is_addition(consumer) for consumer in self.of(node))
+
+    def is_inner(self, node: Node) -> bool:
+        """Whether a sum is part of another one, and of nothing else."""
+        return _is_addition(node) and len(self.of(node)) == 1 and self.only_added(node)
+
+
 @dataclass(frozen=True)
 class Sum:
-    """A sum, by its last addition: products that nothing else uses, and other terms.
+    """A sum, by its last addition: its terms, each with its sign.
 
-    All loop-invariant terms count as one.
+    `products` are those that only sums use; all loop-invariant `other_terms` count as one.
     """
 
     root: Node
+    terms: tuple[tuple[Node, int], ...]
     products: tuple[Node, ...]
     other_terms: tuple[Node, ...]
 
-    @property
-    def additions(self) -> int:
-        """The count of additions: one less than the terms."""
-        return len(self.products) + len(self.other_terms) - 1
 
-    @property
-    def fused(self) -> int:
-        """The count of products that can be fused with an addition."""
-        return min(len(self.products), self.additions)
-
-
-def sums(counted: Iterable[Node], uses: Mapping[int, int]) -> dict[int, Sum]:
+def sums(consumers: Consumers) -> dict[int, Sum]:
     """The sums among operations, by the id of their last addition."""
-    additions = [node for node in counted if node.kind in ADDITIONS]
-    absorbed = {
-        id(term) for node in additions for term in map(_bare, node.arguments)
-        if _is_inner(term, uses)
-    }  # fmt: skip
-    return {id(node): _sum(node, uses) for node in additions if id(node) not in absorbed}
+    additions = [node for node in consumers.live_operations if node.kind in ADDITIONS]
+    return {id(node): _sum(node, consumers) for node in additions if not consumers.is_inner(node)}
 
 
-def _sum(root: Node, uses: Mapping[int, int]) -> Sum:
-    products: list[Node] = []
-    other_terms: list[Node] = []
-    invariant_terms: list[Node] = []
-    pending = list(root.arguments)
+def _sum(root: Node, consumers: Consumers) -> Sum:
+    terms: list[tuple[Node, int]] = []
+    pending = _signed_terms(root, 1)
     while pending:
-        signed = pending.pop(0)
-        term = _bare(signed)
-        if _is_inner(term, uses):
-            pending = [*term.arguments, *pending]
-        elif not term.varies:
-            invariant_terms.append(term)
-        elif term.kind == "multiply" and term.counted and uses.get(id(term), 0) == 1:
-            products.append(term)
+        node, sign = pending.pop(0)
+        if consumers.is_inner(node):
+            pending = [*_signed_terms(node, sign), *pending]
         else:
-            other_terms.append(term)
-    return Sum(root, tuple(products), (*other_terms, *invariant_terms[:1]))
+            terms.append((node, sign))
+    products = [
+        node
+        for node, _ in terms
+        if node.varies and node.kind == "multiply" and node.counted and consumers.only_added(node)
+    ]
+    product_ids = {id(node) for node in products}
+    other_terms = [node for node, _ in terms if node.varies and id(node) not in product_ids]
+    invariant_terms = [node for node, _ in terms if not node.varies]
+    return Sum(root, tuple(terms), tuple(products), (*other_terms, *invariant_terms[:1]))
 
 
-def _bare(node: Node) -> Node:
-    """A term without its signs."""
+def _signed_terms(node: Node, sign: int) -> list[tuple[Node, int]]:
+    first, second = node.arguments
+    second_sign = -sign if node.kind == "subtract" else sign
+    return [_signed(first, sign), _signed(second, second_sign)]
+
+
+def _signed(node: Node, sign: int) -> tuple[Node, int]:
     while node.kind == "negate":
-        (node,) = node.arguments
-    return node
+        (node,), sign = node.arguments, -sign
+    return node, sign
 
 
-def _is_inner(node: Node, uses: Mapping[int, int]) -> bool:
-    return node.kind in ADDITIONS and node.counted and uses.get(id(node), 0) == 1
+def bare(node: Node) -> Node:
+    """A term without its signs."""
+    return _signed(node, 1)[0]
+
+
+def _is_addition(node: Node | None) -> bool:
+    return node is not None and node.kind in ADDITIONS and node.counted

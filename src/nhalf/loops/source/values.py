@@ -26,6 +26,7 @@ Kind = Literal[
     "fused_multiply_add",
 ]
 ARITHMETIC = {"add", "subtract", "multiply", "divide", "square_root", "fused_multiply_add"}
+COMMUTATIVE = {"add", "multiply"}
 
 
 @dataclass(eq=False)
@@ -78,10 +79,14 @@ class Access:
 
 @dataclass
 class Values:
-    """The nodes of an iteration by content; `roots` are those that are stored or compared."""
+    """The nodes of an iteration by content; `roots` are those that are stored or compared.
+
+    `needed` are the roots that every iteration needs.
+    """
 
     nodes: dict[tuple[object, ...], Node] = field(default_factory=dict)
     roots: list[Node] = field(default_factory=list)
+    needed: list[Node] = field(default_factory=list)
 
     def take(self, leaves: Iterable[Node]) -> None:
         """Add leaves of another reading."""
@@ -101,7 +106,8 @@ class Values:
         return node
 
     def _node(self, kind: Kind, name: str, arguments: tuple[Node, ...], varies: bool) -> Node:
-        key = (kind, name, *map(id, arguments))
+        argument_ids = [*map(id, arguments)]
+        key = (kind, name, *(sorted(argument_ids) if kind in COMMUTATIVE else argument_ids))
         if key not in self.nodes:
             self.nodes[key] = Node(kind, name, arguments, varies)
         return self.nodes[key]
@@ -109,6 +115,12 @@ class Values:
     def counted(self) -> Iterator[Node]:
         """The operations that every iteration executes."""
         return (node for node in self.nodes.values() if node.counted and node.kind in ARITHMETIC)
+
+    def use(self, node: Node, is_always_needed: bool) -> None:
+        """Say that a value is compared or converted, in every iteration or in some."""
+        self.roots.append(node)
+        if is_always_needed:
+            self.needed.append(node)
 
     def uses(self) -> dict[int, int]:
         """The count of uses of each node, by its id."""

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,8 +44,37 @@ ARITHMETIC = {  # add, mul, fused multiply-add, div, sqrt
     "x[k] = y[k] * (s / t);": (0, 1, 0, 0, 0),
     # Equal expressions are computed once.
     "x[k] = (y[k] + s) * (y[k] + s);": (1, 1, 0, 0, 0),
-    # A product that is used twice cannot be fused.
-    "double p = y[k] * z[k]; x[k] = p + s; y[k] = p + t;": (2, 1, 0, 0, 0),
+    # A product that every sum can take in is computed in each.
+    "double p = y[k] * z[k]; x[k] = p + s; y[k] = p + t;": (0, 0, 2, 0, 0),
+    "double p = y[k] * z[k]; x[k] = p + s; y[k] = t - p; z[k] = p - t;": (0, 0, 2, 0, 0),
+    "x[k] = s * (y[k] - 2.0 * z[k]) + t * (y[k + 1] - 2.0 * z[k]);": (0, 1, 3, 0, 0),
+    # One that is stored is there already, and one of two sums of nothing else begins each.
+    "double p = y[k] * z[k]; x[k] = p + s; y[k] = p;": (1, 1, 0, 0, 0),
+    "double p = s * y[k]; x[k] = p + t * z[k]; y[k] = p - s * z[k];": (0, 1, 2, 0, 0),
+    "double p = s * y[k], q = t * y[k]; x[k] = p + z[k] * z[k]; y[k] = q + t * z[k];": (
+        *(0, 2, 2, 0, 0),
+    ),
+    # Products are regrouped: invariant factors are one, and powers take the fewest.
+    "x[k] = s * y[k] * t;": (0, 1, 0, 0, 0),
+    "x[k] = (s * y[k]) * (t * z[k]);": (0, 2, 0, 0, 0),
+    "x[k] = y[k] * y[k] * y[k] * y[k];": (0, 2, 0, 0, 0),
+    "x[k] = 1.0 * y[k] + 0.0;": (0, 0, 0, 0, 0),
+    "x[k] = y[k] * z[k] * s; z[k] = z[k] * t * y[k];": (0, 3, 0, 0, 0),
+    # An inverse of an invariant is computed before the loop, one of a divisor once.
+    "x[k] = y[k] / s;": (0, 1, 0, 0, 0),
+    "x[k] = y[k] / 4.0 + z[k];": (0, 0, 1, 0, 0),
+    "x[k] = y[k] / s / z[k];": (0, 1, 0, 1, 0),
+    "x[k] = y[k] / z[k] / y[k + 1];": (0, 1, 0, 1, 0),
+    "double p = z[k]; x[k] = y[k] / p; z[k] = y[k + 1] / p;": (0, 1, 0, 1, 0),
+    # Terms that are equal, or cancel, are one or none.
+    "x[k] = y[k] + z[k] + y[k];": (0, 0, 1, 0, 0),
+    "x[k] = (y[k] + z[k]) - z[k];": (0, 0, 0, 0, 0),
+    "x[k] = y[k] + z[k] + s; z[k] = t + z[k] + y[k];": (3, 0, 0, 0, 0),
+    "x[k] = y[k] + z[k]; y[k] = z[k] + y[k];": (1, 0, 0, 0, 0),
+    # What nothing uses, or only some iterations, is not essential.
+    "double p = y[k] * z[k]; x[k] = s;": (0, 0, 0, 0, 0),
+    "double p = y[k] * z[k]; if (y[k] > s) x[k] = p;": (0, 0, 0, 0, 0),
+    "x[k] = y[k] * z[k]; x[k] = y[k] + z[k];": (1, 0, 0, 0, 0),
     "double p = y[k] * z[k]; x[k] = p + s;": (0, 0, 1, 0, 0),
     "x[k] = y[k]; x[k] += z[k]; x[k] *= s;": (1, 1, 0, 0, 0),
     "s += y[k] * z[k];": (0, 0, 1, 0, 0),
@@ -249,3 +284,51 @@ def test_an_element_is_loaded_where_its_first_use_reads_it(offsets: list[int]) -
 @given(st.permutations(["s * y[k]", "t * z[k]", "y[k + 1]", "s * x[k]"]))
 def test_the_order_of_a_sum_changes_nothing(terms: list[str]) -> None:
     assert operations(each(f"a[m][k] = {' + '.join(terms)};")) == (0, 0, 3, 0, 0)
+
+
+def test_without_multiply_adds_a_shared_product_is_computed_once() -> None:
+    counts = each("double p = y[k] * z[k]; x[k] = p + s; y[k] = p + t;")
+    unfused = counts.operations.unfused
+    assert (unfused["multiply"], unfused["add"], unfused["fused_multiply_add"]) == (1, 2, 0)
+
+
+def test_many_shared_products_are_bounded_in_a_moment() -> None:
+    products = [f"double p{i} = y[k + {i}] * z[k - {i}];" for i in range(14)]
+    stores = [f"x[k + {1000 * i}] = p{i} + p{(i + 1) % 14};" for i in range(14)]
+    counts = loop(f"for (int k = 20; k < 900; k++) {{ {' '.join(products + stores)} }}")
+    assert operations(counts) == (0, 7, 14, 0, 0)
+
+
+COMPILED = (
+    "x[k] = s * (y[k + 1] - 2.0 * y[k] + y[k - 1]) + t * (z[k + 1] - 2.0 * y[k] + z[k - 1]);",
+    "double p = y[k] * z[k]; x[k] = p + s; z[k] = p * p - t;",
+    "x[k] = s * y[k] * t * z[k]; z[k] = t * z[k] * y[k];",
+    "double p = z[k]; x[k] = y[k] / p + s / p; z[k] = y[k] / 2.0 + p;",
+    "double p = s * y[k], q = t * z[k]; x[k] = p + q; z[k] = p - q;",
+    "x[k] = (y[k] + z[k]) * (y[k] - z[k]) + y[k] * y[k];",
+    "x[k] = 0.5 * (y[k - 1] + y[k + 1]) - 0.25 * (z[k - 1] + z[k + 1]) + y[k] * 0.5;",
+)
+
+
+@pytest.mark.skipif(
+    shutil.which("gcc") is None or platform.machine() != "x86_64", reason="reads gcc's x86-64"
+)
+@pytest.mark.parametrize("options", [("-O2",), ("-O3", "-ffast-math")])
+def test_no_compiler_needs_fewer_operations(options: tuple[str, ...], tmp_path: Path) -> None:
+    for statements in COMPILED:
+        loop_text = f"for (int k = 1; k < n; k++) {{ {statements} }}"
+        text = (
+            "void work(int n, double s, double t, double *restrict x,"
+            f" const double *restrict y, double *restrict z) {{ {loop_text} }}\n"
+        )
+        (counts,) = program(text).loops
+        path = tmp_path / "loop.c"
+        path.write_text(text, "utf-8")
+        shape = ("-march=haswell", "-fno-tree-vectorize", "-fno-unroll-loops", "-S", "-o", "-")
+        listing = subprocess.run(
+            ["gcc", *options, *shape, str(path)], check=True, capture_output=True, text=True
+        ).stdout
+        body = re.search(r"^(\.L\d+):\n((?:(?!^\.L).*\n)*?)\tj\w+\t\1$", listing, re.MULTILINE)
+        assert body is not None
+        compiled = re.findall(r"\tv(?:add|sub|mul|div|fn?m(?:add|sub))\w*sd\t", body[2])
+        assert sum(counts.operations.fused.values()) <= len(compiled), statements
