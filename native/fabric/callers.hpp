@@ -18,6 +18,8 @@ class Callers {
     return caller_.compare_exchange_strong(expected, own(), std::memory_order_acquire) ||
            expected == own();
   }
+  /// Whether it is this thread that is in a call, if any is.
+  [[nodiscard]] bool is_caller() const { return caller_.load(std::memory_order_relaxed) == own(); }
   /// Its outermost call has ended.
   void exit() { caller_.store(nullptr, std::memory_order_release); }
 

@@ -19,6 +19,7 @@
 #include "trace/fortran.hpp"
 #include "trace/library.hpp"
 #include "trace/names.hpp"
+#include "trace/request_of.hpp"
 
 NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
 
@@ -28,16 +29,20 @@ namespace {
 /// A call of the program while it lasts.
 class Stay {
  public:
-  Stay(const Interface& network, const char* name, bool waits, const Partner& partner)
-      : network_(network) {
-    network.enter({name, waits, partner.rank, partner.tag, partner.is_world});
-  }
+  Stay(const Interface& network, const preloaded::Caller& caller, const char* name, bool waits,
+       const Partner& partner)
+      : network_(network),
+        is_outermost_(
+            network.enter({caller, name, waits, partner.rank, partner.tag, partner.is_world})) {}
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
-  ~Stay() { network_.exit(); }
+  ~Stay() {
+    if (is_outermost_) network_.exit();
+  }
 
  private:
   const Interface& network_;
+  bool is_outermost_;
 };
 
 /// Returns the other end that a call names itself, where its row in the table does not.
@@ -51,17 +56,6 @@ Partner partner_of(const roles::Role& role, const Arguments& given) {
     return roles::partner(std::get<0>(given), std::get<1>(given), std::get<2>(given));
   else
     return role.partner;
-}
-
-/// Returns where a call puts the request that it makes, if that is its last argument.
-template <class Arguments>
-const MPI_Request* request_of(const Arguments& given) {
-  constexpr auto number = std::tuple_size_v<Arguments>;
-  if constexpr (number > 0) {
-    using Last = std::remove_cvref_t<std::tuple_element_t<number - 1, Arguments>>;
-    if constexpr (std::is_same_v<Last, MPI_Request*>) return std::get<number - 1>(given);
-  }
-  return nullptr;
 }
 
 /// Notes what a call has moved or begun, and ends the run if it bypassed the network.
@@ -86,11 +80,11 @@ void note(const Interface& network, const roles::Role& role, const MPI_Request* 
 
 /// Runs a call of the table.
 template <auto call, class Run>
-int stayed(const Interface& network, const roles::Role& role, const Partner& partner,
-           const MPI_Request* request, Run run) {
+int stayed(const Interface& network, const preloaded::Caller& caller, const roles::Role& role,
+           const Partner& partner, const MPI_Request* request, Run run) {
   constexpr const char* name = trace::call_names[static_cast<std::size_t>(call)];
   if (role.refusal.reason != nullptr) network.stop(role.refusal.kind, role.refusal.reason);
-  const Stay stay(network, name, trace::can_wait(call), partner);
+  const Stay stay(network, caller, name, trace::can_wait(call), partner);
   const auto before = Passed::of(network);
   Completed completed(role);
   note_started(role.started, before);
@@ -119,21 +113,22 @@ void join(const Interface& network) {
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                                   \
-  static int virtual_##name parameters {                                                         \
-    using namespace nhalf::fabric;                                                               \
-    using namespace nhalf::fabric::roles;                                                        \
-    constexpr Call self = Call::self_;                                                           \
-    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);            \
-    const Interface* const net = network();                                                      \
-    if (net == nullptr) return then arguments;                                                   \
-    const Caller on;                                                                             \
-    const Role role = (__VA_ARGS__);                                                             \
-    static_cast<void>(on);                                                                       \
-    const auto given = std::forward_as_tuple arguments;                                          \
-    const Partner partner = partner_of<self>(role, given);                                       \
-    return stayed<self>(*net, role, partner, request_of(given), [&] { return then arguments; }); \
-  }                                                                                              \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                              \
+  static int virtual_##name parameters {                                                    \
+    using namespace nhalf::fabric;                                                          \
+    using namespace nhalf::fabric::roles;                                                   \
+    constexpr Call self = Call::self_;                                                      \
+    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);       \
+    const Interface* const net = network();                                                 \
+    if (net == nullptr) return then arguments;                                              \
+    const Caller on;                                                                        \
+    const Role role = (__VA_ARGS__);                                                        \
+    static_cast<void>(on);                                                                  \
+    const auto given = std::forward_as_tuple arguments;                                     \
+    const Partner partner = partner_of<self>(role, given);                                  \
+    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::trace::request_of(given), \
+                        [&] { return then arguments; });                                    \
+  }                                                                                         \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
 #include "trace/calls/wrapped.inc"
@@ -143,7 +138,7 @@ static int virtual_Init(int* count, char*** words) {
   auto* const then = nhalf::trace::next<Own::init, decltype(PMPI_Init)>("MPI_Init");
   const Interface* const net = network();
   if (net == nullptr) return then(count, words);
-  const Stay stay(*net, "MPI_Init", true, {Doing::none, Doing::none, true});
+  const Stay stay(*net, NHALF_CALLER, "MPI_Init", true, {Doing::none, Doing::none, true});
   const int error = then(count, words);
   if (error == MPI_SUCCESS) join(*net);
   return error;
@@ -156,7 +151,7 @@ static int virtual_Init_thread(int* count, char*** words, int required, int* pro
       nhalf::trace::next<Own::init_thread, decltype(PMPI_Init_thread)>("MPI_Init_thread");
   const Interface* const net = network();
   if (net == nullptr) return then(count, words, required, provided);
-  const Stay stay(*net, "MPI_Init_thread", true, {Doing::none, Doing::none, true});
+  const Stay stay(*net, NHALF_CALLER, "MPI_Init_thread", true, {Doing::none, Doing::none, true});
   // Threads may call one after the other; the order of those that call at once is nobody's.
   const int error = then(count, words, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
   if (error == MPI_SUCCESS) join(*net);
@@ -171,7 +166,7 @@ static int virtual_Finalize() {
   if (net == nullptr) return then();
   Guard::of_process().check_total(*net);
   net->finish();
-  const Stay stay(*net, "MPI_Finalize", true, {Doing::none, Doing::none, true});
+  const Stay stay(*net, NHALF_CALLER, "MPI_Finalize", true, {Doing::none, Doing::none, true});
   const int error = then();
   net->leave();
   return error;

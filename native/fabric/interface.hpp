@@ -6,11 +6,13 @@
 #include <cstdint>
 
 #include "fabric/picoseconds.hpp"
+#include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
 
 /// A call of MPI as the network has to know it.
 struct MpiCall {
+  preloaded::Caller caller;
   const char* name;
   /// Whether it may wait; a look for messages in vain then lasts until one comes.
   bool waits;
@@ -31,7 +33,8 @@ struct Interface {
   /// MPI_Finalize begins, and has ended.
   void (*finish)();
   void (*leave)();
-  void (*enter)(const MpiCall& call);
+  /// Begins a call; false if it is within another one, and then `exit` is not for it.
+  bool (*enter)(const MpiCall& call);
   void (*exit)();
   /// Says for whom the present call waits, where that is known only later.
   void (*wait_for)(int peer, int tag, bool is_world);

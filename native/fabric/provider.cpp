@@ -28,7 +28,7 @@ constexpr Interface interface{
     .join = [] { Rank::here().join(); },
     .finish = [] { Rank::here().finish(); },
     .leave = [] { Rank::here().leave(); },
-    .enter = [](const MpiCall& call) { Rank::here().enter(call); },
+    .enter = [](const MpiCall& call) { return Rank::here().enter(call); },
     .exit = [] { Rank::here().exit(); },
     .wait_for = [](int peer, int tag,
                    bool is_world) { Rank::here().wait_for(peer, tag, is_world); },

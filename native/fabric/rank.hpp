@@ -41,6 +41,7 @@
 #include "fabric/wires.hpp"
 #include "host/life_line.hpp"
 #include "preloaded/lasting.hpp"
+#include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
 
@@ -114,22 +115,32 @@ class Rank {
   [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
-  [[nodiscard]] bool is_in_call() const { return depth_ > 0; }
+  /// Whether what goes on here is within a call of MPI.
+  [[nodiscard, gnu::noinline]] bool is_in_call() const {
+    if (!callers_.is_caller()) return call_.lasts();
+    return call_.leads_to(__builtin_dwarf_cfa());
+  }
   Delay& delay() { return delay_; }
 
-  void enter(const MpiCall& call) {
+  /// Begins a call; false if it is within another one.
+  bool enter(const MpiCall& call) {
     if (!callers_.enter())
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
-    if (depth_++ > 0) return;
+    if (call_.has(call.caller)) return false;
+    suspended_ = call_.call();
+    call_.begin(call.caller);
     waits_ = call.waits;
     polls_per_event_ = polls_per_event(call.name);
     free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
-    if (!is_running()) return;
+    if (!is_running()) return true;
     advance_computing();
+    // What comes then is computing again if this call is left without its end.
+    computing_.resume();
     turns_->note_event();
     auto& doing = slot().doing;
     std::snprintf(doing.call.data(), doing.call.size(), "%s", call.name);
     wait_for(call.peer, call.tag, call.is_world);
+    return true;
   }
   void wait_for(int peer, int tag, bool is_world) {
     auto& doing = slot().doing;
@@ -138,7 +149,7 @@ class Rank {
     doing.is_world = is_world ? 1 : 0;
   }
   void exit() {
-    if (--depth_ > 0) return;
+    call_.end(std::exchange(suspended_, {}));
     looks_at_clock_ = 0;
     if (is_running()) {
       if (++calls_in_turn_ > free_looks) look_between_calls();
@@ -156,7 +167,8 @@ class Rank {
     // The clock of a rank is moved by those of its threads that call MPI.
     if (!Callers::is_one())
       return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
-    if (depth_ == 0) {
+    if (!is_in_call()) {
+      slot().doing.call[0] = '\0';
       note_event();
       advance_computing();
       computing_.resume();
@@ -311,7 +323,7 @@ class Rank {
                        [](auto& endpoint) { return endpoint->tagged().has_receives(); });
   }
   void advance_computing() {
-    const auto time = depth_ > 1 ? 0 : computing_.since();
+    const auto time = computing_.since();
     if (time == 0) return;
     const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
     member().now += time + noise;
@@ -425,7 +437,7 @@ class Rank {
   }
 
   /// Whether the present call of MPI looks for something without waiting.
-  [[nodiscard]] bool is_look() const { return depth_ > 0 && !waits_; }
+  [[nodiscard]] bool is_look() const { return call_.lasts() && !waits_; }
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause() {
@@ -581,7 +593,10 @@ class Rank {
   bool has_left_ = false;
   Picoseconds end_ = never;
   Picoseconds early_ = 0;
-  int depth_ = 0;
+  /// It finds out when it is asked that it has been left.
+  mutable preloaded::OutermostCall call_;
+  /// A call on another stack, which goes on when the present one has ended.
+  preloaded::Caller suspended_;
   bool waits_ = true;
   int looks_at_clock_ = 0;
   unsigned looks_in_vain_ = 0;

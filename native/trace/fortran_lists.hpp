@@ -18,26 +18,41 @@ inline int init_thread(int required, int* provided) {
   return MPI_Init_thread(nullptr, nullptr, required, provided);
 }
 
+/// Returns room for as many elements, and for one where the number is wrong: the library then finds
+/// no fault but that.
+template <class Element>
+std::vector<Element> room_for(int count) {
+  return std::vector<Element>(count > 0 ? static_cast<std::size_t>(count) : 1);
+}
+
+/// Whether a call has set the statuses of its requests.
+inline bool has_statuses(int error) {
+  return error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
+}
+
 /// The list of requests in the first two arguments, which is copied back at the end.
 class RequestList {
  public:
   explicit RequestList(Arguments& arguments)
       : handles_(static_cast<MPI_Fint*>(arguments[1])),
-        own_(static_cast<std::size_t>(number(arguments[0]))) {
-    for (std::size_t at = 0; at < own_.size(); ++at)
-      own_[at] = handle(static_cast<MPI_Request*>(nullptr), handles_[at]);
+        count_(number(arguments[0])),
+        own_(room_for<MPI_Request>(count_)) {
+    for (int at = 0; at < count_; ++at)
+      own_[static_cast<std::size_t>(at)] = handle(static_cast<MPI_Request*>(nullptr), handles_[at]);
   }
   ~RequestList() {
-    for (std::size_t at = 0; at < own_.size(); ++at) handles_[at] = back(own_[at]);
+    for (int at = 0; at < count_; ++at) handles_[at] = back(own_[static_cast<std::size_t>(at)]);
   }
   RequestList(const RequestList&) = delete;
   RequestList& operator=(const RequestList&) = delete;
 
-  [[nodiscard]] int count() const { return static_cast<int>(own_.size()); }
+  /// As the program gives it, which may be wrong.
+  [[nodiscard]] int count() const { return count_; }
   MPI_Request* data() { return own_.data(); }
 
  private:
   MPI_Fint* handles_;
+  int count_;
   std::vector<MPI_Request> own_;
 };
 
@@ -45,7 +60,7 @@ class RequestList {
 class StatusList {
  public:
   StatusList(void* argument, int count)
-      : target_(static_cast<MPI_Fint*>(argument)), own_(static_cast<std::size_t>(count)) {
+      : target_(static_cast<MPI_Fint*>(argument)), own_(room_for<MPI_Status>(count)) {
     is_ignored_ = argument == nhalf::fortran::sentinel("mpi_fortran_statuses_ignore_");
   }
   MPI_Status* data() { return is_ignored_ ? MPI_STATUSES_IGNORE : own_.data(); }
@@ -80,7 +95,7 @@ inline void wait_all(Arguments& arguments) {
   RequestList requests(arguments);
   StatusList statuses(arguments[2], requests.count());
   const int error = MPI_Waitall(requests.count(), requests.data(), statuses.data());
-  statuses.give_back(requests.count());
+  if (has_statuses(error)) statuses.give_back(requests.count());
   finish(arguments, 3, error);
 }
 
@@ -89,7 +104,7 @@ inline void test_all(Arguments& arguments) {
   StatusList statuses(arguments[3], requests.count());
   int& flag = number(arguments[2]);
   const int error = MPI_Testall(requests.count(), requests.data(), &flag, statuses.data());
-  if (flag != 0) statuses.give_back(requests.count());
+  if (has_statuses(error) && flag != 0) statuses.give_back(requests.count());
   finish(arguments, 4, error);
 }
 
@@ -121,8 +136,9 @@ void some(Arguments& arguments, Call call) {
   int& done = number(arguments[2]);
   auto* indices = static_cast<MPI_Fint*>(arguments[3]);
   const int error = call(requests.count(), requests.data(), &done, indices, statuses.data());
-  for (int at = 0; at < done && done != MPI_UNDEFINED; ++at) indices[at] += 1;
-  if (done != MPI_UNDEFINED) statuses.give_back(done);
+  const int ended = has_statuses(error) && done != MPI_UNDEFINED ? done : 0;
+  for (int at = 0; at < ended; ++at) indices[at] += 1;
+  statuses.give_back(ended);
   finish(arguments, 5, error);
 }
 

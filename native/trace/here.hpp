@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // The recorder of this thread, which is taken while a call is counted: calls that a library makes
-// within a call are not the program's.
+// within a call are not the program's. A call that is left by an exception gives it back; one that
+// is left by longjmp does not, which the next call finds out.
 #pragma once
 
 #include <cstdint>
 
 #include "preloaded/of_thread.hpp"
+#include "preloaded/outermost.hpp"
 #include "trace/process.hpp"
 
 namespace nhalf::trace {
 
 class Here {
  public:
-  /// Takes the recorder; null if the call is not to be counted.
-  [[gnu::always_inline]] static Recorder* enter(Caller caller = {}) {
-    Recorder* recorder = state_;
-    if (reinterpret_cast<std::uintptr_t>(recorder) <= taken) [[unlikely]] {
-      recorder = first(recorder);
-      if (recorder == nullptr) return nullptr;
+  /// Takes the recorder for a call of the program.
+  [[gnu::always_inline]] explicit Here(Caller caller) : recorder_(state_) {
+    if (reinterpret_cast<std::uintptr_t>(recorder_) <= taken) [[unlikely]] {
+      recorder_ = first(recorder_, caller, suspended_);
+      if (recorder_ == nullptr) return;
     }
     state_ = reinterpret_cast<Recorder*>(taken);
-    recorder->called_from(caller);
-    return recorder;
+    recorder_->outermost.begin(caller);
   }
+  [[gnu::always_inline]] ~Here() {
+    if (recorder_ == nullptr) return;
+    state_ = recorder_;
+    if (suspended_.frame != nullptr) [[unlikely]]
+      resume();
+  }
+  Here(const Here&) = delete;
+  Here& operator=(const Here&) = delete;
+
+  /// The recorder; null if the call is not to be counted.
+  [[gnu::always_inline]] [[nodiscard]] Recorder* recorder() const { return recorder_; }
 
   /// Stops counting in the child of a fork.
   static void forget() {
@@ -31,13 +42,18 @@ class Here {
     Process::get().forked();
   }
 
-  [[gnu::always_inline]] static void leave(Recorder& recorder) { state_ = &recorder; }
-
  private:
   static constexpr std::uintptr_t taken = 1;
 
-  [[gnu::noinline]] static Recorder* first(Recorder* state) {
-    if (state != nullptr || !Process::get().is_traced()) return nullptr;
+  /// `suspended` becomes the call of another stack that has the recorder.
+  [[gnu::noinline]] static Recorder* first(Recorder* state, Caller caller, Caller& suspended) {
+    if (!Process::get().is_traced()) return nullptr;
+    if (state != nullptr) {
+      auto* const own = preloaded::OfThread<Recorder>::find();
+      if (own == nullptr || own->outermost.has(caller)) return nullptr;
+      suspended = own->outermost.call();
+      return own;
+    }
     auto* const recorder = Process::get().recorder();
     if (recorder == nullptr) {
       state_ = reinterpret_cast<Recorder*>(taken);
@@ -50,7 +66,15 @@ class Here {
     return recorder;
   }
 
+  [[gnu::noinline]] void resume() const {
+    recorder_->outermost.end(suspended_);
+    state_ = reinterpret_cast<Recorder*>(taken);
+  }
+
   static inline constinit thread_local Recorder* state_ = nullptr;
+
+  Recorder* recorder_;
+  Caller suspended_;
 };
 
 }  // namespace nhalf::trace

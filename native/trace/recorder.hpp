@@ -13,8 +13,10 @@
 #include <string>
 
 #include "preloaded/mpi.hpp"
+#include "preloaded/outermost.hpp"
 #include "trace/budget.hpp"
 #include "trace/cells.hpp"
+#include "trace/claimed_time.hpp"
 #include "trace/communicators.hpp"
 #include "trace/file.hpp"
 #include "trace/inject.hpp"
@@ -127,17 +129,35 @@ class Recorder {
   /// Counts a call from `begin` to `end`, whose time represents `weight` calls.
   [[gnu::always_inline]] void add(Cell& into, const Subject& subject, std::int32_t tag, Ticks begin,
                                   Ticks end, bool can_wait_for_others, std::uint64_t weight = 1) {
-    add_within(into, subject, tag, begin, end, can_wait_for_others, weight, ~Ticks{0});
+    // A call on another stack may have been counted meanwhile.
+    const Ticks own_begin = std::max(begin, last_end_);
+    const Ticks time = end > own_begin ? end - own_begin : 0;
+    const Ticks all = claimed_.claim(time, end, weight);
+    into.count += 1;
+    into.bytes += subject.size_bytes;
+    into.time += all;
+    limit(into, time);
+    // A call that moves no data only waits; for others the shortest so far counts as its own work.
+    const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
+    const Ticks own_time = moves ? into.least * weight : 0;
+    const Ticks waiting = can_wait_for_others ? all - std::min(all, own_time) : 0;
+    into.waiting += waiting;
+    last_end_ = end;
+    if (spans_.add(subject.kind, subject.size_bytes, begin, all, waiting)) heartbeat();
+    if (Cell* const site = cell_of_site(subject)) [[likely]]
+      count_at(*site, subject, time, all, waiting);
+    if (time > processor_.long_piece()) [[unlikely]]
+      look(begin, end, true);
+    if (timeline_ != nullptr) [[unlikely]]
+      timeline_->add(subject, tag, begin, end, waiting);
+    if (Injection::is_on) [[unlikely]]
+      saw(subject, tag, begin, end);
   }
 
-  /// Counts a receive whose time represents `weight` receives: together they cannot have taken
-  /// longer than the time since the last timed one.
-  [[gnu::always_inline]] void add_received(Cell& into, const Subject& subject, std::int32_t tag,
-                                           Ticks begin, Ticks end, bool can_wait_for_others,
-                                           std::uint64_t weight) {
-    const Ticks most = weight == 1 ? ~Ticks{0} : end - last_received_;
-    add_within(into, subject, tag, begin, end, can_wait_for_others, weight, most);
-    last_received_ = end;
+  /// Returns what a call of `time` until `end`, which is counted later, takes with those that it
+  /// represents.
+  [[gnu::always_inline]] Ticks claim(Ticks time, Ticks end, std::uint64_t weight) {
+    return claimed_.claim(time, end, weight);
   }
 
   [[gnu::always_inline]] void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
@@ -214,6 +234,9 @@ class Recorder {
     layout_.head.last_steady_ns = reading.steady_ns;
   }
 
+  /// The call that is counted.
+  preloaded::OutermostCall outermost;
+
   /// What the present call has done, to be delayed (inject.hpp).
   Injected injected;
 
@@ -251,7 +274,7 @@ class Recorder {
         short_call_(beginning.short_call),
         times_all_(with_timeline || beginning.clock_is_free || Injection::is_on),
         last_end_(beginning.first.moment.at),
-        last_received_(beginning.first.moment.at) {
+        claimed_(beginning.first.moment.at, beginning.short_call) {
     layout_.head.version = format_version;
     layout_.head.thread = thread;
     layout_.head.begin = beginning.first.moment;
@@ -276,34 +299,6 @@ class Recorder {
   [[gnu::noinline]] void saw(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end) {
     const auto members = last_ == nullptr ? 0 : last_->member_count;
     Injection::of_process().saw(injected, subject, tag, begin, end, members);
-  }
-
-  /// Counts a call from `begin` to `end`, whose time represents `weight` calls that took no more
-  /// than `most` together.
-  [[gnu::always_inline]] void add_within(Cell& into, const Subject& subject, std::int32_t tag,
-                                         Ticks begin, Ticks end, bool can_wait_for_others,
-                                         std::uint64_t weight, Ticks most) {
-    const Ticks time = end - begin;
-    const Ticks all = std::min(time * weight, most);
-    into.count += 1;
-    into.bytes += subject.size_bytes;
-    into.time += all;
-    limit(into, time);
-    // A call that moves no data only waits; for others the shortest so far counts as its own work.
-    const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
-    const Ticks own_time = moves ? into.least * weight : 0;
-    const Ticks waiting = can_wait_for_others ? all - std::min(all, own_time) : 0;
-    into.waiting += waiting;
-    last_end_ = end;
-    if (spans_.add(subject.kind, subject.size_bytes, begin, all, waiting)) heartbeat();
-    if (Cell* const site = cell_of_site(subject)) [[likely]]
-      count_at(*site, subject, time, all, waiting);
-    if (time > processor_.long_piece()) [[unlikely]]
-      look(begin, end, true);
-    if (timeline_ != nullptr) [[unlikely]]
-      timeline_->add(subject, tag, begin, end, waiting);
-    if (Injection::is_on) [[unlikely]]
-      saw(subject, tag, begin, end);
   }
 
   /// Returns the cell of a call site, which has the size as well; null if the site is unknown.
@@ -373,8 +368,7 @@ class Recorder {
   Ticks short_call_;
   bool times_all_;
   Ticks last_end_;
-  /// End of the last timed receive.
-  Ticks last_received_;
+  ClaimedTime claimed_;
   std::array<Cell*, sources> expected_{};
   std::uint32_t random_ = 1;
   std::int32_t until_timed_ = 1;

@@ -86,9 +86,27 @@ class Requests {
       pending_.erase(handle);
   }
 
+  /// A request was freed, or another one has its handle.
   void freed(std::uint64_t handle) {
+    if (pending_.is_empty()) return;
     const std::lock_guard guard(lock_);
     pending_.erase(handle);
+  }
+
+  /// Forgets requests before a call that may end them and is not counted; persistent ones count
+  /// again when they start.
+  template <class Request>
+  void drop(int count, const Request* requests) {
+    if (pending_.is_empty()) return;
+    const std::lock_guard guard(lock_);
+    for (int place = 0; place < count; ++place) {
+      const auto handle = number_of(requests[place]);
+      Pending* entry = pending_.find(handle);
+      if (entry != nullptr && entry->is_persistent)
+        entry->is_active = false;
+      else if (entry != nullptr)
+        pending_.erase(handle);
+    }
   }
 
  private:

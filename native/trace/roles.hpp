@@ -74,7 +74,7 @@ struct Received {
       if (weight == 0)
         on.add_untimed(into, subject);
       else
-        on.add_received(into, subject, status->MPI_TAG, begin, end, waits, weight);
+        on.add(into, subject, status->MPI_TAG, begin, end, waits, weight);
     }
     return error;
   }
@@ -117,10 +117,11 @@ struct Begun {
     const auto weight = on.begun_weight();
     const Ticks begin = weight > 0 ? run.begin(on) : 0;
     const int error = run();
-    const Ticks time = weight > 0 ? (run.now() - begin) * weight : 0;
-    if (error == MPI_SUCCESS)
-      Requests::of_process().put(*request,
-                                 Pending{subject, &group, tag, false, true, true, begin, time});
+    const Ticks end = weight > 0 ? run.now() : 0;
+    if (error != MPI_SUCCESS) return error;
+    const Ticks time = weight > 0 ? on.claim(end - begin, end, weight) : 0;
+    Requests::of_process().put(*request,
+                               Pending{subject, &group, tag, false, true, true, begin, time});
     return error;
   }
 };

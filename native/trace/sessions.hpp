@@ -22,7 +22,7 @@ inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info inf
       next<OfSession::created, decltype(PMPI_Comm_create_from_group)>("MPI_Comm_create_from_group");
   auto& process = Process::get();
   if (!process.is_traced()) process.prepare();
-  Recorder* const here = Here::enter();
+  const Here here(NHALF_CALLER);
   const int error = then(group, tag, info, handler, comm);
   if (error == MPI_SUCCESS) {
     const bool was_traced = process.is_traced();
@@ -30,7 +30,6 @@ inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info inf
     if (!was_traced && process.is_traced()) pthread_atfork(nullptr, nullptr, &Here::forget);
     if (was_traced) Communicators::of_process().made(*comm);
   }
-  if (here != nullptr) Here::leave(*here);
   return error;
 }
 
@@ -38,10 +37,8 @@ inline int session_finalize(MPI_Session* session) {
   auto* const then =
       next<OfSession::finalized, decltype(PMPI_Session_finalize)>("MPI_Session_finalize");
   Process::get().end_session();
-  Recorder* const here = Here::enter();
-  const int error = then(session);
-  if (here != nullptr) Here::leave(*here);
-  return error;
+  const Here here(NHALF_CALLER);
+  return then(session);
 }
 
 }  // namespace nhalf::trace

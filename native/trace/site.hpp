@@ -5,17 +5,14 @@
 #include <atomic>
 #include <cstdint>
 
+#include "preloaded/outermost.hpp"
 #include "trace/frames.hpp"
 #include "trace/layout.hpp"
 #include "trace/modules.hpp"
 
 namespace nhalf::trace {
 
-/// Where a call returns to, and the end of the stack frame in which that is recorded.
-struct Caller {
-  const void* address = nullptr;
-  const void* frame = nullptr;
-};
+using preloaded::Caller;
 
 /// A call site, with the cell that its last call was counted in.
 struct Site {

@@ -15,6 +15,8 @@
 // One table of prototypes (calls/) makes every wrapper.
 #include <pthread.h>
 
+#include <tuple>
+
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/carried_out.hpp"
@@ -24,32 +26,33 @@
 #include "trace/library.hpp"
 #include "trace/process.hpp"
 #include "trace/role_makers.hpp"
+#include "trace/untracked.hpp"
 
-/// Where the program calls a wrapper.
-#define NHALF_CALLER                                   \
-  Caller {                                             \
-    __builtin_return_address(0), __builtin_dwarf_cfa() \
-  }
-
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                      \
-  static int traced_##name parameters {                                             \
-    using namespace nhalf::trace;                                                   \
-    constexpr Call self = Call::self_;                                              \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);             \
-    Recorder* const here = Here::enter(NHALF_CALLER);                               \
-    if (here == nullptr) [[unlikely]]                                               \
-      return then arguments;                                                        \
-    Recorder& on = *here;                                                           \
-    const auto role = [&] { return (__VA_ARGS__); };                                \
-    const auto run = [&] { return then arguments; };                                \
-    if (Injection::is_on) [[unlikely]]                                              \
-      Injection::of_process().enter(on.injected, static_cast<std::uint16_t>(self)); \
-    const int error = carried_out<can_wait(self)>(on, self, role, run);             \
-    if (Injection::is_on) [[unlikely]]                                              \
-      on.hold(self);                                                                \
-    Here::leave(on);                                                                \
-    return error;                                                                   \
-  }                                                                                 \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                             \
+  static int traced_##name parameters {                                                    \
+    using namespace nhalf::trace;                                                          \
+    constexpr Call self = Call::self_;                                                     \
+    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                    \
+    const Caller caller = NHALF_CALLER;                                                    \
+    const Here here(caller);                                                               \
+    Recorder* const recorder = here.recorder();                                            \
+    const auto role = [&] {                                                                \
+      [[maybe_unused]] Recorder& on = *recorder;                                           \
+      return (__VA_ARGS__);                                                                \
+    };                                                                                     \
+    const auto run = [&] { return then arguments; };                                       \
+    if (recorder == nullptr) [[unlikely]]                                                  \
+      return passed_over<decltype(role())>(run, std::forward_as_tuple arguments);          \
+    recorder->called_from(caller);                                                         \
+    if (Injection::is_on) [[unlikely]]                                                     \
+      Injection::of_process().enter(recorder->injected, static_cast<std::uint16_t>(self)); \
+    const int error = carried_out<can_wait(self)>(*recorder, self, role, run);             \
+    if (Injection::is_on) [[unlikely]]                                                     \
+      recorder->hold(self);                                                                \
+    if constexpr (makes_untracked<decltype(role())>)                                       \
+      forget_namesake(error, std::forward_as_tuple arguments);                             \
+    return error;                                                                          \
+  }                                                                                        \
   NHALF_ENTRY(MPI_##name, &traced_##name)
 
 NHALF_PRELOADED("trace", "this program is not traced", )
@@ -58,7 +61,7 @@ namespace nhalf::trace {
 namespace {
 
 /// Calls of the library that are not in the table.
-enum class Own { init, init_thread, finalize, create_errhandler };
+enum class Own { init, init_thread, finalize, create_errhandler, generalised };
 
 void begin(int thread_level) {
   Process::get().begin(thread_level);
@@ -91,13 +94,12 @@ NHALF_ENTRY(MPI_Init_thread, &traced_Init_thread)
 
 static int traced_Finalize() {
   using namespace nhalf::trace;
-  Recorder* const here = Here::enter();
-  if (here != nullptr && Injection::is_on) Injection::of_process().enter(here->injected);
-  if (here != nullptr) here->arrived(now());
+  const Here here(NHALF_CALLER);
+  Recorder* const on = here.recorder();
+  if (on != nullptr && Injection::is_on) Injection::of_process().enter(on->injected);
+  if (on != nullptr) on->arrived(now());
   Process::get().finish();
-  const int error = next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize")();
-  if (here != nullptr) Here::leave(*here);
-  return error;
+  return next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize")();
 }
 NHALF_ENTRY(MPI_Finalize, &traced_Finalize)
 
@@ -109,6 +111,19 @@ static int traced_Comm_create_errhandler(MPI_Comm_errhandler_function* function,
       "MPI_Comm_create_errhandler")(function, handler);
 }
 NHALF_ENTRY(MPI_Comm_create_errhandler, &traced_Comm_create_errhandler)
+
+/// It may get the handle of a request that was tracked.
+static int traced_Grequest_start(MPI_Grequest_query_function* query,
+                                 MPI_Grequest_free_function* release,
+                                 MPI_Grequest_cancel_function* cancel, void* state,
+                                 MPI_Request* request) {
+  using namespace nhalf::trace;
+  const int error = next<Own::generalised, decltype(PMPI_Grequest_start)>("MPI_Grequest_start")(
+      query, release, cancel, state, request);
+  forget_namesake(error, std::forward_as_tuple(request));
+  return error;
+}
+NHALF_ENTRY(MPI_Grequest_start, &traced_Grequest_start)
 
 #if NHALF_HAS_SESSIONS
 #include "trace/sessions.hpp"

@@ -17,8 +17,22 @@
 
 namespace nhalf::trace {
 
+/// Returns a status that is no receive's until the library fills it.
+inline MPI_Status unfilled_status() {
+  MPI_Status status{};
+  status.MPI_SOURCE = MPI_ANY_SOURCE;
+  return status;
+}
+
+/// Whether a status is that of a message, or of one from nobody.
+inline bool is_of_message(const MPI_Status& status, const Communicator& on) {
+  if (status.MPI_SOURCE < 0) return status.MPI_SOURCE == MPI_PROC_NULL;
+  return on.partner_count == 0 || static_cast<std::uint32_t>(status.MPI_SOURCE) < on.partner_count;
+}
+
 /// Counts a nonblocking receive by its status.
 inline void receive_ended(Recorder& on, Pending& pending, const MPI_Status& status, Ticks end) {
+  if (!is_of_message(status, *pending.on)) return;
   if (Requests::of_process().may_be_cancelled() && was_cancelled(status)) return;
   pending.subject.partner = pending.on->partner(status.MPI_SOURCE);
   pending.subject.size_bytes = size_of(status);
@@ -43,6 +57,7 @@ class Candidates {
         number * sizeof(Candidate) + static_cast<std::size_t>(count) * sizeof(MPI_Status);
     if (!take_memory(bytes)) {
       Metadata::of_process().lost(Dropped::requests);
+      Requests::of_process().drop(count, requests);
       return;
     }
     taken_bytes_ = bytes;
@@ -69,6 +84,13 @@ class Candidates {
     if (ended == candidates_.end() || ended->place != place) return;
     if (ended->is_receive && status != nullptr) receive_ended(on, ended->pending, *status, end);
     Requests::of_process().ended(ended->handle, ended->pending);
+  }
+
+  /// Records the end of all whose handles have changed, after a call that failed.
+  void ended_without_status(const MPI_Request* requests) {
+    for (const auto& candidate : candidates_)
+      if (number_of(requests[candidate.place]) != candidate.handle)
+        Requests::of_process().ended(candidate.handle, candidate.pending);
   }
 
  private:
@@ -121,11 +143,16 @@ struct WaitOne {
     const bool is_known = requests.has_any();
     const auto handle = is_known ? number_of(*request) : 0;
     const bool is_receive = is_known && requests.is_receive(*request, pending);
-    MPI_Status own;
+    MPI_Status own = unfilled_status();
     if (status == MPI_STATUS_IGNORE && is_receive) status = &own;
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
-    if (!is_known || error != MPI_SUCCESS || (flag != nullptr && *flag == 0)) return error;
+    if (!is_known) return error;
+    if (error != MPI_SUCCESS) {
+      if (number_of(*request) != handle) requests.ended(handle, pending);
+      return error;
+    }
+    if (flag != nullptr && *flag == 0) return error;
     if (is_receive) receive_ended(on, pending, *status, end);
     requests.ended(handle, pending);
     return error;
@@ -143,10 +170,11 @@ struct WaitAny {
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     Candidates before(count, requests);
-    MPI_Status own;
+    MPI_Status own = unfilled_status();
     if (status == MPI_STATUS_IGNORE && before.has_receives()) status = &own;
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
+    if (error != MPI_SUCCESS) before.ended_without_status(requests);
     if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0) && *index != MPI_UNDEFINED)
       before.ended(on, *index, status == MPI_STATUS_IGNORE ? nullptr : status, end);
     return error;
@@ -158,7 +186,7 @@ class Statuses {
  public:
   Statuses(MPI_Status*& statuses, int count, const Candidates& before) {
     if (statuses == MPI_STATUSES_IGNORE && before.has_receives()) {
-      own_.resize(static_cast<std::size_t>(count));
+      own_.resize(static_cast<std::size_t>(count), unfilled_status());
       statuses = own_.data();
     }
     used_ = statuses == MPI_STATUSES_IGNORE ? nullptr : statuses;
@@ -189,10 +217,11 @@ struct WaitAll {
     const Statuses used(statuses, count, before);
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
-    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS) return error;
-    if (flag != nullptr && *flag == 0) return error;
-    for (int place = 0; place < count; ++place)
+    const bool has_statuses = error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
+    const bool has_ended = has_statuses && (flag == nullptr || *flag != 0);
+    for (int place = 0; has_ended && place < count; ++place)
       if (used.is_well(place, error)) before.ended(on, place, used.at(place), end);
+    if (error != MPI_SUCCESS) before.ended_without_status(requests);
     return error;
   }
 };
@@ -211,10 +240,10 @@ struct WaitSome {
     const Statuses used(statuses, count, before);
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
-    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS) return error;
-    if (*done == MPI_UNDEFINED) return error;
-    for (int at = 0; at < *done; ++at)
+    const bool has_statuses = error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
+    for (int at = 0; has_statuses && *done != MPI_UNDEFINED && at < *done; ++at)
       if (used.is_well(at, error)) before.ended(on, indices[at], used.at(at), end);
+    if (error != MPI_SUCCESS) before.ended_without_status(requests);
     return error;
   }
 };

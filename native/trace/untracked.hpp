@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Keeps the tracked requests right where calls do not track theirs: a library uses the handles of
+// ended requests again, and a handle must not stand for a receive that it was once.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include "preloaded/mpi.hpp"
+#include "trace/handle_roles.hpp"
+#include "trace/request_of.hpp"
+#include "trace/requests.hpp"
+#include "trace/roles.hpp"
+#include "trace/waits.hpp"
+
+namespace nhalf::trace {
+
+/// Whether calls with a role make a request that is not tracked, if they make one.
+template <class Role>
+inline constexpr bool makes_untracked = std::is_same_v<Role, Counted> || std::is_same_v<Role, Made>;
+
+/// Whether calls with a role may end requests.
+template <class Role>
+inline constexpr bool ends_requests =
+    std::is_same_v<Role, WaitOne> || std::is_same_v<Role, WaitAny> ||
+    std::is_same_v<Role, WaitAll> || std::is_same_v<Role, WaitSome> ||
+    std::is_same_v<Role, RequestFreed>;
+
+/// Forgets what had the handle of a new request, after a call with all its arguments.
+template <class Arguments>
+[[gnu::always_inline]] inline void forget_namesake(int error, const Arguments& given) {
+  const MPI_Request* const made = request_of(given);
+  if (made != nullptr && error == MPI_SUCCESS) Requests::of_process().freed(number_of(*made));
+}
+
+/// Runs a call that is not counted.
+template <class Role, class Run, class Arguments>
+[[gnu::noinline]] int passed_over(const Run& run, const Arguments& given) {
+  if constexpr (std::is_same_v<Role, Cancelled>) Requests::of_process().some_are_cancelled();
+  if constexpr (ends_requests<Role>) {
+    if constexpr (std::is_same_v<std::tuple_element_t<0, Arguments>, int&>)
+      Requests::of_process().drop(std::get<0>(given), std::get<1>(given));
+    else
+      Requests::of_process().drop(1, std::get<0>(given));
+    return run();
+  } else {
+    const int error = run();
+    if constexpr (!std::is_same_v<Role, Started> && !std::is_same_v<Role, Cancelled>)
+      forget_namesake(error, given);
+    return error;
+  }
+}
+
+}  // namespace nhalf::trace
