@@ -136,6 +136,14 @@ class Pattern {
   /// Runs one round and checks what arrived at this rank; of whole runs it checks the last one.
   virtual bool verify() = 0;
 
+  /// Whether another call of `verify` looks at other messages: where there is no data it would only
+  /// take time.
+  [[nodiscard]] virtual bool checks_messages() const { return true; }
+
+  /// Whether what the timed rounds left at this rank is right, as far as that can be told from it;
+  /// every rank is asked once, after the last of them.
+  [[nodiscard]] virtual bool is_right() { return true; }
+
   /// Learns what it has to know of this point before it is timed; every rank calls it once, or
   /// before each of its whole runs.
   virtual void prepare() {}

@@ -21,6 +21,7 @@
 #include "timing/round_time.hpp"
 #include "timing/sampler.hpp"
 #include "timing/statistics.hpp"
+#include "timing/verification.hpp"
 #include "timing/witness.hpp"
 
 namespace nhalf {
@@ -64,7 +65,8 @@ class OperationSampler {
     prepare(info, point);
     Measurement result;
     const double start_s = transport_.now_s();
-    result.verified = is_exact<T> || transport_.all(pattern.verify());
+    Verification verification(transport_, quality_, effort_);
+    result.verified = verification.before(pattern);
     if (!result.verified) return result;
     pattern.prepare();
     clock_.refresh();
@@ -73,6 +75,8 @@ class OperationSampler {
     if (conditions_.start == Start::rotating) find_chain(pattern);
     sample(pattern, result);
     for (auto& value : pattern.values()) result.values.push_back(std::move(value));
+    pattern.root_at(0);
+    if (!verification.after(pattern)) return {};
     result.elapsed_s = transport_.now_s() - start_s;
     return result;
   }

@@ -16,6 +16,7 @@
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
 #include "timing/rank_times.hpp"
+#include "timing/verification.hpp"
 #include "timing/witness.hpp"
 
 namespace nhalf {
@@ -58,15 +59,19 @@ class Sampler {
     const double start_s = transport_.now_s();
     if (info.whole_runs) {
       sample_runs(pattern, result);
+      result.values = pattern.values();
     } else {
-      result.verified = is_exact<T> || transport_.all(pattern.verify());
+      Verification verification(transport_, clock_, effort_);
+      result.verified = verification.before(pattern);
       if (!result.verified) return result;
       pattern.prepare();
       const auto batch = grow(pattern, info);
       result.batch_rounds = batch.rounds;
       sample(pattern, info, batch, result);
+      // Further rounds would count in some patterns' values.
+      result.values = pattern.values();
+      if (!verification.after(pattern)) return {};
     }
-    result.values = pattern.values();
     result.elapsed_s = transport_.now_s() - start_s;
     advise(info, result);
     return result;

@@ -48,6 +48,8 @@ class AmFirst : public ActivePair<AmFirst<T>, T> {
   }
   void take(active::Words, Bytes) {}
 
+  [[nodiscard]] bool checks_messages() const override { return false; }
+
   /// Whoever got here has been answered.
   bool verify() override {
     run(2);

@@ -26,18 +26,26 @@ def machine_and_library(place: str | PathLike[str]) -> tuple[Machine, str]:
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.wrong_data import remark
     from nhalf.facts.facts import Facts
 
     run, library = run_and_library(name, library)
-    return Facts.of([run]).machine, library
+    facts = Facts.of([run])
+    remark(facts)
+    return facts.machine, library
 
 
 def calibrated_machine(text: str) -> Machine:
     """A machine by name or file, or the machine of a run, calibrated to the measured times."""
     from nhalf.cli.run_side import facts_of, names_run
+    from nhalf.cli.wrong_data import remark
     from nhalf.decide.calibrate import calibrated
 
-    return calibrated(facts_of([text])) if names_run(text) else catalogue.machine(text)
+    if not names_run(text):
+        return catalogue.machine(text)
+    facts = facts_of([text])
+    remark(facts)
+    return calibrated(facts)
 
 
 def _is_there(text: str) -> bool:

@@ -44,17 +44,12 @@ def print_launcher_warning(name: str) -> None:
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
-def finish(
-    outcome: Outcome, request: RunOptions, style: str = "", change: Check | None = None
-) -> None:
-    """Print the outcome and write the requested report; a failed verification is an error.
-
-    `change` is the check against the run that was measured again.
-    """
+def finish(outcome: Outcome, request: RunOptions, style: str = "") -> None:
+    """Print the outcome and write the requested report; a failed verification is an error."""
     from nhalf.facts.facts import Facts
 
     facts = Facts.of([outcome.run])
-    _print_outcome(outcome, facts, request, style, change)
+    print_outcome(outcome, facts, request, style)
     check_sound(outcome, facts)
 
 
@@ -64,10 +59,20 @@ def check_sound(outcome: Outcome, facts: Facts) -> None:
     _check_verified(facts)
 
 
-def _print_outcome(
-    outcome: Outcome, facts: Facts, request: RunOptions, style: str, change: Check | None
+def print_outcome(
+    outcome: Outcome,
+    facts: Facts,
+    request: RunOptions,
+    style: str = "",
+    change: Check | None = None,
 ) -> None:
-    """Write the requested report, then print JSON, tables in a style, tables, or nothing."""
+    """Write the requested report, then print JSON, tables in a style, tables, or nothing.
+
+    Wrong data come first. `change` is the check against the run that was measured again.
+    """
+    from nhalf.cli.wrong_data import announce
+
+    announce(facts, request)
     report_path = None
     if request.report:
         from nhalf.present.report import write_report
@@ -112,13 +117,14 @@ def _check_hosts(outcome: Outcome) -> None:
 
 def _check_verified(facts: Facts) -> None:
     """Raises FailedError if received data were wrong."""
-    wrong = facts.summary.filter(~facts.summary["verified"])
-    if wrong.height:
-        first = wrong.row(0, named=True)
+    from nhalf.facts.wrong_data import wrong_data
+    from nhalf.present.wording import count
+
+    if wrong := wrong_data(facts):
+        points = sum(len(curve.sizes_bytes) for curve in wrong)
         raise FailedError(
-            f"{wrong.height} points did not verify, first {first['pattern']} of {first['bytes']} "
-            f"bytes on {first['mpi'] or first['transport']}",
-            "do not trust this library's data",
+            f"the data of {count(points, 'point')} arrived wrong: {wrong[0]}",
+            "they have no times; do not trust this library with your data",
         )
 
 

@@ -131,6 +131,8 @@ def medians_by_state(stated: pl.DataFrame) -> pl.DataFrame:
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
+    A point that delivered wrong data at any rank, visit or launch has no times: they are NaN.
+
     A point is reported in one state of the machine (flags.py), from the launches in that state.
     The reported value is the pseudomedian of their medians, its interval that of
     `next_run_intervals`; with one launch, that of `sample_interval`, and the advice says so; NaN
@@ -140,9 +142,10 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     """
     # Read once: unpacking ten million samples takes longer than any use of them.
     measurements = _without_nulls(measurements.select(_READ)).collect().lazy()
+    wrong = _wrong_points(measurements)
     stated = with_states(_visits(measurements))
     if stated.is_empty():
-        return pl.DataFrame(schema=SUMMARY_COLUMNS)
+        return wrong
     reported = stated.filter("counts")
     if reported.height < measurements.filter(HAS_SAMPLES).select(pl.len()).collect().item():
         measurements = measurements.with_row_index("row").join(
@@ -159,8 +162,34 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     )
     points = _with_sample_intervals(points, measurements, confidence)
     points = _with_advice(points, derived(measurements, launches))
-    points = _with_lists(points, measurements)
-    return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
+    points = conformed(_with_lists(points, measurements), SUMMARY_COLUMNS)
+    return points if wrong.is_empty() else pl.concat([points, wrong]).sort(RUN_POINT)
+
+
+def _wrong_points(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """The rows of `summarise` for points that delivered wrong data, sorted."""
+    points = (
+        measurements.filter(~pl.col("verified").all().over(RUN_POINT))
+        .group_by(RUN_POINT)
+        .agg(
+            pl.col("launch").n_unique().alias("launches"),
+            pl.col("bytes_per_time").first(),
+            _flat("advice"),
+        )
+        .collect()
+    )
+    missing = {name: math.nan for name in ("median_s", "ci_low_s", "ci_high_s", "lowest_s")}
+    filled = points.with_columns(
+        **{name: pl.lit(value) for name, value in missing.items()},
+        state_s=pl.lit(None),
+        state_share=pl.lit(None),
+        samples=pl.lit(0),
+        verified=pl.lit(False),
+        advice=_in_order(pl.concat_list("advice", pl.lit("unverified"))),
+        rank_s=pl.lit([]),
+        values=pl.lit([]),
+    )
+    return conformed(filled, SUMMARY_COLUMNS).sort(RUN_POINT)
 
 
 def _points(stated: pl.DataFrame, launches: pl.DataFrame) -> pl.DataFrame:
@@ -191,11 +220,14 @@ def _without_nulls(measurements: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _visits(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """One row per visit with samples, sorted by point and launch, with everything but these."""
+    """One row per visit with samples, sorted by point and launch, with everything but these.
+
+    Points that delivered wrong data have no valid time, in whichever launch it was.
+    """
     samples = pl.col("samples_s")
     rows = (
         measurements.with_row_index("row")
-        .filter(HAS_SAMPLES)
+        .filter(HAS_SAMPLES & pl.col("verified").all().over(RUN_POINT))
         .select(
             "row",
             *RUN_POINT,
@@ -355,18 +387,18 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
         "one-launch": single & ~is_exact(),
         OTHER_STATE: pl.col("elsewhere"),
-        "unverified": ~pl.col("verified"),
     }
     warnings = [pl.when(flag).then(pl.lit(name)) for name, flag in flags.items()]
-    order = pl.Enum([a.name for a in ADVICES])
     joined = points.join(shapes, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     everything = pl.concat_list("advice", pl.concat_list(warnings).list.drop_nulls())
-    return joined.with_columns(
-        advice=everything.list.unique().list.eval(
-            pl.element().sort_by(
-                pl.element().cast(order, strict=False), pl.element(), nulls_last=True
-            )
-        )
+    return joined.with_columns(advice=_in_order(everything))
+
+
+def _in_order(advice: pl.Expr) -> pl.Expr:
+    """Warnings once each, in the order of ADVICES."""
+    order = pl.Enum([a.name for a in ADVICES])
+    return advice.list.unique().list.eval(
+        pl.element().sort_by(pl.element().cast(order, strict=False), pl.element(), nulls_last=True)
     )
 
 

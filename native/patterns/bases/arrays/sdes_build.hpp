@@ -192,10 +192,9 @@ class TablePattern : public Pattern {
     return built_.is_right(access_);
   }
 
-  /// Throws InputError where an entry is wrong after the last round.
+  [[nodiscard]] bool is_right() override { return built_.is_right(access_); }
+
   std::vector<Value> values() override {
-    if (!transport_.all(built_.is_right(access_)))
-      throw InputError("a table of differences was wrong after it was timed");
     return {{"entries", static_cast<double>(built_.table().shared().size())}};
   }
 

@@ -81,6 +81,7 @@ def command(request: Request) -> int:
     """
     from nhalf.base.units import parse_share
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.wrong_data import announce
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
     from nhalf.facts.facts import Facts
@@ -91,12 +92,9 @@ def command(request: Request) -> int:
         return _init(request, Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi))
     expect = _expected(request)
     share = parse_share(request.tolerance) if request.tolerance else None
-    result = check(
-        Facts.of([run]),
-        tolerance=share,
-        pattern=request.pattern,
-        **_sides(expect, run, mpi),
-    )
+    sides = _sides(expect, run, mpi)
+    result = check(Facts.of([run]), tolerance=share, pattern=request.pattern, **sides)
+    is_wrong = announce(_asked(run, request.pattern, sides), request)
     if request.junit is not None:
         _write_junit(request.junit, result, run, expect, request.strict)
     if request.json:
@@ -106,7 +104,20 @@ def command(request: Request) -> int:
         _show_baseline(stdout_console(), result, run, expect, request.points)
     else:
         _show(stdout_console(), result, run, expect, request.points)
-    return 1 if result.failed(request.strict) else 0
+    return 1 if is_wrong or result.failed(request.strict) else 0
+
+
+def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
+    """What is asked about: the run, and a baseline."""
+    from nhalf.cli.run_side import names_run
+    from nhalf.facts.facts import Facts
+    from nhalf.store.run import Run
+
+    runs, libraries = [run], [sides["mpi"]]
+    if names_run(sides["expect"]):
+        runs.append(Run.open(Path(sides["expect"])))
+        libraries.append(sides.get("former_mpi", ""))
+    return Facts.of(runs, libraries).restricted(pattern=pattern)
 
 
 def _init(request: Request, facts: Facts) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import InputError, library_named
+from nhalf.base.errors import FailedError, InputError, library_named
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
@@ -96,7 +96,11 @@ def _two(request: Request) -> int:
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
 
-    comparison, lost = of_two(request)
+    is_wrong = _announce(request)
+    try:
+        comparison, lost = of_two(request)
+    except InputError as error:
+        raise (FailedError(error.message, error.remedy) if is_wrong else error) from None
     if request.json:
         emit_json({**comparison.as_json(), **_lost_json(lost), "notes": list(comparison.notes)})
     elif request.format == "csv":
@@ -111,7 +115,23 @@ def _two(request: Request) -> int:
             lost=_lost_names(lost),
             every_size=request.points,
         )
-    return 1 if comparison.regressed else 0
+    return 1 if is_wrong or comparison.regressed else 0
+
+
+def _announce(request: Request) -> bool:
+    """Say first which data of the compared runs and libraries arrived wrong; whether any did."""
+    from nhalf.cli.run_side import facts_of
+    from nhalf.cli.wrong_data import announce_these
+    from nhalf.facts.wrong_data import wrong_data
+
+    names = tuple(name.strip() for name in request.mpi.split(",") if name.strip())
+    wrong = wrong_data(facts_of([request.a, *request.b]))
+    return announce_these([curve for curve in wrong if _is_of(curve.mpi, names)], request)
+
+
+def _is_of(mpi: str, names: Sequence[str]) -> bool:
+    """Whether a library is one of `names`, or any if there are none."""
+    return not names or any(f"{mpi}-".startswith((f"{name}-", f"{name}.")) for name in names)
 
 
 def _several(request: Request) -> int:
@@ -120,6 +140,7 @@ def _several(request: Request) -> int:
     from nhalf.present.terminal.comparison import show_several
     from nhalf.present.terminal.output import emit_json, stdout_console
 
+    is_wrong = _announce(request)
     compared, skipped = _comparable(request)
     print_skipped(f"{b}: {reason}" for b, reason in skipped.items())
     comparisons = [comparison for comparison, _ in compared.values()]
@@ -134,7 +155,7 @@ def _several(request: Request) -> int:
         for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
             stdout_console().print(note, markup=False)
         show_several(stdout_console(), [request.a, *compared], comparisons)
-    if any(comparison.regressed for comparison in comparisons):
+    if is_wrong or any(comparison.regressed for comparison in comparisons):
         return 1
     return InputError.exit_code if skipped else 0
 

@@ -40,6 +40,7 @@ def command(request: Request) -> None:
     nhalf fit runs/today --node runs/node
     """
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.wrong_data import announce
     from nhalf.facts.facts import Facts
     from nhalf.facts.machine_states import machine_states
     from nhalf.facts.pattern_fit import not_modelled
@@ -52,6 +53,7 @@ def command(request: Request) -> None:
 
     run, mpi = run_and_library(request.run)
     facts = Facts.of([run]).restricted(mpi=mpi)
+    announce(facts, request)
     machine = facts.machine
     if request.node is not None:
         machine = _with_node(machine, request.node)

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nhalf.decide.history.history import History
+    from nhalf.facts.wrong_data import WrongData
+    from nhalf.store.collection import Collection
+    from nhalf.store.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +48,27 @@ def command(request: Request) -> int:
     nhalf history runs --report history.html
     nhalf history runs --format csv
     """
+    from nhalf.cli.wrong_data import announce_these
     from nhalf.decide.history.history import as_json
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    history = _found(request)
+    collection = _collection(request)
+    wrong = _wrong(collection.runs, request)
+    is_wrong = announce_these(wrong, request)
+    try:
+        history = _found(collection.runs, request)
+    except InputError as error:
+        raise (FailedError(error.message, error.remedy) if is_wrong else error) from None
     page_path = None
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.history_page import history_page
 
-        page_path = write_text(request.report, history_page(history)).absolute()
+        alarms = [curve.headline for curve in wrong]
+        page_path = write_text(request.report, history_page(history, alarms)).absolute()
     if request.json:
         emit_json({**as_json(history), "report": str(page_path) if page_path else None})
-        return int(history.regressed)
+        return int(is_wrong or history.regressed)
     from nhalf.present.terminal.history import show_history, show_values
 
     if request.format == "csv":
@@ -65,17 +79,35 @@ def command(request: Request) -> int:
         stdout_console().print(
             f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
         )
-    return int(history.regressed)
+    return int(is_wrong or history.regressed)
 
 
-def _found(request: Request) -> History:
+def _collection(request: Request) -> Collection:
+    """The runs that can be read, with a line about each of the others."""
     from nhalf.cli.run_side import print_skipped
-    from nhalf.decide.history.history import history
     from nhalf.decide.history.levels import usable_runs
-    from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.store.collection import USUAL
 
-    sizes = parse_sizes(request.size).size_bytes if request.size else ()
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
-    return history(collection.runs, request.pattern, request.mpi, tuple(sizes))
+    return collection
+
+
+def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
+    """The curves asked about whose data arrived wrong."""
+    from nhalf.facts.facts import Facts
+    from nhalf.facts.wrong_data import wrong_data
+
+    return [
+        curve
+        for curve in (wrong_data(Facts.of(runs)) if runs else ())
+        if request.pattern in ("", curve.pattern) and curve.mpi.startswith(request.mpi)
+    ]
+
+
+def _found(runs: Sequence[Run], request: Request) -> History:
+    from nhalf.decide.history.history import history
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    sizes = parse_sizes(request.size).size_bytes if request.size else ()
+    return history(runs, request.pattern, request.mpi, tuple(sizes))

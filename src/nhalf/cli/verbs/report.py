@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, JsonOption
 
@@ -54,10 +54,13 @@ def command(request: Request) -> int:
     nhalf report runs/today --overlay runs/before
     nhalf report runs/today:openmpi --overlay sp2-mpl
     nhalf report runs/today --format svg
+
+    The exit code is 1 if data arrived wrong.
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
     from nhalf.cli.run_side import newest_run, print_skipped, readable
+    from nhalf.cli.wrong_data import announce
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
     from nhalf.present.findings import as_json as finding_json
@@ -76,6 +79,7 @@ def command(request: Request) -> int:
         request = replace(request, runs=tuple(runs))
         print_skipped(unreadable.values())
     subject = Program.open(traced[0]) if traced else _facts(request)
+    is_wrong = not isinstance(subject, Program) and announce(subject, request)
     report_path = _write(subject, request)
     if request.json:
         rows = [finding_json(finding) for finding in findings(subject)]
@@ -85,6 +89,8 @@ def command(request: Request) -> int:
         stdout_console().print(
             f"report: {report_path}", soft_wrap=True, markup=False, highlight=False
         )
+    if is_wrong:
+        return FailedError.exit_code
     return InputError.exit_code if unreadable else 0
 
 

@@ -60,7 +60,7 @@ def command(request: Request) -> int:
     nhalf run pair-map --hosts 'n[1-16]'
     nhalf run p2p --submit --job='--nodes=2'
     """
-    from nhalf.cli.outcome import finish
+    from nhalf.cli.outcome import check_sound, finish, print_outcome
 
     if request.list_:
         from nhalf.cli.listing import list_plans
@@ -81,10 +81,14 @@ def command(request: Request) -> int:
     if request.like is None:
         finish(outcome, request, request.style)
         return 0
+    from nhalf.facts.facts import Facts
+
     change = _change(outcome.run, request.like, bool(request.mpi))
-    finish(outcome, request, request.style, change)
+    facts = Facts.of([outcome.run])
+    print_outcome(outcome, facts, request, request.style, change)
     if not (request.is_silent or request.style):
         _show_change(outcome.run, request.like, change)
+    check_sound(outcome, facts)
     return 1 if change.failed(strict=False) else 0
 
 

@@ -44,7 +44,7 @@ class Request(TableOptions, heading="What to show"):
     ] = False
 
 
-def command(request: Request) -> None:
+def command(request: Request) -> int:
     """Show every point of a run (median, interval, rate, warnings), a trace or a machine.
 
     nhalf show runs/today
@@ -52,6 +52,8 @@ def command(request: Request) -> None:
     nhalf show runs/today --format csv
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
+
+    The exit code is 1 if data arrived wrong.
     """
     from nhalf.cli.run_side import newest_run
     from nhalf.machines.catalogue import is_machine
@@ -71,7 +73,8 @@ def command(request: Request) -> None:
     elif is_trace:
         _show_program(request)
     else:
-        _show_run(request)
+        return _show_run(request)
+    return 0
 
 
 def _show_program(request: Request) -> None:
@@ -108,14 +111,17 @@ def _show_tolerance(program: Program, as_json: bool) -> None:
         show_curves(program, drawn)
 
 
-def _show_run(request: Request) -> None:
+def _show_run(request: Request) -> int:
+    """Show a run; 1 if its data arrived wrong."""
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.wrong_data import announce
     from nhalf.facts.facts import Facts
 
     if request.formula:
         raise InputError("--formula is for machines", f"fit the run first: nhalf fit {request.run}")
     run, mpi = run_and_library(request.run, request.mpi)
     facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi)
+    is_wrong = announce(facts, request)
     if request.json:
         from nhalf.cli.outcome import run_json
         from nhalf.present.terminal.output import emit_json
@@ -137,6 +143,7 @@ def _show_run(request: Request) -> None:
         show_results(facts.results, facts.titles)
         show_points(facts)
         show_guidelines(facts)
+    return int(is_wrong)
 
 
 def _show_machine(request: Request) -> None:

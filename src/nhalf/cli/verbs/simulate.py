@@ -82,6 +82,7 @@ def command(request: Request) -> None:
 def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
     from nhalf.cli.run_side import names_run, run_and_library
+    from nhalf.cli.wrong_data import remark
     from nhalf.decide.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
@@ -95,7 +96,9 @@ def _replay(request: Request) -> None:
             f"{request.machine} is no run", "--replay compares a run with its own simulation"
         )
     run, library = run_and_library(request.machine, request.mpi)
-    show(replay(Facts.of([run]), library), as_json=request.json)
+    facts = Facts.of([run])
+    remark(facts)
+    show(replay(facts, library), as_json=request.json)
 
 
 def _is_multicast(study: str) -> bool:

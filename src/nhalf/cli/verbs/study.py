@@ -144,6 +144,7 @@ def _row(name: str, form: StudyForm) -> dict[str, Any]:
 def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | None]]:
     """The numbers of a machine of record, of a run, or of a run that is made; and its place."""
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.wrong_data import remark
     from nhalf.decide.studies.measured import Measured
     from nhalf.decide.studies.recorded import Recorded
     from nhalf.facts.facts import Facts
@@ -165,7 +166,9 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     else:
         run, library = _measured(request, form).run, ""
     place = {"machine": None, "run": str(run.path)}
-    return Measured(run.name, Facts.of([run, *_node_runs(run)]), library), place
+    facts = Facts.of([run, *_node_runs(run)])
+    remark(facts)
+    return Measured(run.name, facts, library), place
 
 
 def _node_runs(run: Run) -> list[Run]:

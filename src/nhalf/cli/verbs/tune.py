@@ -76,7 +76,7 @@ class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
     ] = None
 
 
-def command(request: Request) -> None:
+def command(request: Request) -> int:
     """Choose collective algorithms, write the library's tuning file, and verify that it is applied.
 
     nhalf tune --mpi openmpi
@@ -86,9 +86,8 @@ def command(request: Request) -> None:
     bench, goal = _begin(request)
     try:
         if request.check is not None:
-            _check(bench, goal, request.check, request)
-        else:
-            _tune(bench, goal, request)
+            return _check(bench, goal, request.check, request)
+        return _tune(bench, goal, request)
     except KeyboardInterrupt:
         raise Interrupted(
             "interrupted; what was measured is kept", f"see the runs in {bench.folder}"
@@ -244,10 +243,11 @@ def _create(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made: {error.strerror}") from None
 
 
-def _tune(bench: Bench, goal: TuningRequest, request: Request) -> None:
-    """Search, write and verify; finding no improvement is a valid result."""
+def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
+    """Search, write and verify; finding no improvement is a valid result, wrong data are not: 1."""
     import msgspec
 
+    from nhalf.cli.wrong_data import announce_these
     from nhalf.decide.tune.outcome import tune
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_tuned
@@ -255,19 +255,23 @@ def _tune(bench: Bench, goal: TuningRequest, request: Request) -> None:
     tuned = tune(bench, goal)
     result = {**_about(bench, goal), **tuned.as_json(), "notes": bench.notes}
     (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
+    is_wrong = announce_these(bench.wrong, request)
     if request.json:
         emit_json(result)
     elif not request.quiet:
         show_tuned(stdout_console(), bench, tuned)
+    return int(is_wrong)
 
 
-def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> None:
-    """Check a tuning file; raises FailedError unless it is active."""
+def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> int:
+    """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
+    from nhalf.cli.wrong_data import announce_these
     from nhalf.decide.tune.outcome import check
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_checked
 
     checked: Checked = check(bench, path, goal)
+    is_wrong = announce_these(bench.wrong, request)
     if request.json:
         emit_json({**_about(bench, goal), **checked.as_json(), "notes": bench.notes})
     elif not request.quiet:
@@ -280,6 +284,7 @@ def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> N
             f"{checked.activity.why}",
             "give it more --budget" if failure == "is not proven" else "see the variables it needs",
         )
+    return int(is_wrong)
 
 
 def _about(bench: Bench, goal: TuningRequest) -> dict[str, Any]:

@@ -87,11 +87,29 @@ def _against(
 ) -> Against:
     """The comparison of both sides; `further` are answers about curves without launches."""
     (comparison,) = compare_all([sides], 1 + tolerance)
-    wrong = facts.summary.filter(~pl.col("verified"))
-    answers = [_answer(curve, wrong) for curve in comparison.curves]
+    answers = [_answer(curve) for curve in comparison.curves]
     answers += _without_launches(comparison, tolerance)
     comparison = replace(comparison, not_comparable=_not_compared(comparison, further))
-    return Against((*answers, *further), comparison, tuple(notes))
+    answers = _with_wrong_data([*answers, *further], facts, tolerance)
+    return Against(tuple(answers), comparison, tuple(notes))
+
+
+def _with_wrong_data(answers: Sequence[Answer], facts: Facts, tolerance: float) -> list[Answer]:
+    """The answers, missed where data arrived wrong, whatever the other sizes of a curve took."""
+    wrong = facts.summary.filter(~pl.col("verified")).select(POINT)
+    points_by_curve: dict[tuple[Any, ...], list[PointVerdict]] = {}
+    for row in wrong.to_dicts():
+        point = PointVerdict(row, "s", Bounds(high=1 + tolerance), None, "missed", UNVERIFIED)
+        points_by_curve.setdefault(tuple(row[name] for name in CURVE), []).append(point)
+    judged = []
+    for answer in answers:
+        key = tuple(answer.points[0].point[name] for name in CURVE)
+        missed = tuple(points_by_curve.pop(key, ()))
+        if missed:
+            measured = [point for point in answer.points if point.verdict != "not measured"]
+            answer = replace(answer, points=(*measured, *missed), decided="missed")
+        judged.append(answer)
+    return judged
 
 
 def of_libraries(check: Check, names: Collection[str]) -> Check:
@@ -192,24 +210,17 @@ def as_model(model: FittedModel) -> Segmented:
     return Segmented(tuple(pieces), tuple(breaks))
 
 
-def _answer(curve: CurveRatio, wrong: pl.DataFrame) -> Answer:
+def _answer(curve: CurveRatio) -> Answer:
     """A curve: its level first, then its sizes."""
     key = {**curve.point, "mpi": curve.mpi_b}
     level = Interval(curve.ratio.ratio, curve.ratio.low, curve.ratio.high)
     points = [_judged(curve, key, "", Bounds(high=curve.threshold), level, curve.ratio)]
-    unverified = {tuple(row[name] for name in POINT) for row in wrong.to_dicts()}
-    is_wrong = False
     for size in curve.sizes:
         point = {**key, "bytes": size.size_bytes}
         bounds = Bounds(high=size.a_s * curve.threshold)
         value = _time(size.a_s, size.b_s, size.ratio)
-        if tuple(point[name] for name in POINT) in unverified:
-            points.append(PointVerdict(point, "s", bounds, value, "missed", UNVERIFIED))
-            is_wrong = True
-        else:
-            points.append(_judged(curve, point, "s", bounds, value, size.ratio))
-    verdict = "missed" if is_wrong else MET[curve.worse]
-    return Answer(_name(key), "time", tuple(points), decided=verdict)
+        points.append(_judged(curve, point, "s", bounds, value, size.ratio))
+    return Answer(_name(key), "time", tuple(points), decided=MET[curve.worse])
 
 
 def _judged(

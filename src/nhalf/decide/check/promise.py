@@ -80,13 +80,13 @@ def _point(
 ) -> PointVerdict:
     """A point's time or rate against its bounds."""
     key = {name: row[name] for name in POINT}
+    unit, bounds = expectation.unit, expectation.bounds
+    if not row["verified"]:
+        return PointVerdict(key, unit, bounds, None, "missed", UNVERIFIED)
     value = times[tuple(key.values())]
     if expectation.metric == "bandwidth" and value.median > 0:
         moved = row["bytes_per_time"]
         value = _rate_of(value, moved)
-    unit, bounds = expectation.unit, expectation.bounds
-    if not row["verified"]:
-        return PointVerdict(key, unit, bounds, value, "missed", UNVERIFIED)
     if row["median_s"] == 0 or (row["launches"] > 1 and math.isnan(value.low)):
         return PointVerdict(key, unit, bounds, None, "unclear", ZERO)
     return judge(key, unit, bounds, value)

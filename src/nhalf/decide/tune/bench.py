@@ -11,6 +11,8 @@ import msgspec
 import polars as pl
 
 from nhalf.decide.race import Cell
+from nhalf.facts.facts import Facts
+from nhalf.facts.wrong_data import WrongData, wrong_data
 from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.agenda import Agenda
@@ -49,6 +51,12 @@ class Bench:
     notes: list[str] = field(default_factory=list)
     tell: Callable[[str], None] = lambda text: None
     """Takes a line about the time that a measurement takes."""
+    wrong: list[WrongData] = field(default_factory=list)
+    """What delivered wrong data in any run."""
+    wrong_cells: dict[str, set[tuple[Cell, str]]] = field(default_factory=dict)
+    """By run, the cells with wrong data, each with the setting under which they were."""
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    """Operations with algorithms that delivered wrong data anywhere: these are never chosen."""
 
     @property
     def is_exact(self) -> bool:
@@ -86,7 +94,18 @@ class Bench:
             *outcome.notes,
         ]
         self.notes += [f"{name}: {text}" for text in messages]
+        self._keep_wrong(name, Facts.of([outcome.run]))
         return launch_times(outcome.run.measurements(), elsewhere=elsewhere)
+
+    def _keep_wrong(self, name: str, facts: Facts) -> None:
+        """Remember what delivered wrong data in a run."""
+        wrong = wrong_data(facts)
+        self.wrong += wrong
+        self.wrong_cells[name] = {
+            (Cell(curve.pattern, curve.ranks, size), split_name(curve.mpi)[1])
+            for curve in wrong
+            for size in curve.sizes_bytes
+        }
 
     def _announce(self, prepared: session.Prepared) -> None:
         """Say how long a measurement in virtual time will take, if that is long."""
@@ -98,12 +117,15 @@ class Bench:
         self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
     ) -> MeasuredTimes:
         """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
+        for cell, setting in self.wrong_cells.get(name, ()):
+            if setting and (cell.operation, setting) in names:
+                self.refused.add((cell.operation, names[cell.operation, setting]))
         times: MeasuredTimes = {}
         columns = ("pattern", "ranks", "bytes", "mpi", "launch", column)
         for pattern, ranks, size_bytes, mpi, launch, time_s in medians.select(columns).rows():
             setting = split_name(mpi)[1]
             algorithm = names.get((pattern, setting)) if setting else NATIVE
-            if algorithm is None or not time_s > 0:
+            if algorithm is None or not time_s > 0 or (pattern, algorithm) in self.refused:
                 continue
             cell = Cell(pattern, ranks, size_bytes)
             times.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s

@@ -21,6 +21,7 @@ from nhalf.decide.tune.prove import (
     refuted,
     trial,
     without_effect,
+    wrong_with_file,
 )
 from nhalf.decide.tune.search import (
     PROOF_SHARE,
@@ -118,7 +119,8 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
             tuned = replace(tuned, activity=_proven(bench, path, rules, result, request))
         run = "trial" if number == 1 else f"trial-{number}"
         curves = trial(bench, path, cells, budget_s, run)
-        slower, idle = refuted(curves), without_effect(curves, won, rules)
+        slower = _union(refuted(curves), wrong_with_file(bench, run))
+        idle = without_effect(curves, won, rules)
         tuned = replace(
             tuned,
             curves=curves,

@@ -49,6 +49,8 @@ TRY_LEAST_S, TRIAL_LEAST_S = 30.0, 30.0
 spent."""
 SURE = 0.99
 THRESHOLD = 1.02
+TUNED = "tuned"
+"""The setting of the library with the file."""
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,19 @@ def trial(
         for (operation, ranks), sizes in grouped.items()
     ]
     medians = bench.measure(
-        run, blocks, {"tuned": bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
+        run, blocks, {TUNED: bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
     )
     name = bench.library.name
-    pair = [(name, f"{name}{JOINT}tuned")]
+    pair = [(name, f"{name}{JOINT}{TUNED}")]
+    if bench.wrong_cells.get(run) and medians["mpi"].n_unique() < 2:
+        return []  # one side has wrong data everywhere
     return compare(medians, medians, libraries=pair, threshold=THRESHOLD, took_turns=True).curves
+
+
+def wrong_with_file(bench: Bench, run: str) -> list[Cell]:
+    """The cells in which the file made the library deliver wrong data."""
+    wrong = bench.wrong_cells.get(run, ())
+    return sorted({cell for cell, setting in wrong if setting == TUNED})
 
 
 def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:

@@ -93,6 +93,7 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
             if cell in racing
         }
     # Tested once, at the end: tests after every round would accumulate error probability.
+    race, screening = (_of_right_data(bench, times) for times in (race, screening))
     won = _won(_raced(race, screening), request)
     undecided = sorted(set(racing) - set(won))
     return SearchResult(screening, race, won, undecided)
@@ -110,6 +111,18 @@ def _with_first(
         cell: list(dict.fromkeys([*racing.get(cell, ()), *names])) for cell, names in more.items()
     }
     return {cell: names for cell, names in joined.items() if names}
+
+
+def _of_right_data(bench: Bench, times: MeasuredTimes) -> MeasuredTimes:
+    """The times without algorithms that delivered wrong data in any run, at any size."""
+    return {
+        cell: {
+            name: launches
+            for name, launches in algorithms.items()
+            if (cell.operation, name) not in bench.refused
+        }
+        for cell, algorithms in times.items()
+    }
 
 
 def _won(race: MeasuredTimes, request: TuningRequest) -> dict[Cell, list[Gain]]:

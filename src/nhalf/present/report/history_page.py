@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nhalf.base.numbers import change, fixed, percent
 from nhalf.decide.history.history import METHOD, History, Shift, moment
 from nhalf.present.change_words import around_text, at_text, ends
@@ -24,13 +26,14 @@ COURSE_HOW = (
 VALUES_HOW = "Every run of every curve, relative to the curve's first run."
 
 
-def history_page(history: History) -> str:
-    """The whole page as HTML."""
+def history_page(history: History, alarms: Sequence[str] = ()) -> str:
+    """The whole page as HTML; `alarms` come first."""
     names = curve_names([curve.levels.curve for curve in history.curves])
     cards = _cards(history, names)
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     return rendered(
+        alarms=alarms,
         title="Performance over time",
         subtitle=f"{len(runs)} runs · {first} to {last}",
         sureness=[

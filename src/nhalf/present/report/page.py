@@ -54,6 +54,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
     context = {
         "version": __version__,
         "verdict": "",
+        "alarms": [],
         "links": {},
         "findings_title": "Findings",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},

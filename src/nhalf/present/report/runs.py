@@ -16,6 +16,7 @@ from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import Overview, overview
 from nhalf.facts.series import series_names
+from nhalf.facts.wrong_data import wrong_data
 from nhalf.present.application_verdict import application_verdict
 from nhalf.present.charts.overlay import DATA
 from nhalf.present.report import heading, themes
@@ -38,6 +39,7 @@ class RunsReport(Subject[Facts]):
         facts = self.data
         size = extent(facts)
         return {
+            "alarms": [curve.headline for curve in wrong_data(facts)],
             "title": heading.title(size),
             "subtitle": heading.subtitle(size),
             "verdict": verdict(facts) or application_verdict(facts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -22,16 +22,20 @@ FORM: ContextVar[str] = ContextVar("form", default="table")
 SCHEMA: ContextVar[str] = ContextVar("schema", default="")
 """Which published schema (docs/schemas) JSON on standard output follows: 'history/1'."""
 
+WRONG_DATA: ContextVar[Sequence[dict[str, Any]]] = ContextVar("wrong_data", default=())
+"""What JSON on standard output names first: points whose data arrived wrong."""
+
 
 @contextmanager
 def printed_as(form: str, schema: str) -> Iterator[None]:
     """Print tables in this form, and JSON with this schema, inside the block."""
-    tokens = FORM.set(form), SCHEMA.set(schema)
+    tokens = FORM.set(form), SCHEMA.set(schema), WRONG_DATA.set(())
     try:
         yield
     finally:
         FORM.reset(tokens[0])
         SCHEMA.reset(tokens[1])
+        WRONG_DATA.reset(tokens[2])
 
 
 def emit_json(result: dict[str, Any]) -> None:
@@ -39,7 +43,8 @@ def emit_json(result: dict[str, Any]) -> None:
     import msgspec
 
     header = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
-    content = {**header, **result, **header}
+    wrong = {"wrong_data": WRONG_DATA.get()} if WRONG_DATA.get() else {}
+    content = {**header, **wrong, **result, **header}
     sys.stdout.write(msgspec.json.encode(content, enc_hook=_plain).decode() + "\n")
     sys.stdout.flush()
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
 
-BROKEN = ("wrong-data", "slow-node", "slow-link")
+BROKEN = ("slow-node", "slow-link")
 """Kinds of findings that come before any result: something has to be repaired."""
 
 EQUAL_LAUNCHES = "every launch takes this time"
@@ -53,7 +53,9 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
         print_table(overview_table(overview(facts)))
     else:
         print_table(patterns_table(patterns_overview(facts)))
-    shown = headlines(facts)[:FINDINGS_SHOWN]
+    # Wrong data were said first.
+    new = [finding for finding in headlines(facts) if finding.kind != "wrong-data"]
+    shown = new[:FINDINGS_SHOWN]
     broken = [finding for finding in shown if finding.kind in BROKEN]
     for finding in broken:
         console.print(f"• {finding.text}", markup=False)

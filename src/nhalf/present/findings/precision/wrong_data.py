@@ -5,25 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import with_series
+from nhalf.facts.wrong_data import HEADING, wrong_data
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count
+
+CURVES_MAX = 4
 
 
 class WrongData(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        wrong = with_series(facts.summary.filter(~pl.col("verified")), facts)
-        if wrong.is_empty():
+        wrong = wrong_data(facts)
+        if not wrong:
             return
-        names = ", ".join(sorted(wrong["series"].unique()))
+        points = sum(len(curve.sizes_bytes) for curve in wrong)
+        more = f"; and {len(wrong) - CURVES_MAX} more" if len(wrong) > CURVES_MAX else ""
         yield Finding(
-            f"Data arrived corrupted in {count(wrong.height, 'point')} ({names}): "
-            "their times are invalid.",
+            f"{HEADING}: {'; '.join(map(str, wrong[:CURVES_MAX]))}{more}. What arrived was not "
+            f"what was sent: {count(points, 'point')} without a time.",
             importance=100,
             kind="wrong-data",
+            remedy="Do not use this library for these operations.",
             label="Wrong data",
-            value=wrong.height,
+            value=points,
         )
