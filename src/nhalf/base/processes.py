@@ -16,15 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.base.session_folders import remove_session_folders
+from nhalf.base.session_folders import remove_session_folders, used_session_folders
 
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
 POLL_S = 0.1
 LEFTOVER_GRACE_S, LEFTOVER_POLL_S = 5.0, 0.01
 """How long what a launcher leaves behind may take to end, and how often it is looked for."""
-GROUP, SESSION = 2, 3
-"""Places of a process's group and session in its status."""
+PARENT, GROUP, SESSION = 1, 2, 3
+"""Places of a process's parent, group and session in its status."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,10 @@ def run(
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group: SIGTERM first, so that a launcher can end its ranks."""
-    members = [process.pid]
+    members, used = [process.pid], set[Path]()
     if process.poll() is None:
         members += _members(process.pid, GROUP)
+        used = used_session_folders(members)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -100,7 +101,7 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    remove_session_folders(members)
+    remove_session_folders(members, used)
 
 
 def stop_session(process: subprocess.Popen[bytes]) -> None:
@@ -129,6 +130,18 @@ def _members(leader: int, place: int) -> list[int]:
         with suppress(OSError):
             if int(_status(folder)[place]) == leader:
                 members.append(int(folder.name))
+    return members
+
+
+def family(leader: int) -> list[int]:
+    """A process, its children, and theirs: ranks may be in sessions of their own."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            children.setdefault(int(_status(folder)[PARENT]), []).append(int(folder.name))
+    members = [leader]
+    for member in members:
+        members += children.get(member, [])
     return members
 
 

@@ -26,7 +26,7 @@ from typing import BinaryIO
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, MissingError
-from nhalf.base.processes import let_session_end, stop_group, stop_session
+from nhalf.base.processes import family, let_session_end, stop_group, stop_session
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
@@ -88,7 +88,7 @@ def run_timed(launch: LaunchCommand, folder: Path, limit_s: float) -> TimedLaunc
     begin_s = time.monotonic()
     code, stopped = None, ""
     try:
-        with _started(launched, folder) as process:
+        with _started(launched, folder, segments) as process:
             if _has_ended(process, limit_s):
                 time_s, code = time.monotonic() - begin_s, process.wait()
             else:
@@ -126,7 +126,9 @@ def _has_ended(process: subprocess.Popen[bytes], limit_s: float) -> bool:
 
 
 @contextmanager
-def _started(launch: LaunchCommand, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _started(
+    launch: LaunchCommand, folder: Path, segments: SegmentsLeft
+) -> Iterator[subprocess.Popen[bytes]]:
     """The process of a launch; at the end nothing that it started is left."""
     with (folder / OUT).open("wb") as out, (folder / ERR).open("wb") as err, _stdin() as stdin:
         try:
@@ -148,6 +150,7 @@ def _started(launch: LaunchCommand, folder: Path) -> Iterator[subprocess.Popen[b
                 yield process
             finally:
                 if process.poll() is None:
+                    segments.look(family(process.pid))
                     stop_group(process)
                 let_session_end(process)
                 stop_group(process)

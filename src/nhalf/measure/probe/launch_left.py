@@ -6,11 +6,12 @@ This program does at the end of the launch, or else who survives it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from nhalf.measure.probe.rank_watch import LIFE_LINE
 from nhalf.measure.probe.segments_left import SegmentsLeft
-from nhalf.measure.probe.survivor import Launched, Survivor
+from nhalf.measure.probe.survivor import Launched, Survivor, with_variable
 from nhalf.measure.probe.topology_left import TopologyLeft
 
 
@@ -32,6 +33,16 @@ class LaunchLeft:
             self._segments_before,
         )
         Survivor.own().begin(self._launched)
+
+    def look(self, members: Iterable[int] | None = None) -> None:
+        """Note what ranks use while they live: those of these numbers, or else all of this host."""
+        if self._launched is None:
+            return
+        segments = SegmentsLeft(before=self._segments_before, own=self._launched.segments)
+        segments.look(with_variable(self._launched.variable) if members is None else members)
+        if segments.own != set(self._launched.segments):
+            self._launched = replace(self._launched, segments=sorted(segments.own))
+            Survivor.own().begin(self._launched)
 
     def end(self, is_whole: bool) -> None:
         """The launch is over; one that `is_whole` has removed everything itself."""

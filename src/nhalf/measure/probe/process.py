@@ -104,7 +104,7 @@ class Probe:
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         try:
             self.launch = self.receive(timeout_s, "launch")
-            self._ranks.begin(self.launch.get("placement", []))
+            self._left.look(self._ranks.begin(self.launch.get("placement", [])))
         except BaseException:
             self.kill()
             raise
@@ -249,6 +249,8 @@ class Probe:
 
     def kill(self) -> None:
         """End every process of the launch, with SIGTERM first; safe to call twice."""
+        if self._process.poll() is None:
+            self._left.look()
         for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 10.0)):
             if self._process.poll() is not None:
                 break

@@ -55,8 +55,11 @@ class RankWatch:
         """The variable that ranks need to hold a life line."""
         return {LIFE_LINE: self._name}
 
-    def begin(self, placement: Sequence[Mapping[str, Any]]) -> None:
-        """Record which process is which rank; watch those on this host without a life line."""
+    def begin(self, placement: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Record which process is which rank; watch those on this host without a life line.
+
+        Returns the processes on this host.
+        """
         local_host = socket.gethostname()
         self._placement = [rank for rank in placement if rank.get("host") == local_host]
         for rank in self._placement:
@@ -64,6 +67,7 @@ class RankWatch:
                 continue
             with contextlib.suppress(OSError, AttributeError):  # before Linux 5.3
                 self._watch(os.pidfd_open(rank["pid"]), rank["pid"])
+        return [rank["pid"] for rank in self._placement if rank.get("pid")]
 
     def note(self, ready: Sequence[int]) -> None:
         """Note which process ended first, from the files that the selector found ready.

@@ -3,7 +3,8 @@
 
 MPI libraries and libfabric create files in /dev/shm for the memory that ranks of one host share,
 and remove them when they end. Ranks that are killed cannot, so tens of megabytes of each launch
-would stay until the machine restarts.
+would stay until the machine restarts. Only what is theirs may go: what a rank was seen to use, or
+what certainly nobody uses.
 """
 
 from __future__ import annotations
@@ -13,18 +14,23 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from nhalf.base.open_files import files_in_use, files_of, is_in_use
 
 FOLDER = Path("/dev/shm")
 NAMES = re.compile(
-    r"mpich_shm_\w+"
-    r"|Intel_MPI_\w+"
-    r"|(vader|sm)_segment\..+"
+    r"mpich_(shm|vci)_\w+|mpich_shar_tmp\w+"
+    r"|Intel_MPI_\w+|shm-col-space-.+"
+    r"|(vader|sm)_segment\..+|open_mpi\.\d+|osc_(sm|rdma|ucx)\..+"
+    r"|(ib_shmem|ib_pool|ib_shmem_\w+|mv2_\w+)-.+\.tmp"
     r"|ucx_shm_\w+"
+    r"|psm2?_shm\..+"
+    r"|pmix-gds-\w+\..+"
     r"|\d+:\d+:\d+|fi_shm_.+"
 )
-"""Names that MPICH, Intel MPI, Open MPI, UCX and libfabric use."""
+"""Names that MPICH, Intel MPI, Open MPI, MVAPICH, UCX, PSM, PMIx and libfabric use."""
 PATIENCE_S = 2.0
 """How long killed processes may take to release their memory."""
 POLL_S = 0.05
@@ -33,21 +39,43 @@ POLL_S = 0.05
 class SegmentsLeft:
     """Removes segments created since the launch began; older ones are not its own."""
 
-    def __init__(self, folder: Path = FOLDER, before: Iterable[str] | None = None) -> None:
-        """Remember which segments there are `before` the launch: by default, those of now."""
+    def __init__(
+        self,
+        folder: Path = FOLDER,
+        before: Iterable[str] | None = None,
+        own: Iterable[str] = (),
+    ) -> None:
+        """Remember which segments there are `before` the launch: by default, those of now.
+
+        `own` are the names of those that its ranks were seen to use.
+        """
         self._folder = folder
         self.before = _names(folder) if before is None else frozenset(before)
+        self.own = set(own)
+
+    def look(self, members: Iterable[int]) -> None:
+        """Note what these processes of the launch use, before they end."""
+        begin = f"{self._folder}/"
+        for process in members:
+            with contextlib.suppress(OSError):
+                names = (path.removeprefix(begin) for path in files_of(process))
+                self.own.update(filter(NAMES.fullmatch, names))
 
     def remove(self) -> None:
-        """Remove this user's new segments that no process uses."""
+        """Remove this user's new segments that no process uses.
+
+        Where processes may be hidden, only those that the launch was seen to use.
+        """
         deadline_s = time.monotonic() + PATIENCE_S
-        while segments := self._left():
-            used = _used(self._folder)
-            for path in segments:
-                if str(path) not in used:
+        # Listed before the look: who makes one meanwhile is not seen.
+        while left := self._left():
+            used = files_in_use()
+            ours = [path for path in left if used.is_all or path.name in self.own]
+            for path in ours:
+                if path.name not in used.names and not is_in_use(path):
                     with contextlib.suppress(OSError):
                         path.unlink()
-            if time.monotonic() > deadline_s:
+            if time.monotonic() > deadline_s or not ours:
                 return
             time.sleep(POLL_S)
 
@@ -71,19 +99,3 @@ def _is_own(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
-
-
-def _used(folder: Path) -> set[str]:
-    """Return the files in the folder that any process visible to this user has mapped or open."""
-    return {path for process in Path("/proc").glob("[0-9]*") for path in _of(process, f"{folder}/")}
-
-
-def _of(process: Path, begin: str) -> Iterator[str]:
-    with contextlib.suppress(OSError):
-        for line in (process / "maps").read_text(errors="replace").splitlines():
-            if begin in line:
-                yield line[line.index(begin) :]
-    with contextlib.suppress(OSError):
-        for descriptor in os.scandir(process / "fd"):
-            with contextlib.suppress(OSError):
-                yield os.readlink(descriptor.path)

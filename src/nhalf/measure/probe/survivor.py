@@ -16,12 +16,12 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from json import dumps, loads
 from pathlib import Path
 from typing import ClassVar, Self
 
-from nhalf.base.session_folders import remove_session_folders
+from nhalf.base.session_folders import remove_session_folders, used_session_folders
 from nhalf.measure.probe.rank_watch import LIFE_LINE
 from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.measure.probe.topology_left import TopologyLeft
@@ -37,25 +37,30 @@ _OF_LAUNCHES = (LIFE_LINE, "LD_PRELOAD")
 class Launched:
     """A launch: the launcher's process, a variable of all its processes, and when it began.
 
-    `segments_before` are the names of shared memory that are not its own.
+    `segments_before` are the names of shared memory that are not its own, `segments` those that its
+    ranks were seen to use.
     """
 
     process: int
     variable: str
     began_s: float
     segments_before: list[str]
+    segments: list[str] = field(default_factory=list)
 
     def clear(self) -> None:
         """Kill its processes, and remove what they leave."""
+        segments = SegmentsLeft(before=self.segments_before, own=self.segments)
+        folders = used_session_folders([self.process])
         deadline_s = time.monotonic() + PATIENCE_S
-        while (members := list(_with_variable(self.variable))) and time.monotonic() < deadline_s:
+        while (members := list(with_variable(self.variable))) and time.monotonic() < deadline_s:
+            segments.look(members)
             for process in members:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(process, signal.SIGKILL)
             time.sleep(POLL_S)
-        SegmentsLeft(before=self.segments_before).remove()
+        segments.remove()
         TopologyLeft(began_s=self.began_s).remove()
-        remove_session_folders([self.process])
+        remove_session_folders([self.process], folders)
 
 
 class Survivor:
@@ -136,7 +141,7 @@ def not_ended(lines: Iterable[str]) -> list[Launched]:
     return list(launches.values())
 
 
-def _with_variable(variable: str) -> Iterator[int]:
+def with_variable(variable: str) -> Iterator[int]:
     """The processes that have a variable, but for those that wait for their parent to notice."""
     entry = variable.encode()
     for folder in Path("/proc").glob("[0-9]*"):

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from nhalf.base.open_files import is_first_namespace
+
 FOLDER = Path("/tmp")
 NAMES = re.compile(r"hydra_hwloc_xmlfile_\w{6}")
 PROXY = "hydra_pmi_proxy"
@@ -36,7 +38,9 @@ class TopologyLeft:
     def remove(self, proxies_began_s: Iterable[float] | None = None) -> None:
         """Remove this user's files; waits for young ones that a living proxy may have written."""
         began_s = _proxies_began_s() if proxies_began_s is None else list(proxies_began_s)
-        oldest_s = min(began_s, default=float("inf")) - CLOCK_ERROR_S
+        # Proxies that cannot be seen may have begun at any time.
+        hidden_s = float("inf") if is_first_namespace() else 0.0
+        oldest_s = min([*began_s, hidden_s]) - CLOCK_ERROR_S
         for path, written_s in self._own().items():
             if written_s >= oldest_s:
                 time.sleep(max(0.0, written_s + READ_WITHIN_S - time.time()))

@@ -145,6 +145,7 @@ def _watched(
                         # Ranks that stopped end by themselves; one that died ends nobody.
                         process.wait(0 if died else ENDS_ALONE_S)
                 finally:
+                    leavings.look()
                     _end(process, region, ranks)
             is_begun = any(member.presence for member in region.members(ranks))
             is_whole = process.returncode == 0 and not died and not region.stopped and is_begun
