@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
-    from nhalf.exchange.logs.imported_run import Source
+    from nhalf.exchange.logs.log import Source
     from nhalf.store.run import Run
 
 
@@ -23,10 +22,18 @@ class Request(TableOptions, heading="What the logs leave open"):
     """The logs, and values that they do not contain."""
 
     files: Annotated[tuple[Path, ...], Word("Log files of any supported suite.", "FILE...")]
-    out: Annotated[Path, Option("Run directory to create.", heading=OUTPUT)]
+    out: Annotated[
+        Path | None,
+        Option(
+            "Run directory to create; default: runs/ and the first file's name.", heading=OUTPUT
+        ),
+    ] = None
     ranks: Annotated[
         str,
-        Option("Number of ranks if a log omits it: one for all, or one per log."),
+        Option("Number of ranks if logs omit it: one for all, for each log, or for each table."),
+    ] = ""
+    pattern: Annotated[
+        str, Option("Pattern of a log of nccl-tests that does not name its operation.")
     ] = ""
     mpi: Annotated[str, Option("Library name, which few logs contain.")] = ""
     transport: Annotated[str, Option("Transport, if it cannot be inferred from the log.")] = ""
@@ -53,19 +60,32 @@ def command(request: Request) -> None:
         return
     if _import_program(request):
         return
-    sources = _read(files, _ranks(request.ranks, len(files)), request.strict)
-    run = write_run(
+    sources = _read(request, _ranks(request.ranks, len(files)))
+    run, notes = write_run(
         sources,
-        request.out,
+        _out(request),
         placement=request.placement,
         mpi=request.mpi,
         transport=request.transport,
     )
     if request.json:
-        emit_json(run_json(run, Facts.of([run])) | {"files": _told(sources)})
+        more = {"files": _told(sources), "notes": notes}
+        emit_json(run_json(run, Facts.of([run])) | more)
         return
-    for line in _lines(run, sources):
+    for line in _lines(run, sources, notes):
         stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _out(request: Request) -> Path:
+    """The folder of the run: the user's, or one that does not exist yet, named after the file."""
+    if request.out is not None:
+        return request.out
+    stem = request.files[0].resolve().stem or "imported"
+    folder, number = Path("runs") / stem, 1
+    while folder.exists():
+        number += 1
+        folder = Path("runs") / f"{stem}-{number}"
+    return folder
 
 
 def _is_profile(path: Path) -> bool:
@@ -85,10 +105,10 @@ def _import_profile(request: Request) -> None:
 
     if len(request.files) > 1:
         raise InputError("reports of mpiP are imported one at a time", "name one")
-    path, out = request.files[0], request.out
+    path, out = request.files[0], _out(request)
     profile = read_mpip(path.read_text("utf-8", errors="replace"), str(path))
     write_profile(profile, out)
-    _say_imported(request, profile.calls.height)
+    _say_imported(request, out, profile.calls.height)
 
 
 def _import_program(request: Request) -> bool:
@@ -102,47 +122,54 @@ def _import_program(request: Request) -> bool:
         return False
     if len(request.files) > 1:
         raise InputError("programs are imported one at a time", "name one")
-    program = read(path)
-    write_program(program, request.out)
-    _say_imported(request, program.calls.height)
+    program, out = read(path), _out(request)
+    write_program(program, out)
+    _say_imported(request, out, program.calls.height)
     return True
 
 
-def _say_imported(request: Request, calls: int) -> None:
+def _say_imported(request: Request, out: Path, calls: int) -> None:
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     if request.json:
-        emit_json({"run": str(request.out.absolute()), "calls": calls})
+        emit_json({"run": str(out.absolute()), "calls": calls})
     else:
-        text = f"trace   {request.out}\nshow    nhalf show {request.out}"
+        text = f"trace   {out}\nshow    nhalf show {out}"
         stdout_console().print(text, markup=False, soft_wrap=True)
 
 
-def _ranks(text: str, files: int) -> list[int]:
-    """The number of ranks of each file, 0 if unspecified."""
+def _ranks(text: str, files: int) -> list[tuple[int, ...]]:
+    """The numbers of ranks of each file: none, one, or one for each of its tables."""
     words = text.replace(",", " ").split()
     counts = [int(word) if word.isdecimal() and len(word) < 8 else 0 for word in words]
-    if len(counts) not in (0, 1, files) or not all(0 < count <= 1 << 20 for count in counts):
+    is_of_tables = files == 1 and len(counts) > 1
+    if not is_of_tables and len(counts) not in (0, 1, files):
+        counts = [0]
+    if not all(0 < count <= 1 << 20 for count in counts):
         raise InputError(
             f"{text!r} is not a number of ranks for {files} files",
-            "give one number for all, or one for each file, separated by commas",
+            "give one number for all, or one for each file, separated by commas; one for each "
+            "table of a single file",
         )
-    return counts if len(counts) == files else (counts or [0]) * files
+    if is_of_tables:
+        return [tuple(counts)]
+    if len(counts) == files:
+        return [(count,) for count in counts]
+    return [tuple(counts)] * files
 
 
-def _read(files: Sequence[Path], ranks: list[int], strict: bool) -> list[Source]:
+def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[Source]:
     """Read all logs; warns about unusable lines, or raises InputError for them if `strict`."""
-    from nhalf.exchange.logs.imported_run import Source
-    from nhalf.exchange.logs.log import read_file
+    from nhalf.exchange.logs.log import Source, read_file
 
     sources = []
-    for path, count in zip(files, ranks, strict=True):
-        log, size_bytes = read_file(path, count)
+    for path, counts in zip(request.files, ranks, strict=True):
+        log, size_bytes = read_file(path, counts, request.pattern)
         if log.passed_over:
             first = log.passed_over[0]
             lines = "1 line" if len(log.passed_over) == 1 else f"{len(log.passed_over)} lines"
             message = f"{path}: {lines} passed over, first line {first.line}: {first.text!r}"
-            if strict:
+            if request.strict:
                 raise InputError(message, "without --strict the others are imported")
             sys.stderr.write(f"nhalf: {message}\n")
         sources.append(Source(path, size_bytes, log))
@@ -157,13 +184,17 @@ def _told(sources: list[Source]) -> list[dict[str, object]]:
             "suites": source.log.suites,
             "points": len(source.log.points),
             "passed_over": len(source.log.passed_over),
+            "tables": [
+                {"table": count.name, "ranks": count.ranks, "line": count.line or None}
+                for count in source.log.counts
+            ],
         }
         for source in sources
     ]
 
 
-def _lines(run: Run, sources: list[Source]) -> list[str]:
-    """Lines with the contents of each file, and the path of the run."""
+def _lines(run: Run, sources: list[Source], notes: list[str]) -> list[str]:
+    """Lines with the contents of each file, what said the ranks, and the path of the run."""
     from nhalf.exchange.logs.log import formats
 
     suite_titles = formats()
@@ -172,4 +203,11 @@ def _lines(run: Run, sources: list[Source]) -> list[str]:
         f"{' and '.join(suite_titles[suite] for suite in source.log.suites)}"
         for source in sources
     ]
+    lines += [
+        f"{count.ranks} ranks of {count.name}: line {count.line} of {source.path}, {count.text!r}"
+        for source in sources
+        for count in source.log.counts
+        if count.logged and count.logged == count.ranks
+    ]
+    lines += [f"note    {note}" for note in notes]
     return [*lines, "", f"run     {run.path}", f"show    nhalf show {run.path}"]

@@ -17,13 +17,13 @@ OPERATIONS = {
     "Alltoallv": "alltoallv",
     "Reduce": "reduce",
     "Allreduce": "allreduce",
-    "Reduce_scatter": "reduce-scatter",
+    "Reduce_scatter": "reduce-scatterv",
     "Reduce_scatter_block": "reduce-scatter",
     "Barrier": "barrier",
 }
 """Our pattern by the suite's name of an operation."""
 NOTES = {
-    "Reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`",
+    "Reduce_scatter": "with counts; a size is that of the vector here, of a block there since 2019",
     "Reduce_scatter_block": "a size is that of the vector here, of a block there",
 }
 NOT_NON_BLOCKING = ("Reduce_scatter_block",)

@@ -18,13 +18,16 @@ OPERATIONS = {
     "gather": "gather",
     "gatherv": "gatherv",
     "reduce": "reduce",
-    "reduce_scatter": "reduce-scatter",
+    "reduce_scatter": "reduce-scatterv",
     "reduce_scatter_block": "reduce-scatter",
     "scatter": "scatter",
     "scatterv": "scatterv",
 }
 """Our pattern by the suite's name of an operation."""
-NOTES = {"reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`"}
+NOTES = {
+    "reduce_scatter": "with counts: `MPI_Reduce_scatter`",
+    "reduce_scatter_block": "equal blocks: `MPI_Reduce_scatter_block`",
+}
 NEIGHBOUR_OPERATIONS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 THREADS = 'with `--setting "several: mpi.threads=1"`'

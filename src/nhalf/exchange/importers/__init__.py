@@ -23,7 +23,8 @@ class Imported(msgspec.Struct, frozen=True):
     `samples_s` holds the one printed time of a message or an operation, or all samples where the
     log has them (`raw`); `bytes_per_time` the bytes that move in it; `ranks` 0 if the log does
     not say; `rank_s` one time per rank if printed; `values` the other printed numbers. `table`
-    counts the tables of a log: the same point in another table is another launch.
+    counts the tables of a log: the same point in another table is another launch. `head` are lines
+    above the table that make it another measurement where those of two tables differ.
     """
 
     pattern: str
@@ -39,17 +40,20 @@ class Imported(msgspec.Struct, frozen=True):
     mpi: str = UNNAMED
     verified: bool = True
     raw: bool = False
+    head: Mapping[str, str] = {}
 
 
 class Importer(ABC):
     """Reads the logs of one suite.
 
     `description` names the suite and its versions, `marks` are the words of its headers: a line
-    with one of them begins a part of this suite. `headless` says that its files may have none.
+    with one of them begins a part of this suite. `head` is the regular expression of where the own
+    text of such a line begins: before it are tags. `headless` says that files may have no header.
     """
 
     description: str
     marks: Sequence[str]
+    head: str = ""
     headless = False
 
     def recognises(self, text: str) -> bool:

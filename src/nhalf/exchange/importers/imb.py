@@ -2,7 +2,8 @@
 """Intel MPI Benchmarks: a header, then a frame with the benchmark's name above each table.
 
 Times are microseconds; t_min, t_max and t_avg are over ranks, of each rank's mean: t_max is
-taken. Megabytes per second are not used: they were 2^20 bytes once and are 10^6 today.
+taken. Megabytes per second are not used: they were 2^20 bytes once and are 10^6 today. Sizes of
+IMB-MT are those of all threads of a rank, and of reduce-scatters those of a block since 2019.
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ from dataclasses import dataclass, field
 import msgspec
 
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
-from nhalf.exchange.logs.part import RANKS_MOST, Part, is_row, is_time, ratio, slug
+from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
+from nhalf.exchange.titles import Identity
+from nhalf.exchange.titles.imb import identity_of, suite_of
 
-_PATTERNS = {
-    "reduce-scatter": "reduce-scatter",
-    "exchange": "imb-exchange",  # with both neighbours: four messages, not nhalf's exchange
-    "uniband": "stream",
-}
-_MESSAGES = {"exchange": 2, "sendrecv": 2, "imb-exchange": 4}
-"""Messages in and out of a rank in the time of one row, if not one."""
 _VALUES_S = {
     "t_avg[usec]": "average_s", "t_min[usec]": "minimum_s", "t_max[usec]": "maximum_s",
     "t_ovrl[usec]": "overall_s", "t_CPU[usec]": "work_s", "t_pure[usec]": "pure_s",
 }  # fmt: skip
-_TIME = ("t_max[usec]", "t[usec]", "t_pure[usec]")
+_TIME = ("t_max[usec]", "t[usec]", "t_pure[usec]", "t_avg[usec]")
 _OVERLAPPED = "t_ovrl[usec]"
 """The time of a non-blocking operation while its ranks compute: its own point."""
 _GROUPS = re.compile(r"# *\( *(\d{1,7}) groups? of (\d{1,7}) process")
+_PROCESSES = re.compile(r"#processes *= *(\d{1,7})\b(?:.{0,20}\(threads: *(\d{1,4})\))?")
 _LIBRARY = re.compile(r"Intel\(R\) MPI Library,? Version ([\d.]{1,20})")
+_VERSION = re.compile(r"MPI Benchmarks? (?:Suite V?)?(20\d\d|\d)\b")
+_OF_BLOCKS = 2019
+"""Since this version the size of a reduce-scatter is that of a rank's block."""
+_OF_PAIRS = ("Uniband", "Biband")
 
 
 @dataclass
@@ -40,51 +42,98 @@ class _Table:
 
     number: int
     name: str
+    test: str
+    identity: Identity
+    version: int = 0
     ranks: int = 0
+    threads: int = 0
     groups: int = 1
     mode: str = ""
     columns: list[str] = field(default_factory=list)
+    head: dict[str, str] = field(default_factory=dict)
+    is_of_command: bool = True
+    is_own: bool = False
+
+
+@dataclass
+class _Header:
+    """What the header of a run says: library, part of the suite, and version; the settings.
+
+    `is_own` says that nhalf printed it, with sizes as it counts them.
+    """
+
+    mpi: str = UNNAMED
+    suite: str = ""
+    version: int = 0
+    head: dict[str, str] = field(default_factory=dict)
+    is_own: bool = False
 
 
 class Imb(Importer):
-    """Tables of IMB-MPI1, -NBC, -RMA, -P2P and others with this format."""
+    """Tables of IMB-MPI1, -NBC, -RMA, -EXT, -MT, -P2P and others with this format."""
 
     description = "Intel MPI Benchmarks"
-    marks = ("# Benchmarking ", "Intel(R) MPI Benchmark", "Intel (R) MPI Benchmark")
+    marks = (
+        "# Benchmarking ",
+        "Intel(R) MPI Benchmark",
+        "Intel (R) MPI Benchmark",
+        "PALLAS MPI Benchmark",
+    )
+    head = r"# Benchmarking |#\s{1,8}(?:Intel ?\(R\)|PALLAS) MPI Bench"
 
     def read(self, part: Part) -> list[Imported]:
         """Every valid row of every table."""
         all_points: list[Imported] = []
         table: _Table | None = None
-        number, mpi = 0, UNNAMED
-        for place, line in enumerate(part.lines):
+        number, header = 0, _Header()
+        for place, line in enumerate(map(str.lstrip, part.lines)):
+            part.note_launcher(line, place)
             if "# Benchmarking " in line:
                 number += 1
-                table = _Table(number, line.partition("# Benchmarking ")[2].strip()[:80])
+                name = line.partition("# Benchmarking ")[2].strip()[:80]
+                table = _table(number, name, header, part)
             elif "#repetitions" in line:
                 if table is not None:
-                    table.columns = line.split()
+                    table.columns = line.replace("|", " ").split()
             elif "#" in line[:2] or table is None:
-                mpi = _library(line, mpi)
+                _note(header, line)
                 if table is not None:
                     _comment(table, line)
-            elif is_row(line):
-                points = _row(line, table, part)
+            elif is_row(line) or line.startswith("|"):
+                points = _row(line.replace("|", " "), table, part)
                 if points is None:
                     part.pass_over(place)
                 else:
-                    all_points += [msgspec.structs.replace(point, mpi=mpi) for point in points]
+                    all_points += [msgspec.structs.replace(p, mpi=header.mpi) for p in points]
         return all_points
 
 
-def _library(line: str, current: str) -> str:
-    """The library's name if it prints one; else the standard's version in the header."""
+def _table(number: int, name: str, header: _Header, part: Part) -> _Table:
+    words = name.split() or [""]
+    program = part.launch.program
+    suite = suite_of(program, "") or header.suite
+    test, identity = identity_of(words[0], suite)
+    is_of_command = not program or program.startswith(("IMB", "PMB"))
+    head = dict(header.head)
+    if is_of_command and part.launch.text:
+        head["command"] = " ".join(part.launch.words)
+    table = _Table(number, name, test, identity, header.version, head=head)
+    table.is_of_command, table.is_own = is_of_command, header.is_own
+    return table
+
+
+def _note(header: _Header, line: str) -> None:
+    """The library, if it prints its name, and the part and version of the suite."""
     if match := _LIBRARY.search(line[:300]):
-        return f"intel-{match[1].rstrip('.')}"
-    if line.startswith("# MPI Version") and current == UNNAMED:
-        version = line.partition(":")[2].strip()
-        return f"mpi-{version}" if re.fullmatch(r"\d{1,2}\.\d{1,2}", version) else current
-    return current
+        header.mpi = f"intel-{match[1].rstrip('.')}"
+    if "MPI Bench" in line:
+        header.suite = suite_of(line, header.suite)
+        header.is_own = "Measured by nhalf" in line
+        if version := _VERSION.search(line[:200]):
+            header.version = int(version[1])
+    elif line.startswith("# MPI_") and ":" in line:
+        key, _, value = line[:200].partition(":")
+        header.head[slug(key)] = slug(value)
 
 
 def _comment(table: _Table, line: str) -> None:
@@ -92,20 +141,22 @@ def _comment(table: _Table, line: str) -> None:
     if line.startswith("#---"):
         if table.columns:
             table.name, table.columns = "", []
-    elif "#processes" in line:
-        count = line.partition("=")[2].strip()
-        table.ranks = int(count) if count.isdecimal() and len(count) < 8 else 0
+    elif processes := _PROCESSES.search(line[:200]):
+        table.ranks = int(processes[1])
+        table.threads = int(processes[2] or 0)
     elif match := _GROUPS.match(line):
         table.groups = int(match[1])
         table.ranks = int(match[1]) * int(match[2])
     elif "MODE:" in line:
         table.mode = slug(line.partition("MODE:")[2])
+    elif "window_size" in line:
+        table.head["window-size"] = slug(line.partition("=")[2])
 
 
 def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     """The points of one row: one, two if computing overlaps, None if the row is incomplete.
 
-    The list is empty if a time is too short to be printed (0.00).
+    A time that is too short to be printed (0.00) makes no point.
     """
     tokens = line.split()
     if not table.name or len(tokens) != len(table.columns):
@@ -113,23 +164,34 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     cells = {name: part.number(token) for name, token in zip(table.columns, tokens, strict=True)}
     if any(math.isnan(value) or value < 0 for value in cells.values()):
         return None
-    timed = [next((name for name in _TIME if name in cells), "Msg/sec")]
+    timed = [next((name for name in _times(table) if name in cells), "Msg/sec")]
     if _OVERLAPPED in cells:
         timed.append(_OVERLAPPED)
-    if any(cells.get(name) == 0 for name in timed):
+    points = [_point(cells, name, table, part) for name in timed if cells.get(name)]
+    if not points and any(name in cells for name in timed):
         return []
-    points = [_point(cells, name, table, part) for name in timed]
     valid = [point for point in points if point is not None]
-    return valid if len(valid) == len(points) else None
+    return valid if points and len(valid) == len(points) else None
+
+
+def _times(table: _Table) -> tuple[str, ...]:
+    """The columns with a row's time, the best first."""
+    # Rates of IMB-MPI1 count the messages of all pairs; its time is not printed.
+    return ("Msg/sec",) if table.test in _OF_PAIRS else _TIME
+
+
+def _ranks(table: _Table, part: Part) -> int:
+    return table.ranks or part.ranks_of(table.number, table.name, holds=table.is_of_command)
 
 
 def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Imported | None:
     """The point of a row; its time is in column `timed`, or follows from a rate."""
+    ranks = _ranks(table, part)
     size = cells.get("#bytes", 0.0)
     size_bytes = part.size(f"{size:.0f}") if size == int(size) else -1
-    ranks = table.ranks or part.ranks
+    size_bytes = _own_size(size_bytes, table, ranks)
     pattern, axes = _identity(table, ranks, cells)
-    messages = _messages(pattern, ranks)
+    messages = _messages(pattern, ranks, axes)
     if timed == _OVERLAPPED:
         axes["work"] = "1"
     # A rate counts the messages of all ranks: the time is that of one from each sender.
@@ -146,38 +208,59 @@ def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Im
         table=table.number,
         axes=axes,
         values=_values(cells, timed),
+        transport=table.identity.transport,
         verified=cells.get("defects", 0.0) == 0,
+        head=dict(table.head),
     )
+
+
+def _own_size(size_bytes: int, table: _Table, ranks: int) -> int:
+    """The size as nhalf counts it, -1 if it is none: a thread's message, a whole vector."""
+    if table.is_own:
+        return size_bytes
+    if table.threads and size_bytes > 0:
+        return size_bytes // table.threads if size_bytes % table.threads == 0 else -1
+    name = table.test.lower().removeprefix("i").removesuffix("_pure")
+    is_block = name.startswith("reduce_scatter_block")
+    is_block = is_block or (name.startswith("reduce_scatter") and table.version >= _OF_BLOCKS)
+    return size_bytes * ranks if is_block and size_bytes > 0 else size_bytes
 
 
 def _identity(table: _Table, ranks: int, cells: dict[str, float]) -> tuple[str, dict[str, str]]:
     """Pattern and axes of a benchmark: several pairs or groups at once are not one of them."""
-    name = table.name.split()[0]
-    base = slug(name.removeprefix("Multi-"))
-    axes = {"mode": table.mode} if table.mode else {}
-    if base == "sendrecv":
-        # Two ranks exchange; more of them form a ring.
-        pattern = "exchange" if ranks == 2 * table.groups else "sendrecv"
-    else:
-        pattern = _PATTERNS.get(base, base)
-    if base == "uniband" and ranks > 2:
-        return "pairs-bandwidth", {**axes, "pairs": str(ranks // 2)}
-    if table.groups > 1:
-        if base == "pingpong":
-            pattern = "pairs-latency"
-            axes["pairs"] = str(table.groups)
-        else:
-            axes["groups"] = str(table.groups)
-        if "Group" in cells:
-            axes["group"] = f"{cells['Group']:.0f}"[:12]
+    pattern, axes = table.identity.pattern, dict(table.identity.axes)
+    if table.mode and table.mode != "non-aggregate":
+        axes["mode"] = table.mode
+    if table.threads:
+        axes["threads"] = str(table.threads)
+    if pattern == "exchange" and ranks != 2 * table.groups:
+        pattern = "sendrecv"  # two ranks exchange; more of them form a ring
+    if pattern in ("stream", "bibw") and ranks > 2:
+        axes |= {"pairs": str(ranks // 2)} | ({"ways": "both"} if pattern == "bibw" else {})
+        return "pairs-bandwidth", axes
+    if pattern == "pairs-latency":
+        axes["pairs"] = str(max(1, ranks // 2))
+    elif table.groups > 1 and pattern == "pingpong":
+        pattern = "pairs-latency"
+        axes["pairs"] = str(table.groups)
+    elif table.groups > 1:
+        axes["groups"] = str(table.groups)
+    if table.groups > 1 and "Group" in cells:
+        axes["group"] = f"{cells['Group']:.0f}"[:12]
     return pattern, axes
 
 
-def _messages(pattern: str, ranks: int) -> int:
+def _messages(pattern: str, ranks: int, axes: dict[str, str]) -> int:
     """The number of messages in the time of one row."""
+    ways = 2 if axes.get("ways") == "both" else 1
     if pattern == "pairs-bandwidth":
-        return ranks // 2
-    return max(1, ranks) if pattern == "biband" else _MESSAGES.get(pattern, 1)
+        return ways * (ranks // 2)
+    if pattern.endswith("-threads"):
+        per_thread = 2 if pattern == "bibw-threads" else 1
+        return per_thread * int(axes.get("threads", "1"))
+    if pattern == "ring":
+        return 2 * max(1, ranks)
+    return 2 if pattern in ("exchange", "sendrecv", "bibw") else ways
 
 
 def _values(cells: dict[str, float], timed: str) -> dict[str, float]:

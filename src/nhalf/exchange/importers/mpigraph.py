@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import RANKS_MOST, Part, is_time, ratio
+from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.logs.part import Part, is_time, ratio
 
 MEGABYTE = 1 << 20
 
@@ -35,6 +36,7 @@ class MpiGraph(Importer):
 
     description = "mpiGraph"
     marks = ("START mpiGraph",)
+    head = "START mpiGraph"
 
     def read(self, part: Part) -> list[Imported]:
         """Every pair of every run."""

@@ -3,8 +3,9 @@
 
 Times are microseconds, the mean of a loop. `size` is the larger of what a rank sends and receives,
 so of some operations it is the data of all ranks: their block is `count` elements. Rates (algbw,
-and busbw, which is scaled by the operation) are not used. In-place and out-of-place are points
-of their own. With -I the JSON file has each iteration, which are then the samples.
+and busbw, which is scaled by the operation) are kept as values. In place and out of place are two
+points. With -I the JSON file has each iteration, which are then the samples. A table names
+no operation, the command does; reductions follow from the columns without it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from nhalf.exchange.importers import Imported, Importer, Values
-from nhalf.exchange.logs.part import RANKS_MOST, Part, Seconds, is_row, is_time, slug
+from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.logs.part import Part, Seconds, is_row, is_time, slug
 
 _PATTERNS = {
     "all-reduce": "allreduce", "all-gather": "allgather", "broadcast": "bcast",
@@ -30,9 +34,13 @@ _TYPE_BYTES = {
     "half": 2, "bfloat16": 2, "float16": 2, "int32": 4, "uint32": 4, "int": 4, "float": 4,
     "int64": 8, "uint64": 8, "double": 8,
 }  # fmt: skip
-_VALUES_S = {"i_min": "minimum_s", "i_max": "maximum_s", "i_p99": "p99_s"}
-_NAME = re.compile(r"\b([a-z_]{4,30})_perf\b")
-_RANK = re.compile(r"#\s{1,8}Rank\s{1,8}(\d{1,7})\b")
+_VALUES = {
+    "i_min": ("minimum_s", 1e-6), "i_max": ("maximum_s", 1e-6), "i_p99": ("p99_s", 1e-6),
+    "algbw": ("algbw_Bps", 1e9), "busbw": ("busbw_Bps", 1e9),
+}  # fmt: skip
+_NAME = re.compile(r"\b([a-z_]{4,30})_perf(?:[_-]mpi)?\b")
+_RANK = re.compile(r"#?\s{1,8}Rank\s{1,8}(\d{1,7})\b")
+_THREADS = re.compile(r"nThread (\d{1,4}) nGpus (\d{1,4})\b")
 _TOKENS = re.compile(r'\{\s{0,40}"size"\s{0,4}:|"device_hex"|"args"\s{0,4}:')
 IN_PLACE = {"place": "in"}
 
@@ -45,13 +53,19 @@ class _Table:
     pattern: str = ""
     ranks: int = 0
     columns: list[str] = field(default_factory=list)
+    per_process: int = 0
+    head: dict[str, str] = field(default_factory=dict)
 
 
 class NcclTests(Importer):
     """The screen by its columns' names; JSON record by record, so that a truncated file is read."""
 
     description = "nccl-tests (screen and JSON)"
-    marks = ("# nThread ", "# nccl-tests version", "# Collective test starting", '"nccl_version"')
+    marks = (
+        *("nThread ", "# nccl-tests version", "# Collective test starting", '"nccl_version"'),
+        *("  algbw", "\talgbw"),
+    )
+    head = r"#\s?nThread |\bnThread \d|# nccl-tests version|# Collective test starting"
 
     def read(self, part: Part) -> list[Imported]:
         """Every valid row of every table, then every record of JSON."""
@@ -60,20 +74,32 @@ class NcclTests(Importer):
         for place, line in enumerate(part.lines):
             if '"' in line and ("{" in line or ":" in line):
                 continue
-            if "# nThread " in line:
+            part.note_launcher(line, place)
+            if "nThread " in line and (threads := _THREADS.search(line[:300])):
                 table = _Table(table.number + 1, table.pattern)
+                table.per_process = int(threads[1]) * int(threads[2])
             if match := _NAME.search(line[:1000]):
                 table.pattern = _pattern(match[1])
             if match := _RANK.search(line[:100]):
                 table.ranks = max(table.ranks, min(int(match[1]) + 1, RANKS_MOST))
             elif "algbw" in line:
-                table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
+                _head(line, table, part)
             elif table.columns and is_row(line):
                 points = _row(line.split(), table, part)
                 all_points += points
                 if not points:
                     part.pass_over(place)
         return all_points + list(_records("\n".join(part.lines), part, table.number + 1))
+
+
+def _head(line: str, table: _Table, part: Part) -> None:
+    """Take the names of the columns, and what the lines above them leave open."""
+    table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
+    table.pattern = table.pattern or part.pattern
+    if part.launch.text:
+        table.head["command"] = " ".join(part.launch.words)
+    if not table.ranks and part.ranks and table.per_process:
+        table.ranks = part.ranks * table.per_process
 
 
 def _pattern(name: str) -> str:
@@ -90,7 +116,10 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
     if width < 3 or first < 3 or len(tokens) not in (len(names), first + width):
         return []
     head = dict(zip(names[:first], tokens[:first], strict=True))
-    size_bytes = _message_bytes(head, table.pattern, part)
+    if not table.ranks:
+        table.ranks = part.ranks_of(table.number, table.pattern or "a test of nccl-tests")
+    pattern = table.pattern or _reduction(head, table, part)
+    size_bytes = _message_bytes(head, pattern, part)
     halves = [tokens[first : first + width], tokens[first + width :]]
     if len(tokens) == first + width:
         halves = [[], halves[0]]  # replays of a trace have no out-of-place half
@@ -100,10 +129,41 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
             continue
         cells = dict(zip(names[first:], half, strict=False))
         point = _timed(cells, size_bytes, axes, table, part)
-        if point is None:
+        if point is None or not pattern:
             return []
-        points.append(point)
+        axes_of_type = {} if head.get("redop", "sum") in ("sum", "none") else {"op": head["redop"]}
+        points.append(
+            msgspec.structs.replace(
+                point,
+                pattern=pattern,
+                axes={**point.axes, **axes_of_type},
+                head={**table.head, **_type(head)},
+            )
+        )
     return points
+
+
+def _type(head: dict[str, str]) -> dict[str, str]:
+    return {"datatype": head["type"]} if "type" in head else {}
+
+
+def _reduction(head: dict[str, str], table: _Table, part: Part) -> str:
+    """The operation of a row where nothing names it; '' if its columns leave that open."""
+    size_bytes, count = part.size(head.get("size", "")), part.size(head.get("count", ""))
+    bytes_of_count = count * _TYPE_BYTES.get(head.get("type", ""), 0)
+    is_sum = head.get("redop", "none") != "none"
+    if is_sum and bytes_of_count > 0 and head.get("root", "-1") == "-1":
+        if size_bytes == bytes_of_count:
+            return "allreduce"
+        if table.ranks > 1 and size_bytes == bytes_of_count * table.ranks:
+            return "reduce-scatter"
+    if is_sum and head.get("root", "-1").isdecimal() and size_bytes == bytes_of_count:
+        return "reduce"
+    part.refuse(
+        "does not name the operation that nccl-tests measured, and its columns leave it open",
+        "name it with --pattern, such as --pattern allgather",
+    )
+    return ""
 
 
 def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
@@ -126,9 +186,9 @@ def _timed(
     if not is_time(time_s) or size_bytes < 0 or math.isnan(wrong_count):
         return None
     values = {
-        _VALUES_S[name]: value / 1e6
+        _VALUES[name][0]: value * _VALUES[name][1]
         for name, text in cells.items()
-        if name in _VALUES_S and math.isfinite(value := part.number(text))
+        if name in _VALUES and math.isfinite(value := part.number(text))
     }
     return _point(table, size_bytes, (time_s,), axes, values, "error" in cells or not wrong_count)
 

@@ -34,6 +34,7 @@ class NetPipe(Importer):
 
     description = "NetPIPE 3.x to 5.x (screen and np.out)"
     marks = (" times -->", "Now starting the main loop", "Clock resolution ~")
+    head = r"Now starting|Clock resolution ~|Send and receive buffers are"
     headless = True
 
     def read(self, part: Part) -> list[Imported]:

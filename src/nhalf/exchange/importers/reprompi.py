@@ -15,7 +15,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import RANKS_MOST, Part, Seconds, is_row, is_time, slug
+from nhalf.exchange.logs.launch import RANKS_MOST
+from nhalf.exchange.logs.part import Part, Seconds, is_row, is_time, slug
 
 _TIMES = ("runtime_sec", "loc_tend_sec", "median_sec", "mean_sec", "min_sec", "max_sec")
 _SUMMARY = {"median_sec": "median_s", "mean_sec": "average_s", "min_sec": "minimum_s",
@@ -45,13 +46,15 @@ class ReproMpi(Importer):
     """Raw rows, rows per process, and summaries, read by their columns' names."""
 
     description = "ReproMPI"
+    head = r"#@nprocs=|#@reproMPI"
     marks = ("#@nprocs=", "#@reproMPI", "runtime_sec", "loc_tstart_sec", "total_nrep")
 
     def read(self, part: Part) -> list[Imported]:
         """Every valid row; a second line of column names begins another table."""
-        tables = [_Table(0, part.ranks)]
+        tables = [_Table(0)]
         for place, line in enumerate(part.lines):
             table = tables[-1]
+            part.note_launcher(line, place)
             if "#@" in line[:4]:
                 _setting(line, table)
             elif "nrep" in line and any(name in line for name in _TIMES):
@@ -63,6 +66,10 @@ class ReproMpi(Importer):
             tokens = line.split() if table.columns and "#" not in line[:4] else []
             if tokens and is_row(tokens[-1]) and not _row(tokens, table, part):
                 part.pass_over(place)
+        for table in tables:
+            if not table.ranks and (table.samples_s or table.summaries):
+                calls = {call for call, _ in (*table.samples_s, *table.summaries)}
+                table.ranks = part.ranks_of(table.number, " and ".join(sorted(calls))[:60])
         return [point for table in tables for point in _points(table)]
 
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from nhalf.base.carrier import carrier
+from nhalf.base.carrier import WINDOWS, carrier
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
 from nhalf.base.operations import NATIVE
 from nhalf.base.version import __version__
 from nhalf.exchange.importers import UNNAMED, Imported
-from nhalf.exchange.logs.log import Log, formats
+from nhalf.exchange.logs.differences import disagreements, told_apart
+from nhalf.exchange.logs.log import Source, formats
 from nhalf.store.axes import axes_text
 from nhalf.store.keys import CURVE
 from nhalf.store.record import Record, event, named_values
@@ -28,23 +28,15 @@ ADVICE = "imported"
 """The warning of every point whose samples the log did not have."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """A file that was read, and its log."""
-
-    path: Path
-    size_bytes: int
-    log: Log
-
-
 def write_run(
     sources: Sequence[Source], out: Path, *, placement: str, mpi: str = "", transport: str = ""
-) -> Run:
-    """Make a run directory of the points of all files.
+) -> tuple[Run, list[str]]:
+    """Make a run directory of the points of all files; the sentences are what should be known.
 
     `mpi` and `transport` replace what the logs say. Raises InputError if a point has no number
     of ranks, or if `out` holds a run; MissingError if it cannot be written.
     """
+    sources = told_apart(sources)
     records = list(_records(sources, placement, mpi, transport))
     names = dict.fromkeys(carrier(record.mpi, record.transport) for record in records)
     titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
@@ -52,7 +44,7 @@ def write_run(
     events = [event("point", carrier(record.mpi, record.transport), record) for record in records]
     write_bytes(run.path / JOURNAL, msgspec.json.Encoder().encode_lines(events))
     run.finish()
-    return run
+    return run, disagreements(records)
 
 
 def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
@@ -105,7 +97,8 @@ def _records(
 def _record(point: Imported, placement: str, mpi: str, transport: str) -> Record:
     """One point as a record of the store, without its launch, position and start."""
     named_transport = transport or point.transport
-    library = (mpi or point.mpi or UNNAMED) if named_transport == "mpi" else ""
+    is_of_mpi = named_transport == "mpi" or named_transport in WINDOWS
+    library = (mpi or point.mpi or UNNAMED) if is_of_mpi else ""
     return Record(
         transport=named_transport,
         mpi=library,

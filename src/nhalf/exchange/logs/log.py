@@ -17,14 +17,15 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.base.plugins import load
 from nhalf.base.units import SIZE_BYTES_MAX
 from nhalf.exchange.importers import PACKAGE, Imported, Importer
+from nhalf.exchange.logs.counts import Count, Counts
+from nhalf.exchange.logs.launch import RANKS_MOST, Launch
 from nhalf.exchange.logs.part import (
-    RANKS_MOST,
     Part,
     PassedOver,
-    clean_lines,
     is_time,
     writes_decimal_comma,
 )
+from nhalf.exchange.logs.prefixes import plain_lines, without_prefixes
 
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -38,17 +39,31 @@ _MARKED = (
 
 @dataclass(frozen=True)
 class Log:
-    """The content of a log: points, the suites that wrote them, and unusable lines."""
+    """The content of a log: points, the suites that wrote them, and unusable lines.
+
+    `counts` are the tables whose number of ranks the suite does not print.
+    """
 
     points: list[Imported] = field(default_factory=list)
     suites: list[str] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
 
 
-def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
-    """A log from a file, and its size in bytes.
+@dataclass(frozen=True)
+class Source:
+    """A file that was read, and its log."""
 
-    Raises InputError for a file without results, MissingError if it cannot be read.
+    path: Path
+    size_bytes: int
+    log: Log
+
+
+def read_file(path: Path, ranks: int | Sequence[int] = 0, pattern: str = "") -> tuple[Log, int]:
+    """A log from a file, and its size in bytes; `ranks` and `pattern` are the user's.
+
+    Raises InputError for a file without results and for numbers of ranks that are not those of its
+    tables, MissingError if it cannot be read.
     """
     try:
         content = path.read_bytes()
@@ -61,7 +76,7 @@ def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
         raise MissingError(f"{path} cannot be read: {cause}") from error
     if not content.strip():
         raise _useless(path, "is empty")
-    log = read_text(decode(content), ranks)
+    log = read_text(decode(content), ranks, str(path), pattern)
     if not log.suites:
         is_binary = b"\0" in content and not content.startswith(_MARKED[1][0][:2])
         raise _useless(path, "is binary" if is_binary else "has no known format")
@@ -88,32 +103,50 @@ def decode(content: bytes) -> str:
     return content.decode("utf-8", errors="replace")
 
 
-def read_text(text: str, ranks: int = 0) -> Log:
-    """Read a log; `ranks` is the number that the user gave, 0 otherwise.
+def read_text(text: str, ranks: int | Sequence[int] = 0, name: str = "", pattern: str = "") -> Log:
+    """Read a log; `ranks` are the numbers that the user gave, 0 for none: one, or one per table.
 
-    Points have ranks 0 if neither the log nor the user gives their number.
+    `pattern` is that of tables that do not say what they measured.
+
+    Points have ranks 0 if neither the log nor the user gives their number. Raises InputError if
+    the log has a `name` and cannot be imported, or the user's numbers are not those of its tables.
     """
-    lines = clean_lines(text)
     importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}
-    log = Log()
+    lines = without_prefixes(plain_lines(text), _heads(tuple(importers.values())))
+    user_counts = tuple(filter(None, (ranks,) if isinstance(ranks, int) else ranks))
+    log, counts = Log(), Counts(user_counts)
     comma = writes_decimal_comma(lines)
-    for number, (name, first, last) in enumerate(_parts(lines, importers)):
-        part = Part(lines[first:last], first + 1, ranks, ranks > 0, comma)
-        points = importers[name].read(part)
-        if not points and not importers[name].recognises(text):
+    launch, launch_line = Launch(""), 0
+    only_given = user_counts[0] if len(user_counts) == 1 else 0
+    for number, (suite, first, last) in enumerate(_parts(lines, importers)):
+        part = Part(lines[first:last], first + 1, launch.ranks, counts, comma)
+        part.launch, part.launch_line, part.pattern = launch, launch_line, pattern
+        points = importers[suite].read(part)
+        launch, launch_line = part.launch, part.launch_line
+        if name and part.refusal:
+            raise InputError(f"{name} {part.refusal[0]}", part.refusal[1])
+        if not points and not importers[suite].recognises(text):
             continue
         # Tables of different parts are different tables.
         log.points.extend(
             msgspec.structs.replace(
-                point, table=(number << 20) + point.table, ranks=point.ranks or ranks
+                point, table=(number << 20) + point.table, ranks=point.ranks or only_given
             )
             for point in points
             if is_valid(point)
         )
         log.passed_over.extend(part.passed_over)
-        if name not in log.suites:
-            log.suites.append(name)
+        if suite not in log.suites:
+            log.suites.append(suite)
+    if name:
+        counts.check(name)
+    log.counts.extend(counts.tables.values())
     return log
+
+
+def _heads(importers: Sequence[Importer]) -> re.Pattern[str]:
+    """The pattern that finds where a header's own text begins."""
+    return re.compile("|".join(importer.head for importer in importers if importer.head))
 
 
 def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tuple[str, int, int]]:

@@ -71,7 +71,7 @@ def test_json_says_what_each_file_held(call: Call) -> None:
 def test_people_are_told_where_it_is(call: Call, tmp_path: Path) -> None:
     ended = call("import", LOGS / "osu_latency_7_5.txt", "--out", "run")
     assert (ended.code, ended.err) == (0, "")
-    assert "4 points, OSU Micro-Benchmarks 5.x to 7.5" in ended.out
+    assert "4 points, OSU Micro-Benchmarks" in ended.out
     assert f"nhalf show {tmp_path / 'run'}" in ended.out
 
 

@@ -44,8 +44,9 @@ def test_sendrecv_of_two_ranks_is_an_exchange_and_of_more_a_ring(read: Read) -> 
     (four,) = only(read("imb_mpi1.txt"), "sendrecv")
     assert (two.ranks, two.bytes_per_time) == (2, 16)
     assert (four.ranks, four.bytes_per_time) == (4, 16)
-    (exchange,) = only(read("imb_mpi1.txt"), "imb-exchange")
-    assert (exchange.ranks, exchange.bytes_per_time) == (4, 32)
+    (exchange,) = only(read("imb_mpi1.txt"), "ring", method="nonblocking", ring="6")
+    # Every rank sends to both neighbours.
+    assert (exchange.ranks, exchange.bytes_per_time) == (4, 64)
 
 
 def test_rates_of_several_pairs(read: Read) -> None:
@@ -59,7 +60,7 @@ def test_rates_of_several_pairs(read: Read) -> None:
     [
         ("Uniband", 2, "stream", 1e-6, 1000),
         ("Uniband", 6, "pairs-bandwidth", 3e-6, 3000),
-        ("Biband", 2, "biband", 2e-6, 2000),
+        ("Biband", 2, "bibw", 2e-6, 2000),
     ],
 )
 def test_a_rate_counts_messages_of_all(
@@ -74,14 +75,14 @@ def test_a_rate_counts_messages_of_all(
     assert point.samples_s == pytest.approx([time_s])
 
 
-def test_the_library_is_named_by_itself_or_by_the_standard(read: Read) -> None:
+def test_the_library_is_named_by_itself_and_not_by_the_standard(read: Read) -> None:
     assert {p.mpi for p in read("imb_mpi1.txt").points} == {"intel-2021.5"}
     text = (
         "#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# MPI Version           : 3.1\n"
         "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n"
         "8 10 1.00 8.00\n"
     )
-    assert [p.mpi for p in read_text(text).points] == ["mpi-3.1"]
+    assert [p.mpi for p in read_text(text).points] == ["imported"]
     assert {p.mpi for p in read("imb_groups.txt").points} == {"imported"}
 
 
@@ -114,8 +115,8 @@ def test_overlap_is_a_point_of_its_own(read: Read) -> None:
 
 def test_modes_of_one_sided_tests_are_an_axis(read: Read) -> None:
     log = read("imb_groups.txt")
-    (plain,) = only(log, "unidir-put", mode="non-aggregate")
-    (aggregate,) = only(log, "unidir-put", mode="aggregate")
+    (plain,) = only(log, "rma-put")
+    (aggregate,) = only(log, "rma-put", mode="aggregate")
     assert (*plain.samples_s, *aggregate.samples_s) == pytest.approx((7e-6, 0.5e-6))
 
 
@@ -127,3 +128,87 @@ def test_rows_below_the_frame_of_another_table_are_not_read() -> None:
     log = read_text(text)
     assert [p.size_bytes for p in log.points] == [8]
     assert [p.line for p in log.passed_over] == [7]
+
+
+def test_pallas_writes_processes_in_parentheses() -> None:
+    text = """#    PALLAS MPI Benchmark Suite V2.2, MPI-1 part
+# Benchmarking Bcast
+# ( #processes = {} )
+# ( 4 additional processes waiting in MPI_Barrier)
+#------
+ #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+ 64         1000         5.00         {}         5.50
+"""
+    log = read_text(text.format(2, "6.00") + text.format(6, "20.00"))
+    assert [(p.ranks, p.samples_s[0]) for p in log.points] == [
+        (2, pytest.approx(6e-6)), (6, pytest.approx(20e-6)),
+    ]  # fmt: skip
+
+
+def test_a_pure_time_is_read_beside_one_of_zero() -> None:
+    text = (
+        "# Benchmarking Truly_passive_put\n# #processes = 2\n"
+        "#bytes #repetitions   t_pure[usec] t_ovrl[usec]\n16  100  3.00  0.00\n64  100  4.00  5.0\n"
+    )
+    log = read_text(text)
+    assert [(p.samples_s[0], dict(p.axes)) for p in log.points] == [
+        (pytest.approx(3e-6), {}), (pytest.approx(4e-6), {}), (pytest.approx(5e-6), {"work": "1"}),
+    ]  # fmt: skip
+
+
+HEADER = "#    Intel(R) MPI Benchmarks {}, MPI-1 part\n"
+SUMS = (
+    "# Benchmarking {}\n# #processes = 4\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n"
+    "64  100  1.00  3.00  2.00\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "pattern", "size"),
+    [
+        ("2018", "Reduce_scatter", "reduce-scatterv", 64),
+        ("2021.3", "Reduce_scatter", "reduce-scatterv", 256),
+        ("2021.3", "Reduce_scatter_block", "reduce-scatter", 256),
+        ("2021.3", "Ireduce_scatter_pure", "ireduce-scatterv", 256),
+        ("2021.3", "Allreduce", "allreduce", 64),
+    ],
+)
+def test_a_vector_is_scattered_whose_size_may_be_that_of_a_block(
+    version: str, name: str, pattern: str, size: int
+) -> None:
+    (point,) = read_text(HEADER.format(version) + SUMS.format(name)).points
+    assert (point.pattern, point.size_bytes) == (pattern, size)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "pattern", "axes"),
+    [
+        ("MPI-2 part", "Unidir_Put", "rma-put", {"access": "fence"}),
+        ("MPI-2 part", "Accumulate", "rma-accumulate", {"access": "fence"}),
+        ("MPI-2 part", "Bidir_Get", "rma-get", {"access": "fence", "ways": "both"}),
+        ("MPI-2 part", "Window", "rma-window", {}),
+        ("MPI-RMA part", "Accumulate", "rma-accumulate", {}),
+        ("MPI-RMA part", "Bidir_put", "rma-put", {"ways": "both"}),
+        ("MPI-RMA part", "All_get_all", "rma-get-all", {"who": "all-to-all"}),
+        ("IMB-P2P part", "PingPong", "pairs-latency", {"pairs": "2"}),
+        ("MPI-4 part", "Bcast_persist_pure", "bcast-persistent", {}),
+    ],
+)
+def test_names_are_those_of_the_part_of_the_suite(
+    part: str, name: str, pattern: str, axes: dict[str, str]
+) -> None:
+    header = f"#    Intel(R) MPI Benchmarks 2021.7, {part}\n"
+    (point,) = read_text(header + SUMS.format(name)).points
+    assert (point.pattern, dict(point.axes)) == (pattern, axes)
+    assert point.transport == ("rma" if pattern.startswith("rma") else "mpi")
+
+
+def test_sizes_of_threads_are_those_of_one() -> None:
+    text = (
+        "# Benchmarking PingPongMT\n# #processes = 2 (threads: 4)\n#----\n"
+        "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n"
+        "32  100  1.00  3.00  2.00  10.67\n"
+    )
+    (point,) = read_text(text).points
+    assert (point.pattern, point.size_bytes, point.bytes_per_time) == ("pingpong-threads", 8, 32)
+    assert dict(point.axes) == {"communicators": "each", "threads": "4"}

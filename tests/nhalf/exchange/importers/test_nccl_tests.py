@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.exchange.logs.log import Log, read_text
 
 Read = Callable[..., Log]
@@ -67,6 +68,55 @@ def test_names_and_columns_of_iterations() -> None:
 """
     half = "time algbw busbw #wrong i_min i_max"
     first, second = read_text(text.replace("{half}", half)).points
-    assert first.pattern == "nccl-tests"
-    assert first.values == pytest.approx({"minimum_s": 9e-6, "maximum_s": 12e-6})
+    assert first.pattern == "allreduce"
+    assert first.values == pytest.approx(
+        {"minimum_s": 9e-6, "maximum_s": 12e-6, "algbw_Bps": 1e8, "busbw_Bps": 1e8}
+    )
     assert second.samples_s == pytest.approx([11e-6])
+
+
+ROWS = """{command}
+{mark} nThread 1 nGpus 1 minBytes 1048576 maxBytes 1048576 validation: 1
+{mark} Using devices
+{mark}   Rank  0 Pid 11 on alpha device  0 [0x00] GPU
+{mark}   Rank  3 Pid 14 on alpha device  3 [0x00] GPU
+{mark}     size      count  type redop  root   time  algbw  busbw error  time  algbw  busbw error
+{mark}      (B) (elements)                     (us) (GB/s) (GB/s)        (us) (GB/s) (GB/s)
+   1048576    {count}  float {redop} {root} 100.00 10.49 15.73 0e+00 101.00 10.38 15.57 0e+00
+"""
+
+
+def rows(**values: object) -> str:
+    return ROWS.format(**{"command": "", "mark": "#", "count": 262144, **values})
+
+
+@pytest.mark.parametrize("mark", ["#", ""])
+@pytest.mark.parametrize("name", ["all_gather_perf", "all_gather_perf_mpi", "/opt/all_gather_perf"])
+def test_names_of_programs_and_tables_that_lost_their_hashes(mark: str, name: str) -> None:
+    text = rows(
+        mark=mark, command=f"$ mpirun -np 4 {name} -b 1M", count=65536, redop="none", root=-1
+    )
+    out, in_place = read_text(text).points
+    assert (out.pattern, out.ranks, out.size_bytes) == ("allgather", 4, 262144)
+    assert (*out.samples_s, *in_place.samples_s) == pytest.approx((100e-6, 101e-6))
+
+
+@pytest.mark.parametrize(
+    ("count", "redop", "root", "pattern"),
+    [(262144, "sum", -1, "allreduce"), (65536, "sum", -1, "reduce-scatter"),
+     (262144, "sum", 0, "reduce")],
+)  # fmt: skip
+def test_reductions_follow_from_the_columns(
+    count: int, redop: str, root: int, pattern: str
+) -> None:
+    out, _ = read_text(rows(count=count, redop=redop, root=root)).points
+    assert (out.pattern, out.size_bytes) == (pattern, 1048576)
+
+
+def test_what_the_columns_leave_open_is_asked_for() -> None:
+    text = rows(count=65536, redop="none", root=-1)
+    with pytest.raises(InputError, match="does not name the operation") as caught:
+        read_text(text, name="log")
+    assert "--pattern" in str(caught.value)
+    out, _ = read_text(text, pattern="alltoall").points
+    assert (out.pattern, out.size_bytes) == ("alltoall", 262144)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.exchange.importers import Imported
 from nhalf.exchange.logs.log import Log, read_text
 
@@ -76,11 +77,12 @@ def test_a_barrier_has_no_size(read: Read) -> None:
         ("MPI All-to-Allv Personalized Exchange Latency Test v5.6.3", "alltoallv"),
         ("MPI Reduce Latency Test v7.5", "reduce"),
         ("MPI Allreduce Latency Test v7.5", "allreduce"),
-        ("MPI Reduce_scatter Latency Test v7.5", "reduce-scatter"),
+        ("MPI Reduce_scatter Latency Test v7.5", "reduce-scatterv"),
+        ("MPI Reduce_scatter_block Latency Test v7.5", "reduce-scatter"),
         ("MPI Non-blocking Allgatherv Latency Test v5.6.3", "iallgatherv"),
         ("MPI Non-blocking All-to-All Latency Test v5.6.3", "ialltoall"),
-        ("MPI Multi-threaded Latency Test v5.6.3", "multi-threaded-latency"),
-        ("MPI_Get Latency Test v5.6.3", "get-latency"),
+        ("MPI Multi-threaded Latency Test v5.6.3", "pingpong-threads"),
+        ("MPI_Get Latency Test v5.6.3", "rma-get"),
         ("", "unnamed"),
     ],
 )
@@ -129,15 +131,16 @@ def test_overlap_is_a_point_of_its_own(read: Read) -> None:
 
 def test_one_sided_and_start_up(read: Read) -> None:
     log = read("osu_nonblocking.txt")
-    (put,) = only(log, "put-latency", window="allocate", synchronization="flush")
+    (put,) = only(log, "rma-put")
+    assert put.transport == "rma"
     assert put.samples_s == pytest.approx([2.25e-6])
-    (init,) = only(log, "init")
+    (init,) = only(log, "startup", part="init")
     assert (init.ranks, *init.samples_s) == (144, pytest.approx(2.054))
     assert init.values == pytest.approx({"average_s": 2.048, "minimum_s": 2.032})
 
 
 def test_percentiles_are_kept(read: Read) -> None:
-    (point,) = only(read("osu_nonblocking.txt"), "reduce-scatter")
+    (point,) = only(read("osu_nonblocking.txt"), "reduce-scatterv")
     assert point.values == pytest.approx({"p50_s": 4.5e-6, "p90_s": 6.5e-6, "p99_s": 9.25e-6})
 
 
@@ -166,3 +169,141 @@ def test_one_number_that_is_none_makes_the_row_none() -> None:
     log = read_text(text, 4)
     assert [p.size_bytes for p in log.points] == [16]
     assert [p.line for p in log.passed_over] == [3]
+
+
+CUDA = """mpirun -np 2 ./osu_latency H H
+# OSU MPI-CUDA Latency Test v6.1
+# Send Buffer on HOST (H) and Receive Buffer on HOST (H)
+# Size          Latency (us)
+16                      1.00
+mpirun -np 2 ./osu_latency D H
+# OSU MPI-CUDA Latency Test v7.3
+# Send Buffer on DEVICE (D) and Receive Buffer on MANAGED (MH)
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+16                     25.00
+"""
+
+
+def test_where_buffers_are_is_an_axis() -> None:
+    host, device = read_text(CUDA).points
+    assert dict(host.axes) == {"memory": "cuda", "buffers": "host-host"}
+    assert dict(device.axes) == {"memory": "cuda", "buffers": "device-managed-host"}
+    text = (
+        "# OSU MPI_Put-ROCM Latency Test v7.2\n# Window creation: MPI_Win_create\n"
+        "# Synchronization: MPI_Win_lock/unlock\n# Datatype: MPI_CHAR.\n"
+        "# Rank 0 Memory on DEVICE (D) and Rank 1 Memory on HOST (H)\n"
+        "# Size          Latency (us)\n8    3.00\n"
+    )
+    (put,) = read_text(text).points
+    assert (put.pattern, put.transport) == ("rma-put", "rma")
+    assert dict(put.axes) == {
+        "memory": "rocm", "buffers": "device-host", "window": "create", "access": "lock",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("window", "synchronization", "axes"),
+    [
+        ("MPI_Win_allocate", "MPI_Win_flush", {}),
+        ("MPI_Win_create", "MPI_Win_fence", {"window": "create", "access": "fence"}),
+        ("MPI_Win_create_dynamic", "MPI_Win_flush", {"window": "dynamic"}),
+        ("MPI_Win_allocate", "MPI_Win_flush_local", {"access": "flush-local"}),
+        ("MPI_Win_allocate", "MPI_Win_lock_all/unlock_all", {"access": "lock-all"}),
+        ("MPI_Win_allocate", "MPI_Win_post/start/complete/wait", {"access": "pscw"}),
+    ],
+)  # fmt: skip
+def test_windows_have_the_axes_of_nhalf(
+    window: str, synchronization: str, axes: dict[str, str]
+) -> None:
+    text = (
+        f"# OSU MPI_Accumulate latency Test v5.9\n# Window creation: {window}\n"
+        f"# Synchronization: {synchronization}\n# Size          Latency (us)\n8    3.00\n"
+    )
+    assert [(p.pattern, dict(p.axes)) for p in read_text(text).points] == [("rma-accumulate", axes)]
+
+
+def test_both_ways_count_in_the_rate_of_bidirectional_puts() -> None:
+    text = "# OSU MPI_Put{} Test v6.1\n# Size      Bandwidth (MB/s)\n1000      500.00\n"
+    (both,) = read_text(text.format(" Bi-directional Bandwidth")).points
+    assert both.samples_s == pytest.approx([4e-6])
+    assert (both.bytes_per_time, dict(both.axes)) == (2000, {"operations": "64", "ways": "both"})
+    (one,) = read_text(text.format(" Bandwidth")).points
+    assert one.samples_s == pytest.approx([2e-6])
+    assert one.bytes_per_time == 1000
+
+
+def test_numbers_have_no_size() -> None:
+    text = "# OSU MPI_Fetch_and_op latency Test v5.8\n# Size          Latency (us)\n8  0.45\n"
+    assert [(p.pattern, p.size_bytes) for p in read_text(text).points] == [("rma-fetch-and-op", 0)]
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "axes"),
+    [
+        ("# Number of Sender threads: 4 \n# Number of Receiver threads: 4\n", "", {"threads": "4"}),
+        ("", "# Number of Sender threads: 1\n# Number of Receiver threads: 8\n",
+         {"threads": "8", "senders": "1"}),
+        ("", "", {"threads": "2"}),
+    ],
+)  # fmt: skip
+def test_threads_are_an_axis(above: str, below: str, axes: dict[str, str]) -> None:
+    text = (
+        f"{above}# OSU MPI Multi-threaded Latency Test v7.2\n{below}# Size   Latency (us)\n8 3.5\n"
+    )
+    (point,) = read_text(text).points
+    assert dict(point.axes) == {"communicators": "one", **axes}
+
+
+def test_python_is_another_curve_and_gigabytes_are_no_megabytes() -> None:
+    text = "# OMB-Py MPI Bandwidth Test\n# Size (B)      Bandwidth ({})\n1000    2.00\n"
+    (slow,) = read_text(text.format("MB/s")).points
+    (fast,) = read_text(text.format("GB/s")).points
+    assert (*slow.samples_s, *fast.samples_s) == pytest.approx((500e-6, 0.5e-6))
+    assert (slow.pattern, dict(slow.axes)) == ("stream", {"language": "python"})
+    text = "# OMB Python MPI Latency Test\n# Size (B)      Latency ({})\n8    2.00\n"
+    for unit, factor in (("us", 1e-6), ("ms", 1e-3), ("usec", 1e-6)):
+        assert read_text(text.format(unit)).points[0].samples_s == pytest.approx([2 * factor])
+
+
+def test_a_command_of_another_test_says_no_ranks_and_one_of_a_fan_names_it() -> None:
+    table = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1000      300.00\n"
+    (fan,) = read_text(f"srun -n 4 osu_bw_fan_in\n{table}").points
+    assert (fan.pattern, fan.ranks, fan.bytes_per_time) == ("many-to-one", 4, 3000)
+    assert fan.samples_s == pytest.approx([10e-6])
+    other = "# OSU MPI Gather Latency Test v7.4\n# Size       Avg Latency(us)\n8   5.00\n"
+    log = read_text(f"srun -n 8 ./osu_bcast\n{other}")
+    assert [p.ranks for p in log.points] == [0]
+
+
+def test_types_of_data_are_an_axis_unless_they_are_usual() -> None:
+    text = "# OSU MPI {} Latency Test v7.3\n# Datatype: {}.\n# Size  Avg Latency(us)\n8   5.00\n"
+    for title, kind, axes in (
+        ("Allreduce", "MPI_INT", {}),
+        ("Broadcast", "MPI_CHAR", {}),
+        ("Broadcast", "MPI_FLOAT", {"datatype": "mpi-float"}),
+    ):
+        assert dict(read_text(text.format(title, kind), 4).points[0].axes) == axes
+
+
+def test_a_rate_of_an_unknown_test_is_refused() -> None:
+    text = "# OSU MPI_Get Multiple Bandwidth Test v7.4\n# Size  Bandwidth (MB/s)\n8   5.00\n"
+    with pytest.raises(InputError, match="which messages its rate counts is not known"):
+        read_text(text, 4, "log")
+
+
+def test_a_time_that_is_too_short_leaves_the_other_one() -> None:
+    text = (
+        "# OSU MPI Non-blocking Broadcast Latency Test v5.8\n"
+        "# Size   Overall(us)  Compute(us)  Pure Comm.(us)  Overlap(%)\n8  0.00  0.00  3.50  0.0\n"
+    )
+    log = read_text(text, 4)
+    assert [(p.samples_s[0], dict(p.axes)) for p in log.points] == [(pytest.approx(3.5e-6), {})]
+
+
+def test_tables_pasted_as_markdown_are_read() -> None:
+    text = (
+        "# OSU MPI Latency Test v7.3\n| Size | Latency (us) |\n|------|-----|\n| 8 | 1.50 |\n"
+        "| 16 | 2.50 |\n"
+    )
+    assert [p.size_bytes for p in read_text(text).points] == [8, 16]

@@ -142,7 +142,93 @@ def test_zeros_of_a_crash_do_not_hide_the_rest(tmp_path: Path) -> None:
     assert len(read_file(path)[0].points) == 2
 
 
-PATTERNS = ("pingpong", "pingping", "exchange", "stream", "allreduce", "reduce-scatter", "bcast")
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "Wed Mar 04 08:00:0{} 2015[1,0]<stdout>:",
+        "[1,0]<stdout>:",
+        "[0] ",
+        "0: ",
+        " 0: ",
+        "2024-05-01T12:34:5{}.123456789Z ",
+        "[2024-05-01T12:34:5{}.123Z] ",
+        "2024-05-01T12:34:5{}.123456Z 00O ",
+        "2024-05-01 12:34:5{},123 INFO osu_{}.py:1{} - ",
+        "May 01 12:34:5{} node1 slurmd[12{}]: ",
+        "<13>May  1 12:34:5{} node1 app: ",
+        "> ",
+        "    ",
+        "\t",
+        "| ",
+        "[pod/osu-launcher-{}/osu] ",
+        "12:34:5{}  ",
+    ],
+)
+def test_what_stands_before_every_line_is_taken_off(prefix: str) -> None:
+    lines = enumerate(OSU.splitlines(True))
+    text = "".join(prefix.replace("{}", str(number)) + line for number, line in lines)
+    assert read_text(text) == read_text(OSU)
+    # So it is where other text stands between.
+    assert read_text(f"module load mpi\n{text}done\n").points == read_text(OSU).points
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("```\n", "```\n"),
+        ("<html><body><pre>", "</pre></body></html>"),
+        ("\x1b[32;1m", "\x1b[0m\n"),
+        ("\ufeff", ""),
+        (
+            "------------------\nWARNING: default\n-----------\n",
+            "-----------\nunloaded\n----------\n",
+        ),
+    ],
+)
+def test_what_stands_around_a_log_is_no_damage(before: str, after: str) -> None:
+    log = read_text(before + OSU + after)
+    assert (log.points, log.passed_over) == (read_text(OSU).points, [])
+
+
+def test_pages_and_containers() -> None:
+    rows = [line.split("  ", 1) for line in OSU.splitlines()[3:]]
+    cells = "".join(f"<tr><td>{a}</td><td>{b.strip()}</td></tr>" for a, b in rows)
+    page = "# OSU MPI Bandwidth Test v7.5<br># Datatype: MPI_CHAR.<br>\n"
+    page += "# Size&nbsp;&nbsp;Bandwidth (MB/s)<br>\n"
+    assert read_text(f"{page}<table>{cells}</table>").points == read_text(OSU).points
+    json_lines = "".join(
+        f'{{"log":"{line}\\n","stream":"stdout","time":"2024-05-01T12:34:56Z"}}\n'
+        for line in OSU.splitlines()
+    )
+    assert read_text(json_lines) == read_text(OSU)
+
+
+TABLE = "# OSU MPI Broadcast Latency Test v7.2\n# Size       Avg Latency(us)\n16   {}\n"
+
+
+def test_a_count_for_each_table_that_has_none() -> None:
+    text = TABLE.format("40.00") + "now with 36 ranks\n" + TABLE.format("10.00")
+    assert [p.ranks for p in read_text(text, (40, 36), "log").points] == [40, 36]
+    for given in (0, 40):
+        with pytest.raises(InputError, match="2 tables of MPI Broadcast Latency") as caught:
+            read_text(text, given, "log")
+        assert "in their order" in str(caught.value)
+    with pytest.raises(InputError, match="2 tables without a number of ranks, and --ranks gives 3"):
+        read_text(text, (40, 36, 2), "log")
+
+
+def test_counts_that_the_log_has_are_not_overridden_by_one() -> None:
+    text = "srun -n 4 osu_bcast\n{}srun -n 8 osu_bcast\n{}".format(*[TABLE.format("1.0")] * 2)
+    log = read_text(text, 0, "log")
+    assert [p.ranks for p in log.points] == [4, 8]
+    assert [(c.ranks, c.line) for c in log.counts] == [(4, 1), (8, 5)]
+    with pytest.raises(InputError, match="of 4 and 8 ranks"):
+        read_text(text, 16, "log")
+    one = f"{TABLE.format('1.0')}srun -n 8 osu_bcast\n{TABLE.format('2.0')}"
+    assert [p.ranks for p in read_text(one, 0).points] == [0, 8]
+
+
+PATTERNS = ("pingpong", "pingping", "exchange", "stream", "allreduce", "reduce-scatterv", "bcast")
 
 
 @pytest.mark.parametrize(

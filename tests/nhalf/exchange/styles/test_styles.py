@@ -116,10 +116,10 @@ def test_every_library_has_tables_of_its_own(name: str, make_measurements: Measu
 def test_names_of_benchmarks() -> None:
     styles = load("nhalf.exchange.styles", Style)
     assert styles["imb"]().pattern("pingpong") == "pingpong"
-    assert styles["imb"]().pattern("Reduce_scatter") == "reduce-scatter"
+    assert styles["imb"]().pattern("Reduce_scatter") == "reduce-scatterv"
     assert styles["imb"]().pattern("Ibcast_pure") == "ibcast"
     assert styles["osu"]().pattern("osu_mbw_mr") == "pairs-bandwidth"
-    assert styles["osu"]().pattern("osu_ireduce_scatter") == "ireduce-scatter"
+    assert styles["osu"]().pattern("osu_ireduce_scatter") == "ireduce-scatterv"
     with pytest.raises(InputError, match="osu_latency"):
         styles["osu"]().pattern("osu_latencies")
 
@@ -142,7 +142,7 @@ def test_a_non_blocking_operation_alone_has_no_overlap_to_show(
         ("osu", "pingpong-persistent", "", "# OSU MPI Persistent Latency Test"),
         ("osu", "gatherv", "", "# OSU MPI Gatherv Latency Test"),
         ("osu", "iallgatherv", "work=1", "# OSU MPI Non-blocking Allgatherv Latency Test"),
-        ("osu", "reduce-scatter", "", "# OSU MPI Reduce_scatter Latency Test"),
+        ("osu", "reduce-scatterv", "", "# OSU MPI Reduce_scatter Latency Test"),
         ("osu", "bcast-persistent", "work=1", "# OSU MPI Persistent Broadcast Latency Test"),
         ("imb", "bcast-persistent", "work=1", "# Benchmarking Bcast_persistent "),
         ("imb", "bcast-persistent", "", "# Benchmarking Bcast_pure_persistent "),
