@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from nhalf.decide.history.history import History
     from nhalf.facts.wrong_data import WrongData
+    from nhalf.present.findings import Finding
     from nhalf.store.collection import Collection
     from nhalf.store.run import Run
 
@@ -59,13 +60,15 @@ def command(request: Request) -> int:
         history = _found(collection.runs, request)
     except InputError as error:
         raise (FailedError(error.message, error.remedy) if is_wrong else error) from None
+    changes = _changes(collection.runs, history, request)
     page_path = None
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.history_page import history_page
 
         alarms = [curve.headline for curve in wrong]
-        page_path = write_text(request.report, history_page(history, alarms)).absolute()
+        page = history_page(history, alarms, changes)
+        page_path = write_text(request.report, page).absolute()
     if request.json:
         emit_json({**as_json(history), "report": str(page_path) if page_path else None})
         return int(is_wrong or history.regressed)
@@ -74,6 +77,8 @@ def command(request: Request) -> int:
     if request.format == "csv":
         show_values(history)
     else:
+        for finding in changes:
+            stdout_console().print(finding.text, markup=False, soft_wrap=True)
         show_history(stdout_console(), history, request.points)
     if page_path:
         stdout_console().print(
@@ -93,6 +98,27 @@ def _collection(request: Request) -> Collection:
     return collection
 
 
+def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Finding]:
+    """How runs differ from the first, where they are too few for a change of a curve."""
+    import polars as pl
+
+    from nhalf.decide.history.history import RUNS_SURE
+    from nhalf.decide.runs_compared import run_changes
+    from nhalf.facts.facts import Facts
+    from nhalf.present.run_changes import change_finding
+    from nhalf.store.collection import distinct
+
+    if len(history.started_s) >= RUNS_SURE:
+        return []
+    runs_by_name = distinct(runs)
+    facts = Facts.of([runs_by_name[name] for name in history.started_s])
+    asked = [pl.col("pattern") == request.pattern] if request.pattern else []
+    asked += [pl.col("mpi").str.starts_with(request.mpi)] if request.mpi else []
+    asked += [pl.col("bytes").is_in(sizes)] if (sizes := _sizes(request)) else []
+    facts = replace(facts, measurements=facts.measurements.filter(*asked))
+    return [change_finding(change, facts.titles) for change in run_changes(facts)]
+
+
 def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
     """The curves asked about whose data arrived wrong."""
     from nhalf.facts.facts import Facts
@@ -107,7 +133,11 @@ def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
 
 def _found(runs: Sequence[Run], request: Request) -> History:
     from nhalf.decide.history.history import history
+
+    return history(runs, request.pattern, request.mpi, _sizes(request))
+
+
+def _sizes(request: Request) -> tuple[int, ...]:
     from nhalf.measure.plan.sizes import parse_sizes
 
-    sizes = parse_sizes(request.size).size_bytes if request.size else ()
-    return history(runs, request.pattern, request.mpi, tuple(sizes))
+    return tuple(parse_sizes(request.size).size_bytes) if request.size else ()

@@ -12,10 +12,15 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, JsonOption
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nhalf.facts.facts import Facts, Overlay
     from nhalf.facts.program.program import Program
+    from nhalf.store.run import Run
 
 FORMATS = ("html", "png", "svg", "pdf")
+NAMED = 3
+"""More runs are counted in the name of a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +122,17 @@ def _overlay(facts: Facts, text: str) -> Overlay:
     return of_run(facts, facts_of([text]), run_and_library(text)[0].name)
 
 
+def _usual_name(sides: Sequence[tuple[Run, str]]) -> str:
+    """The name of a page, apart from that of the first run alone: it must not take its place."""
+    (_, library), *others = sides
+    parts = ["report", *filter(None, [library])]
+    if others:
+        parts += ["with", *("-".join(filter(None, (run.name, mpi))) for run, mpi in others[:NAMED])]
+    if len(others) > NAMED:
+        parts.append(f"and-{len(others) - NAMED}-more")
+    return "-".join(parts)
+
+
 def _write(subject: Facts | Program, request: Request) -> Path:
     """Write the report in the requested form; returns its file or folder, absolute."""
     from nhalf.cli.run_side import run_and_library
@@ -125,9 +141,13 @@ def _write(subject: Facts | Program, request: Request) -> Path:
     from nhalf.present.report.images import write_images
 
     first = request.runs[0]
-    run = run_and_library(first)[0].path if isinstance(subject, Facts) else first
+    if isinstance(subject, Facts):
+        sides = [run_and_library(run) for run in request.runs]
+        run, name = sides[0][0].path, _usual_name(sides)
+    else:
+        run, name = first, "report"
     if request.kind == "html":
-        return write_report(subject, request.out or run / "report.html").absolute()
-    folder = request.out or run / f"report-{request.kind}"
+        return write_report(subject, request.out or run / f"{name}.html").absolute()
+    folder = request.out or run / f"{name}-{request.kind}"
     write_images(subject, folder, request.kind)
     return folder.absolute()

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from nhalf.base.listing import few
 from nhalf.base.numbers import grouped, half_width_text, percent
 from nhalf.facts.difference import FASTER
 from nhalf.facts.extent import Extent
@@ -10,6 +13,7 @@ from nhalf.present.wording import count
 from nhalf.statistics.unseen_states import unseen_share
 
 HOSTS_NAMED = 4
+RUNS_NAMED = 3
 SIMULATED = (
     "Nothing here was measured: SimGrid simulated the messages of a machine file; nhalf machines "
     "show prints its sources and assumptions. A single message takes the time from the file; "
@@ -32,13 +36,27 @@ NODE = (
 )
 
 
-def title(extent: Extent) -> str:
-    """Name what was measured, and the hosts."""
+NOTHING = "Nothing stands out: no difference, cost or doubt beyond the stated thresholds."
+NOT_COMPARED = (
+    "These runs are not compared on this page: they have no pattern and size of one library in "
+    "common."
+)
+
+
+def nothing(has_several_runs: bool) -> str:
+    """What a page without findings says; those of several runs that were compared have some."""
+    return NOT_COMPARED if has_several_runs else NOTHING
+
+
+def title(extent: Extent, runs: Sequence[str] = ()) -> str:
+    """Name what was measured, and the hosts; before it, the runs if there are several."""
     hosts = extent.hosts
     more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
     listed = ", ".join(hosts[:HOSTS_NAMED])
     kind = "Node" if extent.is_node else "Application" if extent.is_application else "Message"
     subject = f"{kind} performance"
+    if len(runs) > 1:
+        subject = f"{few(runs, RUNS_NAMED)}: {subject.lower()}"
     return subject + (f" of {listed}{more}" if hosts else "")
 
 

@@ -10,9 +10,10 @@ from nhalf.decide.history.history import METHOD, History, Shift, moment
 from nhalf.present.change_words import around_text, at_text, ends
 from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
+from nhalf.present.findings import Finding
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, card, rendered
 from nhalf.present.report.sections import Section
 from nhalf.statistics.change_points import ERROR
 
@@ -23,17 +24,21 @@ COURSE_HOW = (
     "Lower is faster: each mark is a run, its bar the 95 % interval over launches; a dashed line "
     "is the first run of a new level."
 )
+NOTHING_CHANGED = "No curve changed from one run to another beyond the stated thresholds."
 VALUES_HOW = "Every run of every curve, relative to the curve's first run."
 
 
-def history_page(history: History, alarms: Sequence[str] = ()) -> str:
-    """The whole page as HTML; `alarms` come first."""
+def history_page(
+    history: History, alarms: Sequence[str] = (), changes: Sequence[Finding] = ()
+) -> str:
+    """The whole page as HTML; `alarms` come first, then how few runs differ from the first."""
     names = curve_names([curve.levels.curve for curve in history.curves])
-    cards = _cards(history, names)
+    cards = [*map(card, changes), *_cards(history, names)]
     runs = list(history.started_s)
     first, last = (moment(history.started_s[run]) for run in (runs[0], runs[-1]))
     return rendered(
         alarms=alarms,
+        nothing=NOTHING_CHANGED,
         title="Performance over time",
         subtitle=f"{len(runs)} runs · {first} to {last}",
         sureness=[

@@ -20,6 +20,7 @@ from nhalf.facts.program.program import Program
 from nhalf.present.findings import WARNING, Finding, headlines
 from nhalf.present.report import themes
 from nhalf.present.report.bundle import bundle
+from nhalf.present.report.heading import NOTHING
 from nhalf.present.report.in_words import in_words
 from nhalf.present.report.packing import packed
 from nhalf.present.report.sections import sections, subject_of
@@ -55,6 +56,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         "version": __version__,
         "verdict": "",
         "alarms": [],
+        "nothing": NOTHING,
         "links": {},
         "findings_title": "Findings",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},

@@ -12,6 +12,7 @@ import polars as pl
 from nhalf.base.listing import few
 from nhalf.base.numbers import says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.runs_compared import measured_runs
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import Overview, overview
@@ -40,7 +41,8 @@ class RunsReport(Subject[Facts]):
         size = extent(facts)
         return {
             "alarms": [curve.headline for curve in wrong_data(facts)],
-            "title": heading.title(size),
+            "title": heading.title(size, measured_runs(facts)),
+            "nothing": heading.nothing(len(measured_runs(facts)) > 1),
             "subtitle": heading.subtitle(size),
             "verdict": verdict(facts) or application_verdict(facts),
             "sureness": heading.sureness(size),
