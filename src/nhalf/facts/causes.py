@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from nhalf.facts.eager_limits import limits_in_use
 from nhalf.facts.jumps import Jump
+from nhalf.facts.rate_falls import RateFall, rate_fall
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
 from nhalf.store.keys import RUN_CURVE, without
@@ -55,6 +57,13 @@ def cache_between(
     return None
 
 
+def outgrown(environment: Mapping[str, Any], fall: RateFall | None) -> Cache | None:
+    """The cache that explains the fall of a rate: one over a range of sizes is no protocol's."""
+    if fall is None or not fall.is_gradual:
+        return None
+    return cache_between(environment, fall.from_bytes, fall.to_bytes)
+
+
 PACKETS_SLACK = 1.5
 """Steps of packets explain a jump up to this multiple of their height: they have an interval."""
 
@@ -76,9 +85,17 @@ def _packets(steps: Steps, size_bytes: int) -> int:
 
 OTHER_BUFFERS = "pingpong-diffbuf"
 PROTOCOL = "protocol"
+EAGER = "eager limit"
 SAME_PLACE = 1.1
 """Sizes within this factor of each other count as the same."""
 _SUBJECT = without(RUN_CURVE, "pattern")
+
+
+def is_decided_cache(cause: str) -> bool | None:
+    """Whether a change is due to a cache (or to the library); None where that is not known."""
+    if cause in (PROTOCOL, EAGER):
+        return False
+    return None if not cause or cause.startswith(PROTOCOL) else True
 
 
 def with_causes(
@@ -114,13 +131,19 @@ def _cause(
     models: Sequence[FittedModel],
     environment: Mapping[str, Any],
 ) -> str:
-    cache = cache_between(environment, change.low_bytes, change.high_bytes)
+    ends_bytes = (change.low_bytes, change.high_bytes)
+    limits = limits_in_use(environment, model.mpi, model.placement)
+    if change.kind == "jump" and any(limit.is_between(*ends_bytes) for limit in limits):
+        return EAGER
+    cache = cache_between(environment, *ends_bytes)
     if cache is None:
         return ""
     name = f"{cache.name} cache"
     through_buffers = _with_other_buffers(model, change, models)
     if through_buffers is None:
-        return f"{PROTOCOL} or {name}"
+        fall = rate_fall(model)
+        is_cache = fall is not None and fall.holds(change.low_bytes, change.high_bytes)
+        return name if is_cache and outgrown(environment, fall) else f"{PROTOCOL} or {name}"
     stays = any(
         other_change.low_bytes <= change.high_bytes * SAME_PLACE
         and change.low_bytes <= other_change.high_bytes * SAME_PLACE

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ NEAR = 1.15
 PREFIXES = {"OMPI_MCA_": "openmpi", "MPIR_CVAR_": "mpich", "MPICH_": "mpich", "I_MPI_": "intel",
             "UCX_": ""}  # fmt: skip
 """Beginnings of variables, and of the names of the libraries that read them ('' all)."""
+SHARED_MEMORY = frozenset({"sm", "vader", "smcuda"})
+"""Components of Open MPI for messages within a host."""
 WORDS = ("EAGER_LIMIT", "EAGER_MAX", "EAGER_THRESHOLD", "RNDV_THRESH")
 
 
@@ -39,6 +42,45 @@ def eager_limits_of(environment: Mapping[str, Any], mpi: str) -> tuple[EagerLimi
         limits = {own: size for own, size in limits.items() if not name.endswith(own)}
         limits[name] = size_bytes
     return tuple(EagerLimit(name, size) for name, size in limits.items())
+
+
+def limits_in_use(
+    environment: Mapping[str, Any], mpi: str, placement: str
+) -> tuple[EagerLimit, ...]:
+    """The limits of the components that carry a curve's messages, as far as that is known.
+
+    Within a host those of shared memory, unless OMPI_MCA_btl leaves it out; between hosts those of
+    the network.
+    """
+    limits = eager_limits_of(environment, mpi)
+    site = environment.get("site")
+    hosts = site.get("hosts") if isinstance(site, Mapping) else None
+    is_one_host = placement.startswith("same-") or (hosts is not None and len(hosts) < 2)
+    if hosts is None and not is_one_host:
+        return limits
+    is_in_memory = is_one_host and not _leaves_out_memory(environment)
+    return tuple(
+        limit for limit in limits if _component(limit) is None or _is_memory(limit) is is_in_memory
+    )
+
+
+def _leaves_out_memory(environment: Mapping[str, Any]) -> bool:
+    """Whether Open MPI was told to carry all messages over the network."""
+    variables = environment.get("variables")
+    text = str(variables.get("OMPI_MCA_btl", "")) if isinstance(variables, Mapping) else ""
+    names = {name.strip() for name in text.removeprefix("^").split(",")} - {"", "self"}
+    has_memory = bool(names & SHARED_MEMORY)
+    return bool(names) and has_memory is text.startswith("^")
+
+
+def _is_memory(limit: EagerLimit) -> bool:
+    return _component(limit) in SHARED_MEMORY
+
+
+def _component(limit: EagerLimit) -> str | None:
+    """The component of Open MPI that has a limit; None of other libraries."""
+    match = re.search(r"btl_([a-z0-9]+)_", limit.parameter)
+    return match[1] if match else None
 
 
 def _variables(environment: Mapping[str, Any], mpi: str) -> Iterator[tuple[str, int]]:

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES
+from nhalf.facts.buffers_in_cache import level_of
 from nhalf.facts.collectives import standard
 from nhalf.facts.contests import with_cores
 from nhalf.facts.fact import fact
@@ -47,6 +48,8 @@ class Verdict:
 
     `sizes_bytes` are those of the mock-up's parts. `factor` has a 95 % interval, which has no width
     where time is virtual. `is_violated` takes into account how many guidelines were tested.
+    `may_be_cache`: a cache holds the buffers of the mock-up's calls, which were measured on the
+    same buffers again and again, but not those of the operation.
     """
 
     run: str
@@ -59,6 +62,7 @@ class Verdict:
     sizes_bytes: tuple[int, ...]
     factor: Interval
     is_violated: bool
+    may_be_cache: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The verdict for scripts; parts are patterns with sizes, and how often each is called."""
@@ -74,6 +78,7 @@ class Verdict:
             ],
             "factor": self.factor.median,
             "ci": [self.factor.low, self.factor.high],
+            "may_be_cache": self.may_be_cache,
         }
 
     @property
@@ -116,9 +121,25 @@ def guidelines(facts: Facts) -> tuple[Verdict, ...]:
             test.sizes_bytes,
             Interval(*(math.exp(end) for end in (centre, centre - width, centre + width))),
             is_violated,
+            _may_be_cache(facts, test),
         )
         for test, centre, width, is_violated in outcomes
     )
+
+
+def _may_be_cache(facts: Facts, test: _Test) -> bool:
+    """Whether the operation in pieces has warmer buffers than the operation as a whole."""
+    (first, *others) = test.mock_up.parts
+    operation = test.mock_up.operation
+    run, _, _, ranks, _ = test.setting
+    if others or first.pattern != operation or first.calls == 1 or _is_exact(facts):
+        return False
+    environment = facts.environments.get(run, {})
+    whole, piece = (
+        level_of(environment, operation, size, ranks)
+        for size in (test.size_bytes, test.sizes_bytes[0])
+    )
+    return whole != piece or not whole
 
 
 @fact

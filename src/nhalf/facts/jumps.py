@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,11 @@ class Jump:
     def at_least(self) -> float:
         """The end of its interval that is closer to no jump."""
         return self.ratio.low if self.costs else self.ratio.high
+
+    @property
+    def is_between_its_sizes(self) -> bool:
+        """Whether most of it lies between the two sizes, and not at others beside them."""
+        return abs(math.log(self.after_s / self.before_s)) >= abs(math.log(self.ratio.median)) / 2
 
     @property
     def expected_s(self) -> float:
@@ -86,7 +92,8 @@ def jump_ratios(
 def _growths(launches: pl.DataFrame, segment: Segment, after: int) -> tuple[float, float]:
     """Bounds of the expected time of the next size, relative to a segment's last size: max, min."""
     before = segment.to_bytes
-    most = after / before if before else float("inf")
+    # What an empty message takes says nothing of the time per byte.
+    most = after / before if before else 1.0
     if _sizes(launches, segment).len() < SIZES_MIN:
         return most, 1.0
     growth = min(max(segment.time_s(after) / segment.time_s(before), 1.0), most)

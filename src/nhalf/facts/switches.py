@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
-from nhalf.facts.causes import PROTOCOL, Cache, cache_near, packets_explain
+from nhalf.facts.causes import Cache, cache_near, is_decided_cache, packets_explain
 from nhalf.facts.contests import SETTING, contests
-from nhalf.facts.eager_limits import EagerLimit, eager_limits_of
+from nhalf.facts.eager_limits import EagerLimit, limits_in_use
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between, jump_ratios
+from nhalf.facts.rate_falls import rate_fall
 from nhalf.facts.series import plain_points, with_series
 from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
 from nhalf.statistics.flags import APART
@@ -109,7 +110,8 @@ def _eager(merged: Sequence[Switch]) -> set[int]:
         if switch.pattern in COLLECTIVES or not switch.jump.costs:
             continue
         is_usual = EAGER_LEAST <= switch.jump.before_bytes <= EAGER_MOST
-        if switch.limits_there or (switch.at_one_size and is_usual):
+        is_alone = not switch.limits and switch.cache is None
+        if switch.limits_there or (is_alone and switch.at_one_size and is_usual):
             by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
     return {
         max(places, key=lambda place: (bool(merged[place].limits_there), _before(merged[place])))
@@ -154,9 +156,15 @@ def _all(facts: Facts) -> Iterator[Switch]:
             if jump is None or not _is_switch(facts, model, jump):
                 continue
             switch = _switch(facts, launches, jump)
-            decided = change.cause == PROTOCOL or not change.cause.startswith(PROTOCOL)
-            is_cache = change.cause != PROTOCOL if change.cause and decided else None
-            yield replace(switch, is_cache=is_cache)
+            is_cache = is_decided_cache(change.cause)
+            if not (is_cache and _is_in_fall(model, jump)):  # named once, as the fall
+                yield replace(switch, is_cache=is_cache)
+
+
+def _is_in_fall(model: FittedModel, jump: Jump) -> bool:
+    """Whether a jump is a part of a gradual fall of the rate."""
+    fall = rate_fall(model)
+    return fall is not None and fall.is_gradual and fall.holds(jump.before_bytes, jump.after_bytes)
 
 
 @fact
@@ -188,9 +196,12 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
         jump=jump,
         quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
         cache=cache_near(facts.environments.get(first["run"], {}), jump),
-        limits=eager_limits_of(facts.environments.get(first["run"], {}), first["mpi"]),
+        limits=limits_in_use(
+            facts.environments.get(first["run"], {}), first["mpi"], first["placement"]
+        ),
     )
-    return replace(switch, cache=None) if switch.at_one_size else switch
+    is_sharp = switch.at_one_size and jump.is_between_its_sizes
+    return replace(switch, cache=None) if is_sharp else switch
 
 
 def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:

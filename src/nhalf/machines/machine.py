@@ -57,8 +57,8 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     `change_percent` is by how much the time is longer (or shorter: negative) in the right segment
     at the place of the break; `kind` is "jump", or "bend" where only the rate changes. `cause` is
-    empty, or where the end of a cache may be one "protocol or L2 cache", or either of the two where
-    the run tells them apart.
+    empty, "eager limit" where the library names one there, or where the end of a cache may be one
+    "protocol or L2 cache", or either of the two where the run tells them apart.
     """
 
     low_bytes: int

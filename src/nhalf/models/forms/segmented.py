@@ -77,8 +77,8 @@ class Segmented(Model):
         check_curve(curve)
         noise = point_noise(curve)
         weight = _weights(noise)
-        divisions = _divisions(curve, weight)
         data = (curve.size_bytes, curve.time_s, weight)
+        divisions = _divisions(*data) + _apart_from_empty(*data)
         misfits = [misfit_of(*data, starts) for starts in divisions]
         count = curve.size_bytes.size
         best = _choose([len(d) for d in divisions], misfits, count, (weight * noise**2).mean())
@@ -119,14 +119,26 @@ def _weights(noise: Floats) -> Floats:
     return weight
 
 
-def _divisions(curve: Curve, weight: Floats) -> list[list[int]]:
+def _apart_from_empty(size_bytes: Floats, time_s: Floats, weight: Floats) -> list[list[int]]:
+    """The divisions in which the empty message is a range of its own.
+
+    It has no data to copy, so that nothing follows from it for the next sizes.
+    """
+    count = size_bytes.size
+    if size_bytes[0] > 0 or not 2 * POINTS_PER_SEGMENT_MIN < count <= BLOCKS_MAX:
+        return []
+    others = _divisions(size_bytes[1:], time_s[1:], weight[1:])
+    return [[0, *(start + 1 for start in starts)] for starts in others]
+
+
+def _divisions(size_bytes: Floats, time_s: Floats, weight: Floats) -> list[list[int]]:
     """The best division into 1, 2, ... segments: the positions of their first points."""
-    count = curve.size_bytes.size
+    count = size_bytes.size
     block = -(-count // BLOCKS_MAX)
     blocks = np.arange(0, count, block)
     if block > 1 and count - blocks[-1] < POINTS_PER_SEGMENT_MIN:
         blocks = blocks[:-1]
-    data = (curve.size_bytes, curve.time_s, weight)
+    data = (size_bytes, time_s, weight)
     points_min = POINTS_PER_SEGMENT_MIN if block == 1 else 1
     segments_max = min(SEGMENTS_MAX, max(1, count // POINTS_PER_SEGMENT_MIN))
     partitions = best_partitions(segment_costs(*data, blocks), points_min, segments_max)
@@ -149,7 +161,8 @@ def _choose(segments: list[int], misfits: list[float], count: int, noise_varianc
     for number, misfit in zip(segments, misfits, strict=True):
         parameters = 4 * number - 2
         if parameters >= count and number > 1:
-            break
+            scores.append(math.inf)
+            continue
         variance = (misfit + (observations - count) * noise_variance) / observations
         score = observations * math.log(variance + NOISE_FLOOR**2)
         scores.append(score + parameters * math.log(count))
@@ -172,8 +185,11 @@ def switch(low: float, high: float) -> float:
     """The first size of the right segment: libraries switch at round sizes.
 
     Within a narrow bracket the roundest size is taken (the most trailing zeros in binary), just
-    above it if it is the left segment's last size; in a wide one the geometric mean.
+    above it if it is the left segment's last size; in a wide one the geometric mean. An empty
+    message is a case of its own: others begin at one byte.
     """
+    if low == 0:
+        return 1.0
     if high > NARROW_BRACKET * max(low, 1.0):
         return math.sqrt(max(low, 0.5) * high)
     bits = 1

@@ -145,27 +145,32 @@ def _cells(segment: Segment) -> list[str]:
     return [
         format_range(segment),
         format_t0(segment.t0_s),
-        _interval(segment.t0_s, segment.t0_ci, format_time),
+        _interval(segment.t0_s, segment.t0_ci if segment.t0_s > 0 else None, format_time),
         format_rate(segment.r_inf_Bps) if math.isfinite(segment.r_inf_Bps) else "–",
         _interval(segment.r_inf_Bps, segment.r_inf_ci, format_rate),
         format_n_half(segment),
-        _interval(segment.n_half_bytes, segment.n_half_ci, _size_in_words),
+        _interval(
+            segment.n_half_bytes, segment.n_half_ci if segment.t0_s > 0 else None, _size_in_words
+        ),
     ]
 
 
 def format_t0(t0_s: float) -> str:
-    """Format the time of an empty message; below 0 a line says nothing of small messages."""
-    return format_time(t0_s) if t0_s >= 0 else "–"
+    """Format the time of an empty message; a line from 0 or below does not determine it."""
+    return format_time(t0_s) if t0_s > 0 else "–"
 
 
 def format_range(segment: Segment) -> str:
-    """Format the sizes of a segment: '217 B – 8 KiB'."""
+    """Format the sizes of a segment: '217 B – 8 KiB', or '0 B' of one size."""
+    if segment.from_bytes == segment.to_bytes:
+        return format_size(segment.from_bytes)
     return f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}"
 
 
 def format_n_half(segment: Segment) -> str:
-    """Format the size that reaches half of the rate; a dash where there is no rate."""
-    return _size_in_words(segment.n_half_bytes) if segment.n_half_bytes < ENDLESS else "–"
+    """Format the size that reaches half of the rate; a dash where rate or t0 are unknown."""
+    is_determined = segment.t0_s > 0 and segment.n_half_bytes < ENDLESS
+    return _size_in_words(segment.n_half_bytes) if is_determined else "–"
 
 
 def _size_in_words(size_bytes: float) -> str:

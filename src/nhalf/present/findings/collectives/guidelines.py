@@ -7,12 +7,16 @@ from collections.abc import Iterator
 
 from nhalf.base.numbers import times
 from nhalf.base.units import format_size
+from nhalf.facts.buffers_in_cache import size_words
 from nhalf.facts.facts import Facts
 from nhalf.facts.guidelines import Verdict, violations
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, weight
 
+WEIGHTS = (44, 66)
+UNSURE = (30, 40)
+"""Weights of what may be due to caches."""
 LABELS = {
     "composition": "Slower than its parts",
     "monotony": "Slower than a longer message",
@@ -35,13 +39,10 @@ def _finding(verdicts: list[Verdict], facts: Facts) -> Finding:
     worst = verdicts[0]
     label = library_label(facts, worst.transport, worst.mpi)
     operation = worst.mock_up.operation
-    size = f" of {format_size(worst.size_bytes)}" if worst.size_bytes else ""
-    operations = sorted({verdict.mock_up.operation for verdict in verdicts})
     return Finding(
-        f"{label}: {operation}{size} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
-        f"long as {instead(worst)} ({between(worst.factor)}). Guidelines of this kind are violated "
-        f"at {count(len(verdicts), 'point')}, in {', '.join(operations)}.",
-        importance=weight(worst.factor.median, 44, 66),
+        f"{label}: {_call(worst)} on {worst.ranks} ranks takes {times(worst.factor.median)} as "
+        f"long as {instead(worst)} ({between(worst.factor)}).{_why(worst)}{_further(verdicts)}",
+        importance=weight(worst.factor.median, *(WEIGHTS if not worst.may_be_cache else UNSURE)),
         kind=f"guideline-{worst.kind}",
         remedy=_remedy(worst),
         label=LABELS[worst.kind],
@@ -52,8 +53,44 @@ def _finding(verdicts: list[Verdict], facts: Facts) -> Finding:
     )
 
 
+def _call(verdict: Verdict) -> str:
+    """'one 1 MiB per pair alltoall', or 'barrier' without a size."""
+    operation = verdict.mock_up.operation
+    if not verdict.size_bytes:
+        return operation
+    return f"{operation} of {format_size(verdict.size_bytes)}{size_words(operation)}"
+
+
+def _why(verdict: Verdict) -> str:
+    """That the comparison may be one of caches."""
+    if not verdict.may_be_cache:
+        return ""
+    return (
+        " This may be the cache: the shorter operation was repeated on the same buffers, which "
+        "stay in it."
+    )
+
+
+def _further(verdicts: list[Verdict]) -> str:
+    """The other points, the worst of each operation by name."""
+    worst_by_operation: dict[str, Verdict] = {}
+    for verdict in verdicts[1:]:
+        worst_by_operation.setdefault(verdict.mock_up.operation, verdict)
+    if not worst_by_operation:
+        return ""
+    named = [
+        f"{_call(verdict)} on {verdict.ranks} ranks ({times(verdict.factor.median)})"
+        for verdict in worst_by_operation.values()
+    ]
+    further = len(verdicts) - 1 - len(named)
+    more = f" and {count(further, 'other point')}" if further else ""
+    return f" Also {', '.join(named)}{more}."
+
+
 def _remedy(verdict: Verdict) -> str:
     """What the library's user can do; only libraries of MPI can be tuned."""
+    if verdict.may_be_cache:
+        return "Measure with buffers of the program's size before changing it."
     tune = "nhalf tune --violated RUN tries what may be faster there, or "
     return f"{tune if verdict.transport == 'mpi' else ''}call {plan(verdict)}"
 

@@ -54,7 +54,7 @@ def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
 def _label(switch: Switch) -> str:
     if switch.cache and switch.is_cache is not False and not switch.limits_there:
         return "Cache" if switch.is_cache else "Cache or protocol"
-    return "Eager limit" if switch.is_eager else "Protocol switch"
+    return "Eager limit" if switch.is_eager else "Step"
 
 
 def _subject(switch: Switch) -> str:
@@ -72,12 +72,12 @@ def _subject(switch: Switch) -> str:
     words = _limit_words(switch)
     if label == "Eager limit":
         return f"the eager limit {place} ({words}rendezvous above it)"
-    return f"the switch {place}" + (f" ({words.removesuffix('; ')})" if words else "")
+    return f"the step {place}"
 
 
 def _limit_words(switch: Switch) -> str:
     """'btl_sm_eager_limit is 4 KiB; ': what the library itself calls its limit, if it does."""
-    limits = (switch.limits_there or switch.limits)[:LIMITS_MAX] if switch.is_eager else ()
+    limits = switch.limits_there[:LIMITS_MAX] if switch.is_eager else ()
     words = [f"{limit.parameter} is {exact_size(limit.size_bytes)}" for limit in limits]
     return f"{', '.join(words)}; " if words else ""
 
