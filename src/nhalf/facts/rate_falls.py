@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 
 from nhalf.machines.machine import FittedModel
@@ -11,23 +13,29 @@ FALL_LEAST = 1.2
 """Smaller falls of the rate, as a ratio, are not worth a word."""
 SAME_RATE = 1.05
 """Rates within this factor of the peak, or of the lowest rate after it, count as equal to it."""
-GRADUAL = 1.2
-"""A protocol changes at one size. A fall over sizes further apart than this factor is a cache's."""
+STEP_MOST = 0.6
+"""A protocol changes at one size. A fall of which no step between neighbouring sizes has more than
+this share, on a logarithmic scale, is gradual: a cache's."""
 
 
 @dataclass(frozen=True)
 class RateFall:
-    """The last size at about the peak rate and the first at about the lowest rate beyond it."""
+    """The last size at about the peak rate and the first at about the lowest rate beyond it.
+
+    `largest_step` is the largest ratio of rates on the way, between neighbouring sizes.
+    """
 
     from_bytes: int
     to_bytes: int
     from_Bps: float
     to_Bps: float
+    largest_step: float
 
     @property
     def is_gradual(self) -> bool:
         """Whether it takes a range of sizes, and not one size."""
-        return self.to_bytes > self.from_bytes * GRADUAL
+        fall = math.log(self.from_Bps / self.to_Bps)
+        return math.log(self.largest_step) <= STEP_MOST * fall
 
     def holds(self, low_bytes: float, high_bytes: float) -> bool:
         """Whether a change of the curve between two sizes is a part of the fall."""
@@ -52,5 +60,8 @@ def rate_fall(model: FittedModel) -> RateFall | None:
     lowest_Bps = min((rate for _, rate in beyond), default=peak_Bps)
     if lowest_Bps * FALL_LEAST > peak_Bps:
         return None
-    end_bytes, end_Bps = next(entry for entry in beyond if entry[1] <= lowest_Bps * SAME_RATE)
-    return RateFall(rates[start][0], end_bytes, rates[start][1], end_Bps)
+    length = next(n for n, (_, rate) in enumerate(beyond) if rate <= lowest_Bps * SAME_RATE)
+    way = rates[start : start + length + 2]
+    largest_step = max(before / after for (_, before), (_, after) in itertools.pairwise(way))
+    (from_bytes, from_Bps), (to_bytes, to_Bps) = way[0], way[-1]
+    return RateFall(from_bytes, to_bytes, from_Bps, to_Bps, largest_step)

@@ -12,7 +12,7 @@ import polars as pl
 from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.causes import Cache, cache_near, is_decided_cache, packets_explain
 from nhalf.facts.contests import SETTING, contests
-from nhalf.facts.eager_limits import EagerLimit, limits_in_use
+from nhalf.facts.eager_limits import EagerLimit, eager_limits_of, limits_in_use
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between, jump_ratios
@@ -69,6 +69,8 @@ class Switch:
     limits: tuple[EagerLimit, ...] = ()
     also: tuple[tuple[str, Jump], ...] = ()
     is_eager: bool = False
+    names_limits: bool = False
+    """Whether the library names limits, of whatever component."""
     is_cache: bool | None = None
     """Whether other buffers moved it (a cache) or not (the library); None if not measured."""
 
@@ -110,7 +112,7 @@ def _eager(merged: Sequence[Switch]) -> set[int]:
         if switch.pattern in COLLECTIVES or not switch.jump.costs:
             continue
         is_usual = EAGER_LEAST <= switch.jump.before_bytes <= EAGER_MOST
-        is_alone = not switch.limits and switch.cache is None
+        is_alone = not switch.names_limits and switch.cache is None
         if switch.limits_there or (is_alone and switch.at_one_size and is_usual):
             by_subject.setdefault(tuple(switch.subject.values()), []).append(place)
     return {
@@ -188,6 +190,7 @@ def _is_switch(facts: Facts, model: FittedModel, jump: Jump) -> bool:
 
 def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
     first = launches.row(0, named=True)
+    environment = facts.environments.get(first["run"], {})
     switch = Switch(
         series=with_series(launches.head(1), facts)["series"][0],
         mpi=first["mpi"],
@@ -195,10 +198,9 @@ def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
         subject={name: first[name] for name in SUBJECT},
         jump=jump,
         quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
-        cache=cache_near(facts.environments.get(first["run"], {}), jump),
-        limits=limits_in_use(
-            facts.environments.get(first["run"], {}), first["mpi"], first["placement"]
-        ),
+        cache=cache_near(environment, jump),
+        limits=limits_in_use(environment, first["mpi"], first["placement"]),
+        names_limits=bool(eager_limits_of(environment, first["mpi"])),
     )
     is_sharp = switch.at_one_size and jump.is_between_its_sizes
     return replace(switch, cache=None) if is_sharp else switch

@@ -39,6 +39,7 @@ def facts_of(
     launches: int = 5,
     seed: int = 1,
     patterns: Sequence[str] = (*OF_BLOCKS, *OF_MESSAGES, "barrier"),
+    environments: Mapping[str, Mapping[str, Any]] | None = None,
     **columns: Any,
 ) -> Facts:
     """A run in which some points (pattern, bytes) take longer by a factor."""
@@ -57,7 +58,8 @@ def facts_of(
                      "position": len(rows), "bytes_per_time": size_bytes,
                      "samples_s": [time_s] * 3}  # fmt: skip
             rows.append({**USUAL, **point, **columns})
-    return Facts(pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy())
+    frame = pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
+    return Facts(frame, environments=dict(environments or {}))
 
 
 def told(facts: Facts) -> list[tuple[str, int, str, str]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from nhalf.facts.switches import bends, jumps, switches
 from nhalf.machines.machine import Segment, Steps
 from nhalf.present.findings.messages.packet_steps import PacketSteps
 from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
+from nhalf.present.findings.messages.rate_falls import RateFalls
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 from tests.nhalf.synthetic import USUAL
 
@@ -108,9 +110,7 @@ def test_every_pattern_is_looked_at_and_a_place_is_said_once() -> None:
     assert one.jump.ratio.median == pytest.approx(4.0, rel=0.02)
     assert [pattern for pattern, _ in one.also] == ["pingpong", "exchange"]
     [finding] = ProtocolSwitch().find(facts)
-    assert finding.text.startswith(
-        "mpich: in stream, the switch between 4 KiB and 8 KiB costs 4.0x"
-    )
+    assert finding.text.startswith("mpich: in stream, the step between 4 KiB and 8 KiB costs 4.0x")
     assert "1.82 µs for 4 KiB, 10.6 µs for 8 KiB, where 2.64 µs would follow" in finding.text
     assert finding.pattern == "stream"
     assert finding.text.endswith("Also in pingpong (+40 %), exchange (+30 %).")
@@ -132,7 +132,7 @@ def test_a_change_near_the_end_of_a_cache_is_called_that() -> None:
     ) in finding.text
     assert "pingpong-diffbuf" in finding.remedy
     [unknown] = ProtocolSwitch().find(Facts(curve(times_s)))
-    assert unknown.label == "Protocol switch"
+    assert unknown.label == "Step"
 
 
 def test_a_jump_at_one_size_is_no_cache() -> None:
@@ -187,6 +187,7 @@ def test_points_in_two_states_make_no_switch(slow_s: float, expected: int) -> No
     assert len(switches(Facts(measured))) == expected
 
 
+ONE_HOST = {"site": {"hosts": []}}
 LIMIT = {"eager_limits": {"openmpi-5.0.11": {"btl_sm_eager_limit": 4096}}}
 
 
@@ -196,8 +197,12 @@ LIMIT = {"eager_limits": {"openmpi-5.0.11": {"btl_sm_eager_limit": 4096}}}
         (LIMIT, "the eager limit at 4 KiB (btl_sm_eager_limit is 4 KiB; rendezvous above it)"),
         ({}, "the eager limit at 4 KiB (rendezvous above it)"),
         (
-            {**LIMIT, "variables": {"OMPI_MCA_btl_sm_eager_limit": "16K"}},
-            "the eager limit at 4 KiB (OMPI_MCA_btl_sm_eager_limit is 16 KiB; rendezvous above it)",
+            {
+                "eager_limits": {"openmpi-5.0.11": {"btl_tcp_eager_limit": 4096}},
+                **ONE_HOST,
+                "variables": {"OMPI_MCA_btl": "tcp,self"},
+            },
+            "the eager limit at 4 KiB (btl_tcp_eager_limit is 4 KiB; rendezvous above it)",
         ),
         ({"variables": {"I_MPI_EAGER_THRESHOLD": "4096"}}, "at 4 KiB (rendezvous above it)"),
     ],
@@ -211,6 +216,79 @@ def test_the_eager_limit_is_compared_with_what_the_library_says(
     [finding] = ProtocolSwitch().find(Facts(measured, environments={"run": environment}))
     assert finding.label == "Eager limit"
     assert place in finding.text
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {**LIMIT, "variables": {"OMPI_MCA_btl_sm_eager_limit": "16K"}},
+        {"eager_limits": {"openmpi-5.0.11": {"btl_sm_eager_limit": 65536}}},
+        {"eager_limits": {"openmpi-5.0.11": {"btl_tcp_eager_limit": 4096}}, **ONE_HOST},
+        {**LIMIT, **ONE_HOST, "variables": {"OMPI_MCA_btl": "tcp,self"}},
+    ],
+)
+def test_a_step_at_no_limit_in_use_is_no_eager_limit(environment: dict[str, Any]) -> None:
+    sizes = sorted([*DOUBLINGS, 4097])
+    times_s = {size: time_s * (1.5 if size > 4096 else 1) for size, time_s in line(sizes).items()}
+    measured = curve(times_s, mpi="openmpi-5.0.11")
+    [finding] = ProtocolSwitch().find(Facts(measured, environments={"run": environment}))
+    assert finding.label == "Step"
+    assert "the step at 4 KiB costs" in finding.text
+
+
+def test_an_empty_message_is_a_case_of_its_own() -> None:
+    """The step is between 0 and 1 B; a line through 0, 1 and 2 B would put it after 2 B."""
+    sizes = [1, 2, 3, 4, 6, *DOUBLINGS[1:]]
+    times_s = {0: 0.77e-6, **line(sizes)}
+    facts = Facts(curve(times_s))
+    [finding] = ProtocolSwitch().find(facts)
+    assert "the step between 0 B and 1 B costs 30 %" in finding.text
+    assert overview(facts)[0].switches == ((0, 1),)
+
+
+FALL = sorted({int(2 ** (power / 4)) for power in range(8, 90)})
+
+
+def falling(start: int, end: int, factor: float = 2.0) -> dict[int, float]:
+    """Times whose rate falls by a factor between two sizes, evenly on a logarithmic scale."""
+    shares = {
+        size: min(1.0, max(0.0, math.log(size / start) / math.log(end / start))) for size in FALL
+    }
+    return {size: (1e-6 + size / 1e10) * factor**share for size, share in shares.items()}
+
+
+def test_a_gradual_fall_is_the_cache_and_said_once_for_all_libraries() -> None:
+    environment = {**CACHED["run"], **LIMIT}
+    frames = [
+        curve(falling(600_000, 1_700_000), mpi="mpich-5.0.2"),
+        curve(falling(700_000, 1_600_000), mpi="openmpi-5.0.11"),
+    ]
+    facts = Facts(pl.concat(frames), environments={"run": environment})
+    [finding] = RateFalls().find(facts)
+    assert "the buffers no longer fit the L2 cache, 2 MiB" in finding.text
+    assert "mpich-5.0.2 (" in finding.text
+    assert "openmpi-5.0.11 (" in finding.text
+    assert [*ProtocolSwitch().find(facts)] == []
+    causes = {change.cause for model in facts.models for change in model.breakpoints}
+    assert causes <= {"", "L2 cache"}
+
+
+def test_a_fall_in_one_step_may_be_the_protocol() -> None:
+    facts = Facts(curve(falling(2**20, 2**20 + 1)), environments=CACHED)
+    assert [*RateFalls().find(facts)] == []
+    assert [finding.label for finding in ProtocolSwitch().find(facts)] == ["Cache or protocol"]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1])
+def test_a_rate_that_stays_does_not_fall(factor: float) -> None:
+    facts = Facts(curve(falling(600_000, 1_700_000, factor)), environments=CACHED)
+    assert [*RateFalls().find(facts)] == []
+
+
+def test_a_fall_beyond_all_caches_is_not_explained_by_them() -> None:
+    for environments in (CACHED, {}):
+        facts = Facts(curve(falling(100_000, 250_000)), environments=environments)
+        assert [*RateFalls().find(facts)] == []
 
 
 def test_several_limits_at_one_size_are_all_named() -> None:
@@ -227,10 +305,10 @@ def test_a_small_step_and_a_collective_have_no_eager_limit() -> None:
     small, large = sorted([*DOUBLINGS, 33]), sorted([*DOUBLINGS, 4097])
     step = {size: time_s * (1.5 if size > 32 else 1) for size, time_s in line(small).items()}
     [finding] = ProtocolSwitch().find(Facts(curve(step)))
-    assert finding.label == "Protocol switch"
+    assert finding.label == "Step"
     step = {size: time_s * (1.5 if size > 4096 else 1) for size, time_s in line(large).items()}
     [finding] = ProtocolSwitch().find(Facts(curve(step, pattern="allreduce")))
-    assert finding.label == "Protocol switch"
+    assert finding.label == "Step"
 
 
 def test_of_a_vague_jump_only_what_is_sure_is_said() -> None:

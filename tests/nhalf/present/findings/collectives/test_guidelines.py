@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from nhalf.facts.guidelines import guidelines
 from nhalf.present.findings import Finding, findings
 from nhalf.present.terminal.guidelines import show_guidelines
 from tests.nhalf.facts.test_guidelines import SIZES, consistent_s, facts_of
@@ -58,10 +59,11 @@ def test_show_ends_with_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_pieces_with_warmer_buffers_may_be_the_cache() -> None:
-    """Pieces are repeated on the same buffers: 4 MiB on 8 ranks outgrow what holds one piece."""
-    sizes = (2**20, 2**22)
-    facts = facts_of({("bcast", 2**22): 4.0}, patterns=("bcast",), sizes=sizes)
-    facts.environments["r"] = {"caches": {"L2_bytes": 2**22, "L3_bytes": 2**25}}
+    """Pieces are repeated on the same buffers, which a cache holds, unlike those of the whole."""
+    largest, environments = SIZES[-1], {"run": {"caches": {"L2_bytes": SIZES[-1]}}}
+    facts = facts_of({("bcast", largest): 4.0}, patterns=("bcast",), environments=environments)
     (finding,) = [one for one in findings(facts) if one.kind == "guideline-pieces"]
     assert "This may be the cache" in finding.text
     assert "call it" not in finding.remedy
+    (verdict,) = [v.as_json() for v in guidelines(facts) if v.is_violated and v.kind == "pieces"]
+    assert verdict["may_be_cache"] is True
