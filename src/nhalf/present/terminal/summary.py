@@ -85,7 +85,7 @@ def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
     from rich.markup import escape
 
-    table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "switches at")
+    table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "steps at")
     for line in lines:
         table.add_row(
             escape(line.series),

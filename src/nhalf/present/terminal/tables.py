@@ -23,7 +23,7 @@ BETWEEN = 3
 FOLDED = 24
 """Longer words, such as lists of options, may be divided in columns that wrap."""
 DROPPED = (
-    *("source", "samples", "launches", "switches at", "state", "95 %", "95 % interval"),
+    *("source", "samples", "launches", "steps at", "state", "95 %", "95 % interval"),
     *("warnings", "n½", "threads", "where", "ranks", "year", "network", "nodes", "over time"),
     *("changes", "first run", "baseline", "now", "by how much", "points", "machine"),
 )
