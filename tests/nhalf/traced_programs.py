@@ -85,6 +85,7 @@ def timed(ranks: int, *calls: dict[str, Any], ends_s: tuple[float, ...] = ()) ->
         {
             **{name: row[name] for name in ("rank", "call", "kind", "partner", "size_bytes")},
             **{"count": 1, "bytes": row["size_bytes"], "waiting_s": row["waiting_s"]},
+            "thread": row.get("thread", 0),
             "time_s": row["end_s"] - row["start_s"],
         }
         for row in calls

@@ -17,6 +17,8 @@ QUIET = 0.01
 """Others take this share of a rank's time on any quiet machine."""
 NOTICEABLE = 0.05
 """From this share on, the run as traced does not tell efficiencies."""
+HELD = 0.2
+"""Others that have this share of a rank's time are the first cause of how long a run takes."""
 LONGER = 0.02
 """A run that would be longer by more than this share without others is not known without them."""
 

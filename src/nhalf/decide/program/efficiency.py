@@ -24,6 +24,7 @@ from nhalf.decide.program.undisturbed import ideal_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.disturbance import undisturbed_computing_s
 from nhalf.facts.program.program import Program
+from nhalf.facts.program.threads import has_threads
 from nhalf.facts.program.whole_timeline import has_whole_timeline
 
 
@@ -31,7 +32,8 @@ from nhalf.facts.program.whole_timeline import has_whole_timeline
 class Efficiency:
     """The tree, as shares of 1, and what it is made of, in seconds.
 
-    Serialisation, transfer and the time on the ideal network are None without a whole timeline.
+    Serialisation, transfer and the time on the ideal network are None without a whole timeline, and
+    where several threads of a rank call MPI: which of them waits for which is not traced.
     `elapsed_s` is the run time without what others took, `measured_s` that with it.
     """
 
@@ -64,7 +66,8 @@ def efficiency(program: Program) -> Efficiency | None:
     if largest_s <= 0 or elapsed_s <= 0 or is_disturbed(program):
         return None
     mean_s = sum(seconds) / len(seconds)
-    shortest_s = ideal_s(shown) if has_whole_timeline(shown) else None
+    is_replayed = has_whole_timeline(shown) and not has_threads(shown)
+    shortest_s = ideal_s(shown) if is_replayed else None
     if shortest_s is not None and shortest_s <= 0:
         return None
     return Efficiency(

@@ -30,18 +30,23 @@ class ShareInMpi:
 
 @fact
 def shares_in_mpi(program: Program) -> pl.DataFrame:
-    """One row per rank: columns `rank` and `time_share`, null if the run time is unknown. Of
-    several threads of a rank it is their mean.
+    """One row per rank: columns `rank`, `time_share` and `waiting_share`, null if the run time is
+    unknown. Of several threads of a rank they are their mean.
     """
     shown = shown_run(program)
+    names = ["time_share", "waiting_share"]
     if not has_threads(shown) or shown.elapsed_s <= 0:
-        shares = time_by_rank(shown).select("rank", "time_share")
+        shares = time_by_rank(shown).select("rank", *names)
     else:
-        in_mpi = shown.calls.group_by("rank").agg(pl.col("time_s").sum())
-        each_s = pl.col("time_s").fill_null(0.0) / pl.col("threads")
+        in_mpi = shown.calls.group_by("rank").agg(pl.col("time_s", "waiting_s").sum())
+        whole_s = pl.col("threads") * shown.elapsed_s
         shares = threads_by_rank(shown).join(in_mpi, on="rank", how="left", maintain_order="left")
-        shares = shares.select("rank", time_share=each_s / shown.elapsed_s)
-    return shares.with_columns(pl.col("time_share").clip(0.0, 1.0))
+        shares = shares.select(
+            "rank",
+            time_share=pl.col("time_s").fill_null(0.0) / whole_s,
+            waiting_share=pl.col("waiting_s").fill_null(0.0) / whole_s,
+        )
+    return shares.with_columns(pl.col(names).clip(0.0, 1.0))
 
 
 @fact

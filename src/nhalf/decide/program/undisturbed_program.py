@@ -27,6 +27,7 @@ from nhalf.facts.program.completions import POLLS, is_begun_before
 from nhalf.facts.program.disturbance import queued, taken_from_run_s
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import Actor
+from nhalf.facts.program.threads import has_threads
 from nhalf.facts.program.whole_timeline import has_whole_timeline
 from nhalf.measure.traced.tables import OFF_PROCESSOR, TIMELINE
 
@@ -36,8 +37,13 @@ _KEYS_AT_SITES = ["rank", "thread", "site", "call", "size_bytes"]
 
 @fact
 def undisturbed_program(program: Program) -> Program:
-    """The program without others; as it was traced if they took nothing or nobody knows."""
-    if not queued(program) or not has_whole_timeline(program) or program.elapsed_s <= 0:
+    """The program without others; as it was traced if they took nothing or nobody knows.
+
+    Nobody does where several threads of a rank call MPI: one that sleeps may wait for another one
+    that others kept from its processor.
+    """
+    is_known = has_whole_timeline(program) and not has_threads(program)
+    if not queued(program) or not is_known or program.elapsed_s <= 0:
         return program
     script, costs = undisturbed(program), TracedCosts(program)
     alone = undisturbed_excess(program, script, excess(script, costs))

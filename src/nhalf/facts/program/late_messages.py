@@ -56,8 +56,8 @@ def late_pairs(program: Program) -> pl.DataFrame:
     """Waiting times between pairs of ranks, the longest first.
 
     Columns `rank` (the waiting one), `late_rank`, `cause`, `messages` (late ones), `of_messages`
-    (between both in that direction), `waiting_s`, `longest_s`, and for the longest `size_bytes` and
-    the wait from `from_s` to `to_s`.
+    (between both in that direction), `waiting_s` (for several at once counted once), `longest_s`,
+    and for the longest `size_bytes` and the wait from `from_s` to `to_s`.
     """
     messages = matched(program)
     by_cause = [
@@ -73,11 +73,16 @@ def _late(
 ) -> pl.DataFrame:
     rank, late_rank = ends
     longest = pl.col(waiting).arg_max()
+    until_s = pl.col(begin) + pl.col(waiting)
+    before_s = until_s.cum_max().shift(1).over(rank, late_rank)
+    messages = messages.sort(begin).with_columns(
+        more_s=pl.min_horizontal(waiting, until_s - before_s).clip(0.0).fill_null(pl.col(waiting))
+    )
     pairs = messages.group_by(rank=pl.col(rank), late_rank=pl.col(late_rank)).agg(
         cause=pl.lit(cause),
         messages=(pl.col(waiting) > 0).sum(),
         of_messages=pl.len(),
-        waiting_s=pl.col(waiting).sum(),
+        waiting_s=pl.col("more_s").sum(),
         longest_s=pl.col(waiting).max(),
         size_bytes=pl.col("size_bytes").get(longest),
         from_s=pl.col(begin).get(longest),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.base.numbers import percent, whole
+from nhalf.base.numbers import grouped, percent
 from nhalf.facts.program.leading_calls import (
     COMMUNICATORS,
     EPOCHS,
@@ -34,16 +34,21 @@ _REMEDIES = {
 }
 
 
+def is_made_often(leading: LeadingCalls) -> bool:
+    """Whether the calls make in a loop what could be made once."""
+    return leading.family in _MADE and leading.times >= OFTEN
+
+
 def advice(leading: LeadingCalls) -> str:
     """One sentence without a point at its end; '' where the calls are messages and operations."""
     name, times = leading.family, leading.times
-    if name in _MADE and times >= OFTEN:
-        return f"{_MADE[name]} {whole(times)} times: {_REMEDIES[name]}"
+    if is_made_often(leading):
+        return f"{_MADE[name]} {grouped(times)} times: {_REMEDIES[name]}"
     if name in _MADE:
         return f"{leading.call} is set-up, called {_times(times)}: it weighs less in a longer run"
     if name == POLLING:
         return (
-            f"rank {leading.rank} polls {whole(times)} times ({leading.call}): compute between "
+            f"rank {leading.rank} polls {grouped(times)} times ({leading.call}): compute between "
             "polls, or wait (MPI_Wait, MPI_Probe)"
         )
     if name == EPOCHS and leading.waiting_share > 0.5:
@@ -60,4 +65,4 @@ def advice(leading: LeadingCalls) -> str:
 
 
 def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{whole(number)} times")
+    return {1: "once", 2: "twice"}.get(number, f"{grouped(number)} times")

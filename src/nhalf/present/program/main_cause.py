@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nhalf.base.numbers import percent, times
-from nhalf.decide.program.basis import is_disturbed
+from nhalf.decide.program.basis import HELD, is_disturbed
 from nhalf.decide.program.efficiency import Efficiency
-from nhalf.facts.program.disturbance import undisturbed_computing_s
+from nhalf.facts.program.disturbance import most_taken_share, undisturbed_computing_s
 from nhalf.facts.program.leading_calls import leading_calls
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shared_processors import shared_processors
+from nhalf.facts.program.threads import has_threads
 from nhalf.present.findings import findings
-from nhalf.present.program.advice import advice
+from nhalf.present.program.advice import advice, is_made_often
 from nhalf.present.program.sharing import REMEDY, shared_text
 
 LOSS_MIN = 0.02
@@ -31,13 +32,11 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
 
     `program` is the run that shares refer to, `tree` its efficiencies.
     """
-    if shared_processors(program):
-        return f"Main cause: {shared_text(shared_processors(program))}; {_lower(REMEDY)}"
-    if is_disturbed(program):
-        return (
-            "Main cause: other processes have the ranks' processors; use idle ones, or trace with "
-            "--detail timeline to see the run without them."
-        )
+    if shared := shared_processors(program):
+        cause = f"Main cause: {shared_text(shared)}; {_lower(REMEDY)}"
+        return " ".join(filter(None, [cause, _besides(program)]))
+    if is_disturbed(program) and most_taken_share(program) >= HELD:
+        return " ".join(filter(None, [_others(program), _besides(program)]))
     if tree is None:
         return _of_calls(program)
     losses: dict[Callable[[Program], str], float] = {_imbalance: 1 - tree.load_balance_share}
@@ -48,6 +47,20 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
         losses[_of_calls] = 1 - tree.transfer_share
     remedy, loss = max(losses.items(), key=lambda item: item[1])
     return remedy(program) if loss >= LOSS_MIN else ""
+
+
+def _others(program: Program) -> str:
+    is_told = program.timeline.is_empty() and not has_threads(program)
+    timeline = ", or trace with --detail timeline to see the run without them" if is_told else ""
+    return f"Main cause: other processes have the ranks' processors; use idle ones{timeline}."
+
+
+def _besides(program: Program) -> str:
+    """What is made too often, which does not depend on who has the processors."""
+    leading = leading_calls(program)
+    if leading is None or not is_made_often(leading):
+        return ""
+    return f"Besides, {advice(leading)}."
 
 
 def _imbalance(program: Program) -> str:

@@ -15,10 +15,7 @@ from nhalf.facts.program.shared_processors import SharedProcessors, shared_proce
 
 UNDISTURBED, TRACED = "undisturbed", "traced"
 """Which run shares refer to, in --json."""
-UNKNOWN_WITHOUT = (
-    "Times and shares are those of the run as traced, which that made longer: how efficient it is "
-    "alone, --detail timeline tells."
-)
+LONGER = "Times and shares are of the run as traced, which others made longer."
 
 
 def others_lines(program: Program) -> Iterator[str]:
@@ -30,16 +27,17 @@ def others_lines(program: Program) -> Iterator[str]:
     shares = taken_by_others(traced).drop_nulls("share").sort("share", "rank", descending=True)
     if shares.is_empty() or shares["share"][0] < QUIET:
         return
-    least = shares["share"][-1]
-    of_others = f", the other ranks for {percent(least)} or more" if len(shares) > 1 else ""
-    yield (
-        f"Rank {shares['rank'][0]} was off its core for {percent(shares['share'][0])} of the run "
-        f"({_who(traced)}){of_others}."
-    )
+    most, least = (percent(shares["share"][place]) for place in (0, -1))
+    off = f"was off its core for {most} of the run ({_who(traced)})"
+    if len(shares) > 1 and most == least:
+        yield f"Every rank {off}."
+    else:
+        others = f", the other ranks for {least} or more" if len(shares) > 1 else ""
+        yield f"Rank {shares['rank'][0]} {off}{others}."
     if shown.as_traced is not None:
         yield _without(shown)
     elif is_disturbed(program):
-        yield UNKNOWN_WITHOUT
+        yield LONGER
 
 
 def others_json(program: Program) -> dict[str, Any]:

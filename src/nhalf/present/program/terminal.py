@@ -21,6 +21,8 @@ from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count_text
 
 ROWS_MAX = 12
+ANSWERED = ("others", "shared-processors")
+"""Findings that the answer above them has."""
 
 
 def show_program(program: Program) -> None:
@@ -31,6 +33,8 @@ def show_program(program: Program) -> None:
     for line in answer_lines(program):
         console.print(line, markup=False, style="bold", soft_wrap=True)
     for finding in findings(program):
+        if finding.kind in ANSWERED:
+            continue
         console.print(f"• {finding.text}", markup=False)
         if finding.remedy:
             console.print(f"  {finding.remedy}", markup=False, style="dim")

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.program.collectives import collective_calls
-from nhalf.facts.program.late_messages import matched
+from nhalf.facts.program.late_messages import late_pairs, matched
 from nhalf.facts.program.matrix import by_host, communication_matrix
 from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.placement import better_placement, crossing_bytes, suggested_placement
@@ -22,7 +22,7 @@ from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.facts.program.sizes import histogram, median_bytes, message_sizes, share_below
 from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.facts.program.waiting import arrivals, waiting_by_cause
-from tests.nhalf.traced_programs import program, sends_of, sent, stored
+from tests.nhalf.traced_programs import call, program, sends_of, sent, stored, timed
 
 
 def ring(ranks: int, **more: Any) -> Program:
@@ -210,3 +210,15 @@ def test_a_trace_opens_from_its_folder(tmp_path: Path) -> None:
     assert (found.ranks, found.name, found.elapsed_s) == (4, "run", 1.0)
     assert isinstance(found.timeline, pl.DataFrame)
     assert communication_shape(found).words == "ring of 4 ranks, one way"
+
+
+def test_waits_for_several_messages_at_once_count_once() -> None:
+    # Rank 1 waits from 1 s on for two messages that rank 0 sends after 4 and 6 s, in one wait.
+    made = timed(
+        2,
+        *(call(0, "MPI_Isend", "sent", 1, at_s, at_s, tag=tag) for tag, at_s in ((0, 4), (1, 6))),
+        *(call(1, "MPI_Irecv", "received", 0, 0, 7, tag=tag) for tag in (0, 1)),
+        call(1, "MPI_Waitall", "waiting", -2, 1, 7),
+    )
+    (row,) = late_pairs(made).filter(pl.col("cause") == "late sender").rows(named=True)
+    assert (row["messages"], row["waiting_s"], row["longest_s"]) == (2, 5.0, 5.0)

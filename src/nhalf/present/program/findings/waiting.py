@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.base.numbers import percent
+from nhalf.decide.program.basis import is_disturbed
+from nhalf.decide.program.share_in_mpi import shares_in_mpi
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.time_in_mpi import time_by_rank
 from nhalf.facts.program.waiting import waiting_by_cause
 from nhalf.present.findings import Finder, Finding
 
@@ -25,7 +26,7 @@ CAUSES = {
 
 class Waiting(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
-        shares = time_by_rank(program).drop_nulls()
+        shares = shares_in_mpi(program).drop_nulls()
         if shares.is_empty():
             return
         most = shares.sort("waiting_share", "rank", descending=[True, False]).row(0, named=True)
@@ -37,7 +38,7 @@ class Waiting(Finder[Program]):
         cause = CAUSES[causes["cause"][-1]] if causes.height else ""
         least = shares.sort("waiting_share", "rank").row(0, named=True)
         remedy = ""
-        if least["waiting_share"] < share / 2:
+        if least["waiting_share"] < share / 2 and not is_disturbed(program):
             least_share = percent(least["waiting_share"])
             remedy = f"Rank {least['rank']} waits least ({least_share}): rebalance the work."
         who = f"Rank {most['rank']} waits" if share > EQUAL * mean else "Ranks wait"
