@@ -134,10 +134,10 @@ def _lasting(
     ratio = pl.col("after_s") / pl.col("before_s")
     is_changed = (pl.col("before_s") > 0) & ~pl.col("call").is_in(begun)
     is_changed &= (ratio < 1) | ~pl.col("call").is_in(POLLS)
-    both = rows.join(taken_s(before, "before_s"), on=keys, how="left", maintain_order="left")
-    both = both.join(taken_s(after, "after_s"), on=keys, how="left", maintain_order="left")
+    compared = rows.join(taken_s(before, "before_s"), on=keys, how="left", maintain_order="left")
+    compared = compared.join(taken_s(after, "after_s"), on=keys, how="left", maintain_order="left")
     ratio = pl.when(is_changed & ratio.is_not_null()).then(ratio).otherwise(1.0)
-    return both.with_columns(pl.col("time_s", "waiting_s") * ratio).select(rows.columns)
+    return compared.with_columns(pl.col("time_s", "waiting_s") * ratio).select(rows.columns)
 
 
 def _bins(bins: pl.DataFrame, timeline: pl.DataFrame) -> pl.DataFrame:

@@ -72,12 +72,12 @@ def _elsewhere(program: Program) -> pl.DataFrame:
         pl.col("rank").n_unique().cast(pl.UInt32).alias("ranks"), pl.col(*_SUMS).sum()
     )
     at_places = call_sites(program).group_by(keys).agg(pl.col(*_SUMS).sum())
-    both = everywhere.join(at_places, on=keys, how="left", suffix="_placed")
-    rest = [
+    counted = everywhere.join(at_places, on=keys, how="left", suffix="_placed")
+    elsewhere = [
         (pl.col(name) - pl.col(f"{name}_placed").fill_null(0)).clip(0).alias(name) for name in _SUMS
     ]
     nowhere = [pl.lit("").alias(name) for name in ("place", "function")]
-    return both.select(*nowhere, *keys, "ranks", *rest).filter(pl.col("count") > 0)
+    return counted.select(*nowhere, *keys, "ranks", *elsewhere).filter(pl.col("count") > 0)
 
 
 @fact

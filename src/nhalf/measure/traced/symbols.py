@@ -72,8 +72,8 @@ class Names:
         """The functions, those of C++ as they are written there if a program tells that."""
         if self._filter is None or not any(name.startswith(MANGLED) for name in functions):
             return functions
-        told = _answer([self._filter, *functions])
-        return told if len(told) == len(functions) else functions
+        readable = _answer([self._filter, *functions])
+        return readable if len(readable) == len(functions) else functions
 
     def _lines(self, module: str, calls: list[int]) -> list[Name]:
         unknown = [Name()] * len(calls)

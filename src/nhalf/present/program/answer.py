@@ -69,7 +69,9 @@ def answer_json(program: Program) -> dict[str, Any]:
                 {"call": call, "time_s": seconds} for call, seconds in _descending(path.calls_s)
             ],
         },
-        "tolerance": [vars(tolerance) for tolerance in tolerances(traced_run(program))],
+        "tolerance": []
+        if is_disturbed(shown)
+        else [vars(tolerance) for tolerance in tolerances(traced_run(program))],
         "delays": delays(shown).to_dicts(),
         "most_expensive": most_expensive(shown).head(SHOWN).to_dicts(),
     }
@@ -77,7 +79,8 @@ def answer_json(program: Program) -> dict[str, Any]:
 
 def _tolerance(program: Program) -> Iterator[str]:
     """Its replays know themselves what others took."""
-    yield from tolerance_lines(traced_run(program))
+    if not is_disturbed(program):
+        yield from tolerance_lines(traced_run(program))
 
 
 def _efficiency(program: Program) -> Iterator[str]:

@@ -46,7 +46,8 @@ def main_cause(program: Program, tree: Efficiency | None) -> str:
         losses[_late_work] = 1 - tree.serialisation_share
         losses[_of_calls] = 1 - tree.transfer_share
     remedy, loss = max(losses.items(), key=lambda item: item[1])
-    return remedy(program) if loss >= LOSS_MIN else ""
+    besides = _besides(program) if remedy is not _of_calls else ""
+    return " ".join(filter(None, [remedy(program), besides])) if loss >= LOSS_MIN else ""
 
 
 def _others(program: Program) -> str:

@@ -32,8 +32,8 @@ def others_lines(program: Program) -> Iterator[str]:
     if len(shares) > 1 and most == least:
         yield f"Every rank {off}."
     else:
-        others = f", the other ranks for {least} or more" if len(shares) > 1 else ""
-        yield f"Rank {shares['rank'][0]} {off}{others}."
+        of_others = f", the other ranks for {least} or more" if len(shares) > 1 else ""
+        yield f"Rank {shares['rank'][0]} {off}{of_others}."
     if shown.as_traced is not None:
         yield _without(shown)
     elif is_disturbed(program):

@@ -129,9 +129,9 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
     calls = time_by_call(program).group_by("call").agg(sums)
     calls = calls.with_columns(share=share_of_threads_time(program, pl.col("time_s")))
     calls = calls.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
-    each, threads = "rank", program.ranks
+    unit, threads = "rank", program.ranks
     if has_threads(program):
-        each, threads = "thread", int(threads_by_rank(program)["threads"].sum())
+        unit, threads = "thread", int(threads_by_rank(program)["threads"].sum())
     rows = [
         [
             row["call"],
@@ -143,5 +143,5 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
         ]
         for row in calls.iter_rows(named=True)
     ]
-    columns = ("call", "calls", "bytes", f"time per {each}", "of the run", f"waiting per {each}")
+    columns = ("call", "calls", "bytes", f"time per {unit}", "of the run", f"waiting per {unit}")
     return columns, rows

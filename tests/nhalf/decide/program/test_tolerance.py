@@ -35,7 +35,7 @@ def test_each_message_of_the_path_counts(relay: Program) -> None:
     for name, number in (("latency_s", 2), ("overhead_s", 4), ("byte_s", 16)):
         assert by_name[name].slope == pytest.approx(number)
         assert by_name[name].added == pytest.approx(0.1 / number, rel=1e-5)
-    line = "Before 1 % is lost, there may grow latency by 50 ms, or the overhead at either end by "
+    line = "Slack before the run is 1 % slower: latency +50 ms, overhead at either end +25 ms, "
     assert any(shown.startswith(line) for shown in answer_lines(relay))
 
 

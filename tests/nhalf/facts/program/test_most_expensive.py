@@ -16,9 +16,9 @@ from nhalf.present.program.sizes import size_span
 from tests.nhalf.traced_programs import frame, program
 
 SIZES = [100_000 + 997 * number for number in range(200)]
-PLACES = [{"site": 1, "file": "/home/me/sizes.c", "line": 7, "function": "main"},
-          {"site": 2, "file": "/home/me/sizes.c", "line": 7, "function": "main"},
-          {"site": 3, "file": "/home/me/sizes.c", "line": 9, "function": "main"}]  # fmt: skip
+PLACES = [{"site": 1, "file": "/src/sizes.c", "line": 7, "function": "main"},
+          {"site": 2, "file": "/src/sizes.c", "line": 7, "function": "main"},
+          {"site": 3, "file": "/src/sizes.c", "line": 9, "function": "main"}]  # fmt: skip
 
 
 def of_many_sizes(placed: bool = True) -> Program:

@@ -162,3 +162,11 @@ def test_a_program_that_failed_gets_no_advice(
     )
     assert verdict.startswith(words or "First: ")
     assert ("in MPI" in verdict.replace("of MPI", "")) == (not words)
+
+
+def test_what_replays_do_not_follow_is_not_known_without_others() -> None:
+    """Fences wait for the other rank's accesses, which a replay does not know."""
+    rows = [call(rank, "MPI_Win_fence", "waiting", -2, 1 + rank, 8) for rank in (0, 1)]
+    made = disturbed(timed(2, *rows, ends_s=(8, 8)), off(0, 1, 8, 6, in_call=True))
+    assert answer_lines(made)[1].startswith("Times and shares are of the run as traced")
+    assert answer_json(made)["efficiency"] is None

@@ -34,4 +34,5 @@ class Imbalance(Finder[Program]):
             kind="imbalance",
             value=most / mean,
             label="Load imbalance",
+            figure=times(most / mean),
         )

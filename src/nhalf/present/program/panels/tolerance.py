@@ -8,7 +8,7 @@ import altair as alt
 from nhalf.base.numbers import percent, share_span
 from nhalf.base.rows import Row
 from nhalf.base.units import format_time
-from nhalf.decide.program.basis import traced_run
+from nhalf.decide.program.basis import is_disturbed, traced_run
 from nhalf.decide.program.tolerance_curves import network_curves
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
@@ -60,6 +60,8 @@ class Tolerance(Panel[Program]):
 def _rows(program: Program) -> list[Row]:
     """Each point of each curve, as shares of the measured time."""
     rows: list[Row] = []
+    if is_disturbed(program):
+        return rows
     for curve in network_curves(traced_run(program)):
         for point in curve.points:
             lost, low, high = (
