@@ -31,11 +31,20 @@ class Request(TableOptions, heading="What"):
     ] = "power2"
     set_: Annotated[
         tuple[str, ...],
-        Option("Value of a parameter or a global: n=1000; repeatable.", metavar="NAME=VALUE"),
+        Option(
+            "Value of a parameter, a global or an undeclared name: n=1000; repeatable.",
+            metavar="NAME=VALUE",
+        ),
     ] = ()
     no_alias: Annotated[bool, Option("Assume that pointers of different names do not overlap.")] = (
         False
     )
+    include: Annotated[
+        tuple[Path, ...], Option("Folder of headers; repeatable.", name="-I", metavar="FOLDER")
+    ] = ()
+    define: Annotated[
+        tuple[str, ...], Option("Macro: N=1000; repeatable.", name="-D", metavar="NAME[=VALUE]")
+    ] = ()
     run: Annotated[
         bool,
         Option("Also run each function on generated data and compare its time (x86-64)."),
@@ -50,6 +59,7 @@ def command(request: Request) -> None:
 
     nhalf bound kernel.c
     nhalf bound kernel.c --function triad --set n=1000 --json
+    nhalf bound kernel.c -I include -D N=1000
     nhalf bound kernel.c --machine here
     nhalf bound kernel.c --machine here --set n=1000 --run
     """
@@ -89,10 +99,12 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
 def _program(request: Request) -> Program:
     """The loops of the file that can be read; raises InputError if there are none."""
     from nhalf.base.errors import InputError
+    from nhalf.loops.source.preprocessed import Search
     from nhalf.loops.source.program import Reading, read_program
     from nhalf.loops.source.refusal import Refused
 
-    reading = Reading(request.function, _numbers(request.set_), request.no_alias)
+    search = Search(request.include, request.define)
+    reading = Reading(request.function, _numbers(request.set_), request.no_alias, search)
     try:
         program = read_program(request.file, reading)
         if not program.loops:

@@ -59,7 +59,7 @@ class Counts:
 
 def count(iteration: Iteration) -> Counts:
     """Count the essential operations of a loop; raises Refused if they cannot be counted."""
-    loop_streams = streams(iteration.accesses)
+    loop_streams = streams(iteration.accesses, iteration.reach)
     values = iteration.values
     uses = values.uses()
     consumers = Consumers.of_needed(values)

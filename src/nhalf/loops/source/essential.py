@@ -18,7 +18,7 @@ from nhalf.loops.source.sums import ADDITIONS, Consumers, Sum
 from nhalf.loops.source.values import Node
 
 TRIED_MAX = 10
-"""Of so many shared products all choices are tried; of more the count is bounded."""
+"""All choices of at most this many shared products are tried; the count of more is bounded."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Terms:
     """The distinct terms of a sum by their monomials, and how many additions join them."""
 
     products: frozenset[Monomial]
-    others: frozenset[Monomial]
+    plain_terms: frozenset[Monomial]
     additions: int
 
 
@@ -44,8 +44,8 @@ def essential(sums_by_node: Mapping[int, Sum], consumers: Consumers) -> Essentia
     elsewhere = _used_elsewhere(consumers, monomials, sums_by_node)
     sums = _with_additions([*sums_by_node.values()], monomials, elsewhere)
     added = {monomial for terms in sums for monomial in terms.products}
-    others = {term for terms in sums for term in terms.others}
-    needs = needed(elsewhere | added | others, (added | others) - elsewhere)
+    plain_terms = {term for terms in sums for term in terms.plain_terms}
+    needs = needed(elsewhere | added | plain_terms, (added | plain_terms) - elsewhere)
     unfused: Counter[str] = Counter(
         node.kind
         for node in consumers.live_operations
@@ -56,7 +56,7 @@ def essential(sums_by_node: Mapping[int, Sum], consumers: Consumers) -> Essentia
     unfused["multiply"] += sum(needs.multiplications.values())
     unfused["add"] += sum(terms.additions for terms in sums)
     absorbed = added - elsewhere
-    alone = [terms.products for terms in sums if not terms.others]
+    alone = [terms.products for terms in sums if not terms.plain_terms]
     fused["multiply"] += unfused["multiply"] - len(absorbed) + _computed(alone, absorbed)
     multiply_adds = sum(min(terms.additions, len(terms.products & absorbed)) for terms in sums)
     fused["fused_multiply_add"] += multiply_adds
@@ -72,7 +72,7 @@ def _single(node: Node, sums_by_node: Mapping[int, Sum], monomials: Monomials) -
     if len(terms) != 1:
         return None
     ((term, sign),) = terms.items()
-    return replace(term, coefficient=sign * term.coefficient)
+    return replace(term, coefficient_ratio=sign * term.coefficient_ratio)
 
 
 def _used_elsewhere(
@@ -94,7 +94,7 @@ def _with_additions(
     sums: Sequence[Sum], monomials: Monomials, elsewhere: set[Monomial]
 ) -> list[_Terms]:
     """The terms of each sum; equal terms are one, and sums share what they have in common."""
-    made: list[_Terms] = []
+    terms_by_sum: list[_Terms] = []
     held: list[Mapping[object, int]] = []
     holders: dict[object, list[int]] = {}
     for group in sorted(sums, key=lambda group: -len(group.terms)):
@@ -109,8 +109,8 @@ def _with_additions(
             holders.setdefault(key, []).append(len(held))
         held.append(signs)
         products = frozenset(term for term in terms if term.is_product and term not in elsewhere)
-        made.append(_Terms(products, frozenset(terms) - products, additions))
-    return made
+        terms_by_sum.append(_Terms(products, frozenset(terms) - products, additions))
+    return terms_by_sum
 
 
 def _merged(group: Sum, monomials: Monomials) -> dict[Monomial, int]:
@@ -118,21 +118,23 @@ def _merged(group: Sum, monomials: Monomials) -> dict[Monomial, int]:
     by_powers: dict[object, list[Monomial]] = {}
     for node, sign in group.terms:
         monomial = monomials.of(node)
-        signed = replace(monomial, coefficient=sign * monomial.coefficient)
+        signed = replace(monomial, coefficient_ratio=sign * monomial.coefficient_ratio)
         by_powers.setdefault(monomial.powers, []).append(signed)
     terms: dict[Monomial, int] = {}
     for alike in by_powers.values():
         coefficients: dict[frozenset[tuple[int, int]], float] = {}
         for monomial in alike:
             coefficients.setdefault(monomial.scale, 0.0)
-            coefficients[monomial.scale] += monomial.coefficient
+            coefficients[monomial.scale] += monomial.coefficient_ratio
         coefficients = {scale: value for scale, value in coefficients.items() if value}
         if len(coefficients) == 1:
             ((scale, value),) = coefficients.items()
-            term = replace(alike[0], scale=scale, coefficient=value)
+            term = replace(alike[0], scale=scale, coefficient_ratio=value)
             terms[term.unsigned] = 1 if value > 0 else -1
         elif coefficients:
-            terms[replace(alike[0], scale=frozenset({(id(group.root), 1)}), coefficient=1.0)] = 1
+            terms[
+                replace(alike[0], scale=frozenset({(id(group.root), 1)}), coefficient_ratio=1.0)
+            ] = 1
     return terms
 
 
@@ -161,11 +163,11 @@ def _computed(alone: Sequence[frozenset[Monomial]], absorbed: set[Monomial]) -> 
     single = sum(not products for products in sums)
     covering = [products for products in sums if products]
     if len(shared) > TRIED_MAX:
-        widest = max(sum(one in products for products in covering) for one in shared)
+        widest = max(sum(monomial in products for products in covering) for monomial in shared)
         return single + -(-len(covering) // widest)
     for count in range(len(covering) + 1):
         for chosen in itertools.combinations(shared, min(count, len(shared))):
-            left = sum(products.isdisjoint(chosen) for products in covering)
-            if len(chosen) + left <= count:
+            uncovered = sum(products.isdisjoint(chosen) for products in covering)
+            if len(chosen) + uncovered <= count:
                 return single + count
     return single + len(covering)

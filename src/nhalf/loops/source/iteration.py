@@ -11,7 +11,8 @@ from pycparser import c_ast
 
 from nhalf.loops.source.endings import check_end
 from nhalf.loops.source.expressions import STEPS, Expressions
-from nhalf.loops.source.polynomial import ITERATION, VARYING, Polynomial, symbol
+from nhalf.loops.source.polynomial import ITERATION, VARYING, Polynomial, integer, symbol
+from nhalf.loops.source.reach import Reach
 from nhalf.loops.source.refusal import Refused, line_of
 from nhalf.loops.source.statements import execute
 from nhalf.loops.source.values import Access, Node, Place, Value, Values
@@ -27,7 +28,8 @@ class Iteration:
     """What one iteration computes, reads and writes.
 
     `carried` are floating-point variables that it takes from the one before: their nodes at its
-    beginning and at its end. `trips` is the trip count of the loop, None if that is unknown.
+    beginning and at its end. `trips` is the trip count of the loop, None if that is unknown, and
+    `reach` says how far its iterations are apart at most.
     """
 
     function: str
@@ -37,6 +39,7 @@ class Iteration:
     carried: list[tuple[Node, Node]]
     variables: Mapping[str, Variable]
     trips: int | None = None
+    reach: Reach = field(default_factory=Reach)
 
 
 @dataclass
@@ -79,6 +82,7 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
         *(outside.function, line_of(loop), expressions.values, expressions.accesses, carried),
         variables=outside.variables,
         trips=trips,
+        reach=_reach(loop, outside, variable_values),
     )
 
 
@@ -219,6 +223,21 @@ def _evaluated(
         raise Refused(f"how often this loop runs is unknown: {reason}", line_of(loop))
     check_end(loop.cond, distance, outside.variables)
     return expressions
+
+
+def _reach(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> Reach:
+    """How far the iterations of a loop reach, as far as its condition says."""
+    condition = loop.cond
+    if isinstance(loop, c_ast.DoWhile) or not isinstance(condition, c_ast.BinaryOp):
+        return Reach()
+    distance = _expressions(outside, variable_values).distance_to_end(condition)
+    step = distance.step().constant if isinstance(distance, Polynomial) else None
+    if not isinstance(distance, Polynomial) or not step or distance.is_indirect:
+        return Reach()
+    includes_end = condition.op in {"<=", ">="}
+    start = distance.start()
+    extent = (-start if step > 0 else start) + integer(1 if includes_end else 0)
+    return Reach(extent, abs(step))
 
 
 def _trips(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> int | None:

@@ -31,22 +31,22 @@ class Monomial:
     """Factors by the ids of their nodes, with their powers: those of a quotient are negative.
 
     `scale` has the ids of invariant factors that have no value in the source; together with
-    `coefficient`, the value of all others, they need one multiplication.
+    `coefficient_ratio`, the value of all others, they need one multiplication.
     """
 
     powers: frozenset[tuple[int, int]] = frozenset()
     scale: frozenset[tuple[int, int]] = frozenset()
-    coefficient: float = 1.0
+    coefficient_ratio: float = 1.0
 
     @property
     def unsigned(self) -> Monomial:
-        """The same without its sign, which costs nothing."""
-        return replace(self, coefficient=abs(self.coefficient))
+        """The monomial without its sign: a change of sign costs nothing."""
+        return replace(self, coefficient_ratio=abs(self.coefficient_ratio))
 
     @property
     def is_scaled(self) -> bool:
         """Whether an invariant factor has to be multiplied."""
-        return bool(self.scale) or abs(self.coefficient) != 1.0
+        return bool(self.scale) or abs(self.coefficient_ratio) != 1.0
 
     @property
     def multiplied(self) -> dict[int, int]:
@@ -69,13 +69,13 @@ class Monomial:
         """Whether its last operation can be a multiplication."""
         return fewest_products(self.multiplied) > 0
 
-    def times(self, other: Monomial, sign: int) -> Monomial:
+    def times(self, second: Monomial, sign: int) -> Monomial:
         """The product with another one, or with sign -1 the quotient."""
-        is_finite = sign > 0 or other.coefficient != 0
+        is_finite = sign > 0 or second.coefficient_ratio != 0
         return Monomial(
-            _combined(self.powers, other.powers, sign),
-            _combined(self.scale, other.scale, sign),
-            self.coefficient * other.coefficient**sign if is_finite else 0.0,
+            _combined(self.powers, second.powers, sign),
+            _combined(self.scale, second.scale, sign),
+            self.coefficient_ratio * second.coefficient_ratio**sign if is_finite else 0.0,
         )
 
 
@@ -119,11 +119,11 @@ class Monomials:
     def _made(self, node: Node) -> Monomial:
         if node.kind == "negate":
             inner = self.of(node.arguments[0])
-            return replace(inner, coefficient=-inner.coefficient)
+            return replace(inner, coefficient_ratio=-inner.coefficient_ratio)
         if not node.varies:
             value = value_of(node)
             if value is not None:
-                return Monomial(coefficient=value)
+                return Monomial(coefficient_ratio=value)
             return Monomial(scale=frozenset({(id(node), 1)}))
         if node.kind in PRODUCTS and node.counted:
             first, second = map(self.of, node.arguments)
@@ -171,23 +171,23 @@ def needed(monomials: Iterable[Monomial], terms: Collection[Monomial]) -> Needed
         least = 1 if monomial.is_product else 0
         if monomial.divided:
             divisor = frozenset(monomial.divided.items())
-            others = of_divisor.setdefault(divisor, [])
+            alike = of_divisor.setdefault(divisor, [])
             is_other = monomial not in terms and not any(
-                _is_part(monomial, other) for other in others
+                _is_part(monomial, second) for second in alike
             )
-            least = int(bool(others) and is_other)
-            others.append(monomial)
+            least = int(bool(alike) and is_other)
+            alike.append(monomial)
         multiplications[monomial] = max(count, least)
         for key, _ in monomial.powers:
             holders.setdefault(key, []).append(number)
     return Needed(multiplications, len(of_divisor))
 
 
-def _is_part(monomial: Monomial, other: Monomial) -> bool:
+def _is_part(monomial: Monomial, second: Monomial) -> bool:
     """Whether another quotient by the same value can be a multiple of this one."""
-    multiplied = dict(other.powers)
+    multiplied = dict(second.powers)
     return all(multiplied.get(key, 0) >= power for key, power in monomial.powers if power > 0) and (
-        not monomial.is_scaled or other.is_scaled
+        not monomial.is_scaled or second.is_scaled
     )
 
 
@@ -196,18 +196,18 @@ def _shared(monomial: Monomial, monomials: list[Monomial], holders: Mapping[int,
     numbers = {number for key, _ in monomial.powers for number in holders.get(key, ())}
     shared = 0
     for number in numbers:
-        other = monomials[number]
-        powers = dict(other.powers)
+        second = monomials[number]
+        powers = dict(second.powers)
         for sign in (1, -1):
             overlap = sum(
                 min(sign * power, sign * powers.get(key, 0))
                 for key, power in monomial.powers
                 if sign * power > 0 and sign * powers.get(key, 0) > 0
             )
-            is_scaled = sign > 0 and monomial.is_scaled and _scale(monomial) == _scale(other)
+            is_scaled = sign > 0 and monomial.is_scaled and _scale(monomial) == _scale(second)
             shared += max(0, overlap + is_scaled - 1)
     return shared
 
 
 def _scale(monomial: Monomial) -> tuple[frozenset[tuple[int, int]], float]:
-    return monomial.scale, abs(monomial.coefficient)
+    return monomial.scale, abs(monomial.coefficient_ratio)

@@ -16,8 +16,9 @@ from nhalf.loops.source.counts import Counts, count
 from nhalf.loops.source.expressions import ALLOCATORS, Expressions
 from nhalf.loops.source.iteration import LOOPS, Loop, Outside, changed_names, read_loop
 from nhalf.loops.source.polynomial import integer, symbol
+from nhalf.loops.source.preprocessed import Search
 from nhalf.loops.source.refusal import Refused, line_of
-from nhalf.loops.source.source import parsed
+from nhalf.loops.source.source import Source, source_of
 from nhalf.loops.source.statements import NO_OPERATION, execute
 from nhalf.loops.source.values import Place, Value
 from nhalf.loops.source.variables import Types, Variable, type_of, variable
@@ -25,19 +26,33 @@ from nhalf.loops.source.variables import Types, Variable, type_of, variable
 
 @dataclass
 class Program:
-    """The loops of a file that were read, and the refusals of those that were not."""
+    """The loops of a file that were read, and the refusals of those that were not.
+
+    `remedy` helps where a header is missing.
+    """
 
     loops: list[Counts] = field(default_factory=list)
     refusals: list[Refused] = field(default_factory=list)
+    remedy: str = ""
+
+    def refuse(self, refusal: Refused, line: int) -> None:
+        """Add a refusal; of what nothing declares a missing header may be the cause."""
+        is_undeclared = "declare" in refusal.message
+        remedy = refusal.remedy or (self.remedy if is_undeclared else "")
+        self.refusals.append(Refused(refusal.message, refusal.line or line, remedy))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Options of reading a file: one function, values of names, and whether pointers overlap."""
+    """Options of reading a file.
+
+    One function, values of names, whether pointers overlap, and where headers are.
+    """
 
     function: str = ""
     numbers: Mapping[str, int] = field(default_factory=dict)
     no_alias: bool = False
+    search: Search = field(default_factory=Search)
 
 
 def read_program(path: Path, reading: Reading | None = None) -> Program:
@@ -46,13 +61,15 @@ def read_program(path: Path, reading: Reading | None = None) -> Program:
     Raises InputError for a function that is not there.
     """
     try:
-        return _read(parsed(path), reading or Reading())
+        reading = reading or Reading()
+        return _read(source_of(path, reading.search), reading)
     except RecursionError:
         raise Refused("it is nested too deeply to be read") from None
 
 
-def _read(tree: c_ast.FileAST, reading: Reading) -> Program:
+def _read(source: Source, reading: Reading) -> Program:
     """Read all innermost loops of a syntax tree."""
+    tree = source.tree
     functions = {
         definition.decl.name: definition
         for definition in tree.ext
@@ -61,7 +78,7 @@ def _read(tree: c_ast.FileAST, reading: Reading) -> Program:
     if reading.function and reading.function not in functions:
         raise unknown("function", reading.function, functions)
     types, variables, variable_values = _globals(tree, reading)
-    program = Program()
+    program = Program(refusals=list(source.refusals), remedy=source.remedy)
     for name, function in functions.items():
         if reading.function in {"", name}:
             walk = _Walk(name, types, dict(variables), dict(variable_values), reading, program)
@@ -184,8 +201,7 @@ class _Walk:
             try:
                 self.program.loops.append(count(read_loop(node, self.outside)))
             except Refused as refusal:
-                line = refusal.line or line_of(node)
-                self.program.refusals.append(Refused(refusal.message, line, refusal.remedy))
+                self.program.refuse(refusal, line_of(node))
         else:
             if isinstance(node, c_ast.For):
                 self._simple(node.init)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nhalf.base.errors import InputError
@@ -27,3 +28,15 @@ def line_of(node: Any) -> int:
     if coordinates is not None and coordinates.line:
         return int(coordinates.line)
     return next((line for _, child in node.children() if (line := line_of(child))), 0)
+
+
+def parser_refusal(message: str) -> Refused:
+    """A refusal with the error of the parser, which begins with its position."""
+    match = re.match(r"(?:.*?:)?(\d+)(?::\d+)?: (.*)", message)
+    complaint = re.sub(
+        r"^before: (.*)", r"a syntax error before `\1`", match[2] if match else message
+    )
+    if match is None:
+        # Without a place it names the file.
+        complaint = complaint.rpartition(": ")[2].lower()
+    return Refused(f"this is not valid C: {complaint}", int(match[1]) if match else 0)

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C file as a syntax tree, preprocessed with own headers, so that no C library is needed."""
+"""A C file as a syntax tree."""
 
 from __future__ import annotations
 
 import re
-import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
-from nhalf.base.errors import MissingError
-from nhalf.base.processes import run
-from nhalf.loops.source.refusal import Refused
-
-HEADERS = Path(__file__).parent / "headers"
-COMPILERS = ("gcc", "clang", "cc")
-TIMEOUT_S = 20.0
-MACROS = (
-    *("__attribute__(x)=", "__extension__=", "__restrict=restrict", "__restrict__=restrict"),
-    *("__inline=inline", "__inline__=inline", "__const=const", "__volatile__=volatile"),
-    *("__signed__=signed", "__alignof__=sizeof", "__builtin_expect(x,y)=(x)"),
-)
-"""Extensions of GNU C, defined away or as words of the standard."""
-
+from nhalf.loops.source.fragment import parsed_fragment
+from nhalf.loops.source.lenient import parsed_leniently
+from nhalf.loops.source.outermost import is_fragment
+from nhalf.loops.source.preprocessed import Search, preprocessed
+from nhalf.loops.source.refusal import Refused, parser_refusal
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|__asm|asm)\b(?:\s*(?:volatile|inline|goto)\b)*\s*(?=\()")
 _LABEL = re.compile(r"\)\s*(?:__asm__|__asm|asm)\s*\((?:\s*\"[^\"]*\")+\s*\)(?=\s*;)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A syntax tree, what was refused of the file, and what helps where a header is missing."""
+
+    tree: c_ast.FileAST
+    refusals: list[Refused] = field(default_factory=list)
+    remedy: str = ""
 
 
 def parsed(path: Path) -> c_ast.FileAST:
@@ -34,15 +34,35 @@ def parsed(path: Path) -> c_ast.FileAST:
 
     Raises MissingError if there is no compiler to preprocess it.
     """
-    text = preprocessed(path)
+    return source_of(path, Search()).tree
+
+
+def source_of(path: Path, search: Search) -> Source:
+    """A file as a syntax tree; where headers are missing, without what needs them.
+
+    Raises as `parsed` does.
+    """
+    whole = preprocessed(path, search)
+    text = _without_assembly(whole.text)
     if not re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE).strip():
+        if whole.missing_headers:
+            names = ", ".join(whole.missing_headers)
+            raise Refused(f"nothing is in it without {names}", whole.missing_line, whole.remedy)
         raise Refused("the file is empty", remedy="name a C source with a loop")
     try:
-        return CParser().parse(_without_assembly(text), str(path))
+        if is_fragment(text):
+            return Source(parsed_fragment(text, path), remedy=whole.remedy)
+        return Source(CParser().parse(text, str(path)), remedy=whole.remedy)
     except ParseError as error:
-        raise _parser_refusal(str(error)) from None
+        if not whole.missing_headers:
+            raise parser_refusal(str(error)) from None
     except RecursionError:
         raise Refused("it is nested too deeply to be read") from None
+    try:
+        return Source(*parsed_leniently(text, whole.remedy), whole.remedy)
+    except ParseError as error:
+        refusal = parser_refusal(str(error))
+        raise Refused(refusal.message, refusal.line, whole.remedy) from None
 
 
 def _without_assembly(text: str) -> str:
@@ -63,44 +83,3 @@ def _closed(text: str, begin: int) -> int:
         if not depth:
             return begin + token.end()
     return len(text)
-
-
-def preprocessed(path: Path) -> str:
-    """The preprocessed text of a file, with line markers."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise Refused(f"it cannot be read: {error.strerror or error}") from None
-    if b"\0" in content:
-        raise Refused("it is not a text file", remedy="name a C source")
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise MissingError(
-            "there is no compiler to preprocess C", f"install one of {', '.join(COMPILERS)}"
-        )
-    defines = [f"-D{macro}" for macro in MACROS]
-    command = [compiler, "-E", "-xc", "-nostdinc", "-isystem", str(HEADERS), *defines, str(path)]
-    outcome = run(command, TIMEOUT_S)
-    if not outcome.succeeded:
-        raise _preprocessor_refusal(outcome.stderr, outcome.reason)
-    return outcome.stdout
-
-
-def _preprocessor_refusal(message: str, reason: str) -> Refused:
-    """A refusal with the first error of the preprocessor."""
-    match = re.search(r":(\d+):\d+: (?:fatal )?error: (.*)", message)
-    if match is None:
-        return Refused(f"it cannot be preprocessed: {reason}")
-    return Refused(f"it cannot be preprocessed: {match[2]}", int(match[1]))
-
-
-def _parser_refusal(message: str) -> Refused:
-    """A refusal with the error of the parser, which begins with its position."""
-    match = re.match(r"(?:.*?:)?(\d+)(?::\d+)?: (.*)", message)
-    complaint = re.sub(
-        r"^before: (.*)", r"a syntax error before `\1`", match[2] if match else message
-    )
-    if match is None:
-        # Without a place it names the file.
-        complaint = complaint.rpartition(": ")[2].lower()
-    return Refused(f"this is not valid C: {complaint}", int(match[1]) if match else 0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from nhalf.loops.source.polynomial import Polynomial
+from nhalf.loops.source.reach import Reach
 from nhalf.loops.source.refusal import Refused
 from nhalf.loops.source.values import Access, Node
 from nhalf.loops.source.variables import Variable
@@ -68,10 +69,14 @@ class Stream:
         return [(ahead, access) for ahead, access in self.members if access.is_write]
 
 
-def streams(accesses: Iterable[Access]) -> list[Stream]:
-    """Group the accesses of an iteration into streams; raises Refused if that is undecidable."""
+def streams(accesses: Iterable[Access], reach: Reach | None = None) -> list[Stream]:
+    """Group the accesses of an iteration into streams; raises Refused if that is undecidable.
+
+    Accesses that no two iterations of the loop bring together are different streams.
+    """
+    reach = reach or Reach()
     all_accesses = list(accesses)
-    _check_overlaps(all_accesses)
+    _check_overlaps(all_accesses, reach)
     loop_streams: list[Stream] = []
     for access in all_accesses:
         steps = tuple(
@@ -79,7 +84,7 @@ def streams(accesses: Iterable[Access]) -> list[Stream]:
             for subscript in access.place.subscripts
         )
         for stream in loop_streams:
-            ahead = _ahead(stream, access, steps)
+            ahead = _ahead(stream, access, steps, reach)
             if ahead is not None:
                 stream.members.append((ahead, access))
                 break
@@ -88,7 +93,7 @@ def streams(accesses: Iterable[Access]) -> list[Stream]:
     return loop_streams
 
 
-def _ahead(stream: Stream, access: Access, steps: Steps) -> int | None:
+def _ahead(stream: Stream, access: Access, steps: Steps, reach: Reach) -> int | None:
     """Iterations by which an access is ahead of the first of a stream; None if not in it."""
     first = stream.members[0][1]
     if first.place.base != access.place.base or stream.steps != steps:
@@ -100,14 +105,15 @@ def _ahead(stream: Stream, access: Access, steps: Steps) -> int | None:
             if subscript != first_subscript:
                 return None
             continue
-        iterations = (subscript - first_subscript).multiple_of(step)
-        if iterations is None or ahead not in {None, iterations}:
+        distance = subscript - first_subscript
+        iterations = distance.multiple_of(step)
+        if iterations is None or reach.is_beyond(distance, step) or ahead not in {None, iterations}:
             return None
         ahead = iterations
     return ahead or 0
 
 
-def _check_overlaps(accesses: list[Access]) -> None:
+def _check_overlaps(accesses: list[Access], reach: Reach) -> None:
     """Raise Refused if two accesses may be to the same element, and one of them writes."""
     distinct: dict[str, Access] = {}
     for access in accesses:
@@ -115,10 +121,10 @@ def _check_overlaps(accesses: list[Access]) -> None:
         distinct.setdefault(key, access)
     for first, second in combinations(distinct.values(), 2):
         if first.is_write or second.is_write:
-            _check_pair(first, second)
+            _check_pair(first, second, reach)
 
 
-def _check_pair(first: Access, second: Access) -> None:
+def _check_pair(first: Access, second: Access, reach: Reach) -> None:
     written, used = (first, second) if first.is_write else (second, first)
     written_array, used_array = written.array, used.array
     if written_array.name != used_array.name:
@@ -132,7 +138,7 @@ def _check_pair(first: Access, second: Access) -> None:
     for written_subscript, used_subscript in zip(
         written.place.subscripts, used.place.subscripts, strict=True
     ):
-        if _is_undecided(written_subscript, used_subscript):
+        if _is_undecided(written_subscript, used_subscript, reach):
             raise Refused(
                 f"{written_array.name} is written at {_subscripts_text(written)} and used at "
                 f"{_subscripts_text(used)}, which may be the same element",
@@ -148,7 +154,7 @@ def _may_overlap(first: Variable, second: Variable) -> bool:
     return all(array.may_overlap or array.where == "global" for array in (first, second))
 
 
-def _is_undecided(first: Polynomial, second: Polynomial) -> bool:
+def _is_undecided(first: Polynomial, second: Polynomial, reach: Reach) -> bool:
     """Whether it depends on unknown integers if subscripts are equal a few iterations apart.
 
     Subscripts with different strides are equal at most once. Different names mean different rows.
@@ -159,7 +165,11 @@ def _is_undecided(first: Polynomial, second: Polynomial) -> bool:
         return False
     distance = first - second
     is_shifted = any(len(names) == 1 for names, _ in distance.terms)
-    return is_shifted and distance.multiple_of(first.step()) is None
+    return (
+        is_shifted
+        and distance.multiple_of(first.step()) is None
+        and not reach.is_beyond(distance, first.step())
+    )
 
 
 def _subscripts_text(access: Access) -> str:

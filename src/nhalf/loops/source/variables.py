@@ -11,6 +11,8 @@ from pycparser import c_ast
 
 SIZES_BYTES = {"char": 1, "_Bool": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8}
 FLOATING_POINT = {"float", "double"}
+UNDECLARED = "undeclared_"
+"""Begins the tags of structures that stand for types of missing headers."""
 Where = Literal["global", "parameter", "local"]
 
 
@@ -92,7 +94,10 @@ def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...
         node = node.type
     if not isinstance(node, c_ast.IdentifierType):
         is_number = isinstance(node, c_ast.Enum)
+        tag = getattr(node, "name", None) or ""
         kind = type(node).__name__.lower()
+        if tag.startswith(UNDECLARED):
+            kind = f"{tag.removeprefix(UNDECLARED)}, which nothing declares"
         return Element(False, 4 if is_number else 0, kind), tuple(extents), levels
     if is_volatile:
         return Element(False, 0, " ".join(["volatile", *node.names])), tuple(extents), levels

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef NHALF_TYPES
+#define NHALF_TYPES
+#include <stddef.h>
+typedef long ssize_t;
+typedef long off_t;
+typedef int pid_t;
+#endif
