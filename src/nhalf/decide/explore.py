@@ -26,6 +26,7 @@ from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
 from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.plan import Block
+from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.simulate.session import Simulation, begin
 from nhalf.measure.simulate.subject import site_of
 from nhalf.models.expression import PART_BYTES
@@ -58,7 +59,7 @@ class Simulated:
 
     def measure(self, cells: Sequence[Cell]) -> dict[Cell, float]:
         """Seconds of each cell; raises MissingError without the simulator."""
-        with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
+        with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as folder:
             blocks = list(self._blocks(cells))
             prepared = begin(self.machine, self.simulation, "", blocks, Path(folder, "run"))
             run = measure(prepared, self.progress).run

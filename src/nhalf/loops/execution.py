@@ -19,6 +19,7 @@ from nhalf.loops.samples import SAMPLES, SECONDS, loop_time
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.loops.source.counts import Counts
 from nhalf.machines.processor import Processor
+from nhalf.measure.probe.survivor import Survivor
 
 COMPILE_TIMEOUT_S = 60.0
 RUN_TIMEOUT_S = 20.0
@@ -64,7 +65,7 @@ def followed_cycles(
     for loop in loops:
         _check_alone(loop, loops)
         iterations = _iterations(execution, build, loop)
-        with tempfile.TemporaryDirectory(prefix="nhalf-") as name:
+        with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as name:
             folder = Path(name)
             source = folder / "driver.c"
             source.write_text(following_text(execution.path, loop, execution.numbers), "utf-8")
@@ -96,7 +97,7 @@ def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
 def _output(build: Build, text: str) -> str:
     """The last line that a program prints; raises FailedError if it cannot be compiled or fails."""
     include = native_files.include_folder()
-    with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
+    with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as folder:
         source, program = Path(folder, "driver.c"), Path(folder, "driver")
         source.write_text(text, "utf-8")
         words = [build.compiler, *build.level, "-w", "-std=gnu11", f"-I{include}", str(source)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nhalf.base.errors import MissingError
 from nhalf.decide.improve.spanned_hosts import may_span_hosts
+from nhalf.measure.probe.survivor import Survivor
 from nhalf.mpi.launch_settings import LaunchCommand
 
 
@@ -38,5 +39,5 @@ def search_folder(launch: LaunchCommand) -> Iterator[str]:
             f"cannot write in {where}: {error.strerror or error}",
             remedy if parent else "name a folder for temporary files with TMPDIR",
         ) from error
-    with folder as name:
+    with Survivor.own().holding(folder) as name:
         yield name

@@ -13,6 +13,7 @@ from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import FOLDER
 from nhalf.loops.schedule.executed import assembled, followed
 from nhalf.machines.processor import Processor
+from nhalf.measure.probe.survivor import Survivor
 
 
 def executed_cycles(
@@ -23,7 +24,7 @@ def executed_cycles(
     `listings` are those of all kernels. Raises FailedError if they cannot be assembled or run.
     """
     driver = native_files.include_folder() / FOLDER / "driver.c"
-    with tempfile.TemporaryDirectory(prefix="nhalf-") as name:
+    with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as name:
         folder = Path(name)
         listings_by_name = {
             f"kernel_{number:02d}": text for number, text in sorted(listings.items())

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from json import dumps, loads
 from pathlib import Path
-from typing import ClassVar, Self
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self
 
 from nhalf.base.session_folders import remove_session_folders, used_session_folders
 from nhalf.measure.probe.rank_watch import LIFE_LINE
@@ -99,6 +101,16 @@ class Survivor:
         """It has ended, and nothing of it is left."""
         self._tell({"ended": launched.variable})
 
+    @contextmanager
+    def holding(self, folder: TemporaryDirectory[str]) -> Iterator[str]:
+        """A temporary folder that is also removed if this process is killed; gives its path."""
+        with folder as path:
+            self._tell({"folder": path})
+            try:
+                yield path
+            finally:
+                self._tell({"removed": path})
+
     def close(self) -> None:
         """End it."""
         if self._process is not None and self.parent == os.getpid():
@@ -125,20 +137,39 @@ def survive(lines: Iterable[str]) -> None:
     """Hear of launches until the program that makes them is gone; clear away what has not ended."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    for launched in not_ended(lines):
+    messages = [loads(line) for line in lines]
+    for launched in not_ended(messages):
         launched.clear()
+    for folder in not_removed(messages):
+        _remove(folder)
 
 
-def not_ended(lines: Iterable[str]) -> list[Launched]:
-    """The launches of which the lines tell the beginning and not the end."""
+def not_ended(messages: Iterable[dict[str, Any]]) -> list[Launched]:
+    """The launches of which messages tell the beginning and not the end."""
     launches: dict[str, Launched] = {}
-    for line in lines:
-        message = loads(line)
-        if ended := message.get("ended"):
-            launches.pop(ended, None)
-        else:
+    for message in messages:
+        if "variable" in message:
             launches[message["variable"]] = Launched(**message)
+        launches.pop(message.get("ended", ""), None)
     return list(launches.values())
+
+
+def not_removed(messages: Iterable[dict[str, Any]]) -> list[Path]:
+    """The temporary folders of which messages tell that they are there, and not that they went."""
+    folders: dict[str, None] = {}
+    for message in messages:
+        if "folder" in message:
+            folders[message["folder"]] = None
+        folders.pop(message.get("removed", ""), None)
+    return [Path(folder) for folder in folders]
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder in which processes that are ending may still be writing."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while folder.is_dir() and not folder.is_symlink() and time.monotonic() < deadline_s:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(POLL_S)
 
 
 def with_variable(variable: str) -> Iterator[int]:

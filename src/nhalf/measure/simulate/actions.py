@@ -11,6 +11,7 @@ from pathlib import Path
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import run
 from nhalf.machines.message import Messages
+from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.simulate.description import describe
 from nhalf.measure.simulate.subject import (
     FINEST_S,
@@ -46,7 +47,7 @@ def simulated_actions_s(messages: Messages, hosts: Sequence[str], actions: Seque
         [f"node-{names.index(host)}" for host in hosts], description.hosts_per_node
     )
     parts = simgrid()
-    with tempfile.TemporaryDirectory() as folder:
+    with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-")) as folder:
         index = _written(Path(folder), actions)
         command = [
             *(str(parts.smpirun), "-no-privatize", "-np", str(len(hosts))),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import signal
@@ -17,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.processes import is_running
+from nhalf.measure.probe import survivor
 from nhalf.measure.probe.rank_watch import LIFE_LINE
 from nhalf.measure.probe.segments_left import FOLDER
-from nhalf.measure.probe.survivor import Launched, Survivor, not_ended
+from nhalf.measure.probe.survivor import Launched, Survivor, not_ended, not_removed
 from tests.patience import patience_s
 
 # The rank ignores what a launcher would send, in its own session.
@@ -86,14 +86,46 @@ def test_a_killed_program_leaves_nothing(
 
 def test_a_launch_that_has_ended_is_left_alone() -> None:
     first, second = (Launched(pid, f"LINE={pid}", 1.5, ["a"]) for pid in (1, 2))
-    lines = [json.dumps(asdict(first)), json.dumps(asdict(second))]
-    assert not_ended(lines) == [first, second]
-    assert not_ended([*lines, json.dumps({"ended": first.variable})]) == [second]
+    told = [asdict(first), {"folder": "/a"}, asdict(second)]
+    assert not_ended(told) == [first, second]
+    assert not_ended([*told, {"ended": first.variable}]) == [second]
     assert not_ended([]) == []
+    assert not_removed(told) == [Path("/a")]
+    assert not_removed([*told, {"removed": "/a"}]) == []
+
+
+def test_a_killed_program_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    program = (
+        "import sys, tempfile, time; from nhalf.measure.probe.survivor import Survivor\n"
+        "with Survivor.own().holding(tempfile.TemporaryDirectory(dir=sys.argv[1])) as name:\n"
+        "    open(f'{name}/timeline', 'w').close(); print(flush=True); time.sleep(1000)"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (folder,) = tmp_path.iterdir()
+        assert (folder / "timeline").is_file()
+        os.killpg(process.pid, signal.SIGKILL)
+    _until(lambda: not folder.exists())
+
+
+def test_every_temporary_folder_is_known_to_who_survives() -> None:
+    """Folders stay where a process is killed; those of compilations are in the cache."""
+    ours = Path(survivor.__file__).parents[2]
+    makers = {
+        path.relative_to(ours).as_posix()
+        for path in ours.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if "TemporaryDirectory(" in line and "holding(" not in line
+    }
+    assert makers == {"base/compiled.py", "decide/improve/working_folder.py"}
+    working_folder = (ours / "decide/improve/working_folder.py").read_text()
+    assert "holding(folder)" in working_folder
 
 
 def test_a_program_that_may_start_no_other_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    survivor = Survivor()
-    survivor.begin(Launched(1, "LINE=1", 0.0, []))
-    survivor.close()
+    lacking = Survivor()
+    lacking.begin(Launched(1, "LINE=1", 0.0, []))
+    lacking.close()

@@ -14,6 +14,7 @@ from nhalf.decide.why.sides.commands import CommandPair, Started
 from nhalf.decide.why.switch import Mixture
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import run_timed
+from nhalf.measure.probe.survivor import Survivor
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.launch_words import TRIAL
@@ -35,7 +36,7 @@ class Launching:
 
     def __call__(self, mixture: Mixture, limit_s: float) -> float:
         """The time of one launch, seconds; raises LaunchFailed without one."""
-        with tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder:
+        with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-why-")) as folder:
             try:
                 started = self.commands.mixed(mixture)
                 launch = with_new_noise(in_folder(started), self.finished + 1)

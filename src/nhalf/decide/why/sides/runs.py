@@ -29,6 +29,7 @@ from nhalf.measure.loop import session
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.like import is_of
 from nhalf.measure.plan.plan import Plan
+from nhalf.measure.probe.survivor import Survivor
 from nhalf.measure.virtual.machine import TIMEOUT_S, VirtualMachine, in_virtual_time
 from nhalf.mpi.job import is_of_job
 from nhalf.sites.environment import RELEVANT
@@ -124,7 +125,7 @@ class RunLaunching:
         mixed = self.pair.mixed(mixture)
         plan = at_points(mixed.plan, self.points, self.number)
         with (
-            tempfile.TemporaryDirectory(prefix="nhalf-why-") as folder,
+            Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-why-")) as folder,
             surrounded_by(mixed.variables),
         ):
             try:
