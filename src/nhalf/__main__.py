@@ -13,7 +13,7 @@ import warnings
 from contextlib import suppress
 
 from nhalf.base import plain_text
-from nhalf.base.errors import Interrupted, NhalfError, Terminated, how_ended
+from nhalf.base.errors import InputError, Interrupted, NhalfError, Terminated, how_ended
 
 NAMES_NO_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
 """Errors of a name as it was typed."""
@@ -50,6 +50,9 @@ def main() -> None:
         code = error.exit_code
     except BrokenPipeError:
         code = 0  # the reader has seen enough, as after `| head`: nothing is wrong
+    except RecursionError:
+        _say("error: an input is nested too deeply; give one of another form")
+        code = InputError.exit_code
     except OSError as error:
         _say(f"error: {_system_error(error)}")
         code = 2 if error.errno in NAMES_NO_FILE else 3

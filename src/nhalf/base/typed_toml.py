@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from nhalf.base.errors import InputError
+from nhalf.base.unreadable import UNREADABLE, check_keys
 
 ALSO_CALLED = {
     "at_most": ("max", "maximum", "upper", "limit", "below", "less_than", "high"),
@@ -29,10 +30,12 @@ Form = TypeVar("Form", bound=msgspec.Struct)
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a file; raises InputError if it cannot be read or is not TOML."""
     try:
-        content: dict[str, Any] = msgspec.toml.decode(path.read_bytes())
+        text = path.read_bytes()
+        check_keys(text)
+        content: dict[str, Any] = msgspec.toml.decode(text)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise InputError(f"{path} is not TOML: {error}", "see the page on files") from error
     return content
 

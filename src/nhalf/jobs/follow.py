@@ -13,6 +13,7 @@ import msgspec
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import MissingError
 from nhalf.base.units import format_size
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
 from nhalf.store.journal import Tail
 from nhalf.store.run import JOURNAL
@@ -64,7 +65,7 @@ class Watched:
         for line in self._tail.lines():
             try:
                 event = self._decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 continue
             if event.event == "point":
                 self.points += 1

@@ -19,6 +19,7 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes, write_text
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.jobs.script import Commands, job_variables, script
 from nhalf.sites.batch import BatchSystem, Request, batch_systems
 from nhalf.store.run import DESCRIPTION, Run
@@ -153,7 +154,7 @@ def record_of(run: Path) -> Record | None:
         return msgspec.json.decode((run / RECORD).read_bytes(), type=Record)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise InputError(f"{run / RECORD} cannot be read: {error}", "remove it") from error
 
 

@@ -11,6 +11,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
 from nhalf.base.typed_toml import toml_of
+from nhalf.base.unreadable import UNREADABLE, check_keys
 from nhalf.machines.machine import SCHEMA, Machine
 from nhalf.models.terms import check_terms
 
@@ -40,11 +41,13 @@ def read(path: Path) -> Machine:
             f"if it is a run, `nhalf fit {path}` writes {path / 'machine.toml'}",
         )
     try:
-        content = msgspec.toml.decode(path.read_bytes())
+        text = path.read_bytes()
+        check_keys(text)
+        content = msgspec.toml.decode(text)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot read the machine file {path}: {reason}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise _damaged(path, str(error)) from None
     version = content.get("schema")
     if not isinstance(version, int) or isinstance(version, bool):

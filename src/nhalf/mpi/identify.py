@@ -111,7 +111,7 @@ def _read_cache() -> dict[str, dict[str, object]]:
         content = json.loads(_cache_file().read_text("utf-8"))
         entries = content["identities"] if content["version"] == _CACHE_VERSION else {}
         return {str(key): dict(value) for key, value in entries.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, MissingError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError, MissingError):
         return {}
 
 

@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.base.unreadable import UNREADABLE
 
 Event = TypeVar("Event")
 
@@ -180,7 +181,7 @@ def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[
                 return
             try:
                 event = decode(names.decode(line).event, line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except UNREADABLE as error:
                 if file.read(1) == b"":
                     return
                 raise InputError(
@@ -214,7 +215,7 @@ def _sound_length(path: Path) -> int:
         file.seek(begin)
         try:
             msgspec.json.decode(file.read(end - begin), type=_Name)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return begin
     return end
 

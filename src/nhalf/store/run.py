@@ -15,6 +15,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.base.files import replacing
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.store import parquet
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.points import COLUMNS, points
@@ -138,7 +139,7 @@ class Run:
             content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
             _check_version(file, content.get("schema"))
             description = msgspec.convert(content, _Description)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise InputError(f"{file} is damaged: {error}", "measure again") from error
         except OSError as error:
             raise InputError(f"{file} cannot be read: {error.strerror}") from error

@@ -20,6 +20,7 @@ import msgspec
 
 from nhalf.base.errors import MissingError
 from nhalf.base.folders import data_folder, make_folder
+from nhalf.base.unreadable import UNREADABLE
 
 FILE = "ledger.jsonl"
 Kind = Literal["model", "composed", "program", "b_eff"]
@@ -120,7 +121,7 @@ def read_ledger(path: Path) -> Ledger:
     for text in filter(None, content.split(b"\n")):
         try:
             line = decoder.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             unread += 1
             continue
         if isinstance(line, Predicted):

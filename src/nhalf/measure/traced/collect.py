@@ -12,6 +12,7 @@ import polars as pl
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.files import replacing
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced import layout
 from nhalf.measure.traced.call_sites import CallSites
 from nhalf.measure.traced.layout import ProcessFile, process_file
@@ -77,7 +78,7 @@ def _started(folder: Path) -> Started:
         return msgspec.json.decode(file.read_bytes(), type=Started)
     except OSError as error:
         raise InputError(f"{folder} holds no trace: it has no {STARTED}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise InputError(f"{file} is damaged: {error}", layout.REMEDY) from error
 
 

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from nhalf.base.errors import InputError
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced.virtual_machine import TracedMachine
 
 VERSIONS = (1, 2, 3)
@@ -240,7 +241,7 @@ def process_file(path: Path) -> ProcessFile | None:
                 process.modules[int(note["module"])] = msgspec.convert(note, Module)
             elif "others" in note:
                 process.others = str(note["others"])
-    except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:
+    except (KeyError, *UNREADABLE) as error:
         raise InputError(f"{path} is damaged: {error}", REMEDY) from error
     process.communicators = list(communicators.values())
     return process

@@ -16,6 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced.virtual_machine import TracedMachine
 from nhalf.store import parquet
 
@@ -274,5 +275,5 @@ def open_trace(path: Path) -> TraceFolder:
                 "use the nhalf that wrote it",
             )
         return TraceFolder(path.resolve(), msgspec.json.decode(file.read_bytes(), type=Trace))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise InputError(f"{file} is damaged: {error}", "trace the program again") from error

@@ -202,7 +202,7 @@ def check_tree(path: Path, text: str, base: Tree) -> Tree:
     """Parse a tree; raises FailedError if MPICH would not accept it, or abort at a call."""
     try:
         tree = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _wrong(path, "", f"it is not JSON: {error}") from None
     if not isinstance(tree, dict):
         raise _wrong(path, "", "it is not an object")

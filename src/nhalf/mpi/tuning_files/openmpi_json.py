@@ -123,7 +123,7 @@ def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, in
     """The rules in a file; `numbers_of` gives an operation's algorithms by name."""
     try:
         whole = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _wrong(path, "", f"it is not JSON: {error}") from None
     _keys(path, "the file", whole, _TOP, {"collectives"})
     if whole.get("rule_file_version", VERSION) != VERSION:

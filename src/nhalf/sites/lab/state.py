@@ -16,6 +16,7 @@ import msgspec
 
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.files import write_bytes
+from nhalf.base.unreadable import UNREADABLE
 from nhalf.sites.lab import addresses
 from nhalf.sites.lab.layout import HEAD, Layout, layout
 
@@ -114,7 +115,7 @@ def read(folder: Path) -> Lab | None:
     """The lab described in a folder; None if there is none."""
     try:
         return msgspec.json.decode((folder / "lab.json").read_bytes(), type=Lab)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return None
 
 
