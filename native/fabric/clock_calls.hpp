@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,11 +15,12 @@
 #include <cstdint>
 
 #include "fabric/rank.hpp"
+#include "fabric/waits/deadline.hpp"
+#include "fabric/waits/next_call.hpp"
+#include "fabric/waits/other_threads.hpp"
+#include "fabric/waits/timed_waits.hpp"
 
 namespace nhalf::fabric {
-
-/// Virtual clocks begin here: 0 would be before any file of the program was made.
-inline constexpr std::uint64_t clock_begin_s = 1'000'000'000;
 
 inline bool is_time_of_day(clockid_t clock) {
   switch (clock) {
@@ -34,28 +36,25 @@ inline bool is_time_of_day(clockid_t clock) {
   }
 }
 
-inline timespec virtual_time() {
-  const auto nanoseconds = Rank::here().clock() / 1000;
-  return {static_cast<time_t>(clock_begin_s + nanoseconds / 1'000'000'000),
-          static_cast<long>(nanoseconds % 1'000'000'000)};
+/// Whether the kernel sleeps by it.
+inline bool is_of_sleep(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
 }
 
-/// Sleeps in virtual time if this is the program of a rank; false if the caller has to.
-inline bool has_slept(std::uint64_t nanoseconds) {
-  auto& rank = Rank::here();
-  if (!rank.is_virtual() || rank.is_in_call()) return false;
-  rank.sleep(nanoseconds * 1000);
+inline timespec virtual_time() {
+  const auto now = interval_of(Rank::here().clock() / nanosecond);
+  return {clock_begin_s + now.tv_sec, now.tv_nsec};
+}
+
+/// Sleeps in virtual time if this is the program of a rank; false if the caller has to, or if the
+/// kernel has to say what is wrong.
+inline bool has_slept(const timespec* time) {
+  if (time == nullptr || !is_valid(*time) || !has_ranks_time()) return false;
+  Rank::here().sleep(picoseconds_of(*time));
   return true;
 }
 
-inline std::uint64_t nanoseconds_of(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 }  // namespace nhalf::fabric
-
-#define NHALF_EXPORTED extern "C" __attribute__((visibility("default")))
 
 NHALF_EXPORTED int clock_gettime(clockid_t clock, timespec* time) noexcept {
   using namespace nhalf::fabric;
@@ -81,20 +80,36 @@ NHALF_EXPORTED time_t time(time_t* result) noexcept {
 }
 
 NHALF_EXPORTED int nanosleep(const timespec* time, timespec* left) {
-  if (nhalf::fabric::has_slept(nhalf::fabric::nanoseconds_of(*time))) return 0;
-  return static_cast<int>(syscall(SYS_nanosleep, time, left));
+  using namespace nhalf::fabric;
+  if (has_slept(time)) return 0;
+  return OtherThreads::here().until_limit(
+      [&] { return static_cast<int>(syscall(SYS_nanosleep, time, left)); });
 }
 
 NHALF_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
                                    timespec* left) {
   using namespace nhalf::fabric;
-  auto nanoseconds = nanoseconds_of(*time);
-  if ((flags & TIMER_ABSTIME) != 0 && Rank::here().is_virtual()) {
-    const auto now = nanoseconds_of(virtual_time());
-    nanoseconds = nanoseconds > now ? nanoseconds - now : 0;
+  const auto sleep = [&](const timespec* until) {
+    return syscall(SYS_clock_nanosleep, clock, flags, until, left) == 0 ? 0 : errno;
+  };
+  const bool is_here = time != nullptr && is_valid(*time) && is_of_sleep(clock);
+  if (is_here && (flags & TIMER_ABSTIME) != 0 && is_virtual_deadline(clock, *time)) {
+    int error = 0;
+    wait_until(from_clock(*time), Others::inside, [&](std::uint64_t time_ns) {
+      const auto real = real_deadline(clock, time_ns);
+      error = time_ns == 0 && has_ranks_time() ? 0 : sleep(&real);
+      return error != 0;
+    });
+    return error;
   }
-  if (has_slept(nanoseconds)) return 0;
-  return syscall(SYS_clock_nanosleep, clock, flags, time, left) == 0 ? 0 : errno;
+  const bool is_interval = (flags & TIMER_ABSTIME) == 0;
+  if (is_here && is_interval && has_slept(time)) return 0;
+  return OtherThreads::here().until_limit([&] { return sleep(time); });
+}
+
+NHALF_EXPORTED int thrd_sleep(const timespec* time, timespec* left) {
+  const int error = clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+  return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }
 
 NHALF_EXPORTED int usleep(useconds_t microseconds) {

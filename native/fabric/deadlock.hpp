@@ -2,6 +2,7 @@
 // Who waits for whom, in words, when no rank has anything to wait for.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ inline bool is_outside_program(const Region& region, int ranks) {
     if (!call.starts_with("MPI_Init") && !call.empty()) return false;
   }
   return true;
+}
+
+/// Returns for how long no rank may have anything to do before they wait for ever.
+inline std::uint64_t quiet_ns_max(const Region& region, int ranks) {
+  // Libraries start and end by means that are not this network's.
+  return is_outside_program(region, ranks) ? 30'000'000'000 : 2'000'000'000;
 }
 
 inline std::string number_or_any(int number, const char* kind) {

@@ -16,6 +16,7 @@
 
 #include "fabric/node_map.hpp"
 #include "fabric/rank.hpp"
+#include "fabric/waits/next_call.hpp"
 #include "preloaded/chain.hpp"
 
 namespace nhalf::fabric {

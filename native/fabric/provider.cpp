@@ -13,6 +13,9 @@
 #include "fabric/provider/domain.hpp"
 #include "fabric/provider/info.hpp"
 #include "fabric/rank.hpp"
+#include "fabric/waits/descriptor_calls.hpp"
+#include "fabric/waits/futex_calls.hpp"
+#include "fabric/waits/lock_calls.hpp"
 
 namespace nhalf::fabric {
 namespace {

@@ -6,13 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <new>
@@ -29,6 +27,7 @@
 #include "fabric/deadlock.hpp"
 #include "fabric/delay.hpp"
 #include "fabric/endpoint.hpp"
+#include "fabric/exceeded.hpp"
 #include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
@@ -38,6 +37,7 @@
 #include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
+#include "fabric/waits/other_threads.hpp"
 #include "fabric/wires.hpp"
 #include "host/life_line.hpp"
 #include "preloaded/lasting.hpp"
@@ -73,10 +73,11 @@ class Rank {
   void join() {
     if (std::exchange(has_joined_, true)) return;
     process_ = getpid();
-    callers_.note();
+    OtherThreads::here().note_end();
     pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
     on_exit([](int, void*) { here().note_exit(); }, nullptr);
     hold_life_line();
+    callers_.note();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
   }
@@ -132,10 +133,10 @@ class Rank {
     waits_ = call.waits;
     polls_per_event_ = polls_per_event(call.name);
     free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
+    if (!has_joined_) OtherThreads::here().note_begin();
     if (!is_running()) return true;
-    advance_computing();
     // What comes then is computing again if this call is left without its end.
-    computing_.resume();
+    count_computing();
     turns_->note_event();
     auto& doing = slot().doing;
     std::snprintf(doing.call.data(), doing.call.size(), "%s", call.name);
@@ -150,6 +151,7 @@ class Rank {
   }
   void exit() {
     call_.end(std::exchange(suspended_, {}));
+    if (!has_joined_) OtherThreads::here().note_end();
     looks_at_clock_ = 0;
     if (is_running()) {
       if (++calls_in_turn_ > free_looks) look_between_calls();
@@ -170,8 +172,7 @@ class Rank {
     if (!is_in_call()) {
       slot().doing.call[0] = '\0';
       note_event();
-      advance_computing();
-      computing_.resume();
+      count_computing();
       member().now += wires_->clock_read;
       if (++calls_in_turn_ > free_looks && callers_.is_alone()) settle();
     } else if (++looks_at_clock_ > free_looks) {
@@ -181,9 +182,14 @@ class Rank {
   }
   /// Sleeps as the program asks. Others may change meanwhile what it looks at.
   void sleep(Picoseconds time) {
-    advance_computing();
-    computing_.resume();
-    member().now += time;
+    count_computing();
+    sleep_until(never - now() > time ? now() + time : never);
+  }
+  /// What the program computes until then is a part of it.
+  void sleep_until(Picoseconds time) {
+    count_computing();
+    if (time > last_time) stop("time", time_exceeded(number_));
+    member().now = std::max(now(), time);
     if (callers_.is_alone()) settle();
   }
 
@@ -309,9 +315,6 @@ class Rank {
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr std::size_t ahead_messages_max = 64;
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
-  static constexpr std::uint64_t quiet_ns_max = 2'000'000'000;
-  /// Libraries start and end by means that are not this network's.
-  static constexpr std::uint64_t quiet_ns_outside = 30'000'000'000;
 
   Member& member() { return region_->members[static_cast<std::size_t>(number_)]; }
   [[nodiscard]] const Member& own_member() const {
@@ -327,6 +330,11 @@ class Rank {
     if (time == 0) return;
     const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
     member().now += time + noise;
+  }
+
+  void count_computing() {
+    advance_computing();
+    computing_.resume();
   }
 
   /// Progress threads of libraries, and those of programs without wrapped calls.
@@ -500,25 +508,15 @@ class Rank {
     const auto quiet_ns = turns_->quiet_ns();
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
-    const bool is_outside = is_outside_program(*region_, ranks());
-    const auto limit_ns = is_outside ? quiet_ns_outside : quiet_ns_max;
-    if (quiet_ns < limit_ns || !turns_->has_gone_round()) return;
+    if (quiet_ns < quiet_ns_max(*region_, ranks()) || !turns_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
   Offset taken(std::size_t bytes) {
     const auto place = heap_->take(bytes);
-    if (place == 0) find_full();
+    if (place == 0)
+      stop("memory", memory_exceeded(number_, slot().doing.call.data(), region_bytes_));
     return place;
-  }
-  [[noreturn]] void find_full() {
-    std::array<char, 192> reason{};
-    const auto size_MiB = static_cast<unsigned long>(region_bytes_ >> 20);
-    std::snprintf(reason.data(), reason.size(),
-                  "rank %d sends in %s, and messages that nobody has received fill the memory of "
-                  "the virtual network (%lu MiB)",
-                  number_, slot().doing.call.data(), size_MiB);
-    stop("memory", reason.data());
   }
   Message& placed(std::size_t size_bytes, std::uint32_t head_bytes = 0) {
     const auto place = taken(sizeof(Message) + head_bytes + size_bytes);

@@ -28,10 +28,24 @@ inline clockid_t clock_of(pid_t thread) {
   return static_cast<clockid_t>((~static_cast<std::uint32_t>(thread) << 3) | 6u);
 }
 
+/// The processor's time of threads in nanoseconds, by their numbers.
+using TimesOfThreads = std::map<pid_t, std::uint64_t>;
+
+inline TimesOfThreads thread_times() {
+  TimesOfThreads times_ns;
+  DIR* const folder = opendir("/proc/self/task");
+  if (folder == nullptr) return times_ns;
+  while (const auto* entry = readdir(folder))
+    if (const pid_t thread = std::atoi(entry->d_name); thread > 0)
+      times_ns[thread] = processor_ns(clock_of(thread));
+  closedir(folder);
+  return times_ns;
+}
+
 class ThreadTimes {
  public:
   /// Begins with all threads, or with the only one.
-  void read() { times_ns_ = present(); }
+  void read() { times_ns_ = thread_times(); }
   void begin(pid_t thread, std::uint64_t time_ns) { times_ns_ = {{thread, time_ns}}; }
 
   /// Returns the longest time of a thread since then, of `all_ns` of the process together; those
@@ -39,7 +53,7 @@ class ThreadTimes {
   [[nodiscard]] std::uint64_t longest_ns(std::uint64_t all_ns) const {
     std::uint64_t longest = 0;
     std::uint64_t together = 0;
-    for (const auto& [thread, time_ns] : present()) {
+    for (const auto& [thread, time_ns] : thread_times()) {
       const auto known = times_ns_.find(thread);
       const auto before_ns = known == times_ns_.end() ? 0 : known->second;
       // The kernel gives numbers of ended threads again.
@@ -51,20 +65,7 @@ class ThreadTimes {
   }
 
  private:
-  using Times = std::map<pid_t, std::uint64_t>;
-
-  static Times present() {
-    Times times_ns;
-    DIR* const folder = opendir("/proc/self/task");
-    if (folder == nullptr) return times_ns;
-    while (const auto* entry = readdir(folder))
-      if (const pid_t thread = std::atoi(entry->d_name); thread > 0)
-        times_ns[thread] = processor_ns(clock_of(thread));
-    closedir(folder);
-    return times_ns;
-  }
-
-  Times times_ns_;
+  TimesOfThreads times_ns_;
 };
 
 }  // namespace nhalf::fabric
