@@ -11,7 +11,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.threads import share_of_threads_time
-from nhalf.measure.traced.totals import summed_by_call
+from nhalf.measure.traced.totals import SENT_AND_RECEIVED, summed_by_call
 
 _KEYS = ("site", "call", "size_bytes")
 _SUMS = ("count", "time_s", "waiting_s")
@@ -25,14 +25,34 @@ def call_sites(program: Program) -> pl.DataFrame:
     that make the call, `count`, `time_s`, `waiting_s`, and `share` of their threads' time together;
     null if that is unknown. Empty for a trace without call sites.
     """
-    sums = program.call_sites.group_by(_KEYS).agg(
-        pl.col("rank").n_unique().alias("ranks"), pl.col(*_SUMS).sum()
+    sums = (
+        _counted_once(program)
+        .group_by(_KEYS)
+        .agg(pl.col("rank").n_unique().alias("ranks"), pl.col(*_SUMS).sum())
     )
     at_places = sums.join(_places(program), on="site", how="inner").drop("site")
     columns = [*_places(program).drop("site").columns, "call", "size_bytes", "ranks", *_SUMS]
     return _with_share(program, at_places.select(columns)).sort(
         "time_s", "call", "size_bytes", "place", descending=[True, False, False, False]
     )
+
+
+def _counted_once(program: Program) -> pl.DataFrame:
+    """The calls at sites, where one that sends and receives counts once: its rows of both, if their
+    sizes differ, have twice as many, and the time is in the received one.
+    """
+    kind = pl.col("kind") == SENT_AND_RECEIVED
+    twice = summed_by_call(program.calls.lazy(), "rank").filter(kind).select("call").unique()
+    is_twice = pl.col("call").is_in(twice.collect()["call"].to_list())
+    keys = ["rank", "thread", "site", "call"]
+    rows = program.call_sites.sort(
+        [*keys, "time_s", "size_bytes"], descending=[False] * len(keys) + [True, False]
+    )
+    count = pl.col("count")
+    calls = count.sum().over(keys) // 2
+    counted = pl.min_horizontal(count, calls - (count.cum_sum().over(keys) - count)).clip(0)
+    once = rows.with_columns(count=pl.when(is_twice).then(counted).otherwise(count))
+    return once.filter((pl.col("count") > 0) | (pl.col("time_s") > 0))
 
 
 @fact

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from nhalf.facts.program.call_sites import calls_by_place
+from nhalf.facts.program.call_sites import call_sites, calls_by_place
 from nhalf.facts.program.most_expensive import most_expensive
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.time_in_mpi import time_by_call
@@ -72,13 +72,16 @@ def test_what_no_place_is_known_of_has_a_row_of_its_own() -> None:
     ]
 
 
-def exchange(count: int, received: int = 1) -> Program:
+def exchange(count: int, received: int = 1, received_bytes: int = 8) -> Program:
     """Both ranks call MPI_Sendrecv, of which the table has two rows."""
     rows = [
-        {"rank": rank, "call": "MPI_Sendrecv", "kind": kind, "partner": partner, "size_bytes": 8}
-        | {"count": count, "bytes": 8 * count, "time_s": 0.1 if kind == "received" else 0.0}
+        {"rank": rank, "call": "MPI_Sendrecv", "kind": kind, "partner": partner, "size_bytes": size}
+        | {"count": count, "bytes": size * count, "time_s": time_s}
         for rank in (0, 1)
-        for kind, partner in (("sent", 1 - rank), ("received", (1 - rank) * received))
+        for kind, partner, size, time_s in (
+            ("sent", 1 - rank, 8, 0.0),
+            ("received", (1 - rank) * received, received_bytes, 0.1),
+        )
     ]
     return program(2, rows)
 
@@ -90,6 +93,29 @@ def test_a_call_that_sends_and_receives_counts_once(received: int) -> None:
     both = ("MPI_Sendrecv", "sent and received", 300, 4800, 0.1)
     assert rows == [(0, *both), (1, *both)]
     assert most_expensive(made).select("call", "count").rows() == [("MPI_Sendrecv", 600)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(8, 602, 0.1)], [(8, 301)]),
+        ([(8, 301, 0.0), (4096, 301, 0.1)], [(4096, 301)]),
+    ],
+)
+def test_at_its_place_it_counts_once_as_well(
+    rows: list[tuple[int, int, float]], told: list[tuple[int, int]]
+) -> None:
+    at_sites = [
+        {"rank": rank, "site": 1, "call": "MPI_Sendrecv"}
+        | {"size_bytes": size_bytes, "count": count, "time_s": time_s}
+        for rank in (0, 1)
+        for size_bytes, count, time_s in rows
+    ]
+    sites, called = frame("sites", PLACES), frame("call_sites", at_sites)
+    made = replace(exchange(301, 1, rows[-1][0]), sites=sites, call_sites=called)
+    by_size = call_sites(made).select("size_bytes", "count").sort("size_bytes").rows()
+    assert by_size == [(size_bytes, 2 * count) for size_bytes, count in told if count]
+    assert most_expensive(made).select("place", "count").rows() == [("sizes.c:7", 602)]
 
 
 @pytest.mark.parametrize(
