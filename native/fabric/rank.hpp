@@ -40,6 +40,7 @@
 #include "fabric/waits/other_threads.hpp"
 #include "fabric/wires.hpp"
 #include "host/life_line.hpp"
+#include "host/memory_limit.hpp"
 #include "preloaded/lasting.hpp"
 #include "preloaded/outermost.hpp"
 
@@ -56,7 +57,7 @@ class Rank {
     const auto memory = shared_memory();
     if (!number || memory.empty()) return false;
     region_ = reinterpret_cast<Region*>(memory.data());
-    region_bytes_ = memory.size();
+    region_bytes_ = std::min<std::size_t>(memory.size(), memory_limit_bytes() / memory_share);
     wires_ = Wires::read(region_->description.data());
     if (!wires_ || *number >= wires_->ranks()) {
       region_ = nullptr;
@@ -75,14 +76,16 @@ class Rank {
     process_ = getpid();
     OtherThreads::here().note_end();
     pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
-    on_exit([](int, void*) { here().note_exit(); }, nullptr);
+    on_exit([](int code, void*) { here().note_exit(code); }, nullptr);
     hold_life_line();
     callers_.note();
     turns_->begin();
     computing_.begin(wires_->computing_permille);
   }
   /// The process ends, maybe without MPI_Finalize; a launcher may end the others before `leave`.
-  void note_exit() { member().is_exiting = is_running() ? 1 : 0; }
+  void note_exit(int code) {
+    member().exit = is_running() ? 1 | static_cast<std::uint64_t>(code & 0xff) << 8 : 0;
+  }
   /// The program has ended; its library may go on.
   void finish() {
     if (!is_running()) return;
@@ -314,6 +317,8 @@ class Rank {
   /// Longer messages occupy their sender until they have left it.
   static constexpr std::size_t eager_bytes = 16384;
   static constexpr std::size_t ahead_messages_max = 64;
+  /// Messages have half of the memory at most; ranks and other programs need the rest.
+  static constexpr std::uint64_t memory_share = 2;
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
 
   Member& member() { return region_->members[static_cast<std::size_t>(number_)]; }

@@ -30,8 +30,9 @@ struct Member {
   Picoseconds now;
   std::uint64_t messages;
   std::uint64_t bytes;
-  /// Its process has called exit, or its main function has returned.
-  std::uint64_t is_exiting;
+  /// 1, and 256 times the exit code, once its process has called exit or its main function has
+  /// returned.
+  std::uint64_t exit;
 };
 
 /// Why a run cannot go on; the first rank that knows it writes it.

@@ -37,6 +37,14 @@ class FailedError(NhalfError):
     exit_code = 1
 
 
+class ProgramError(FailedError):
+    """A program that was to run did not end well; the exit code is its own."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
 class InputError(NhalfError):
     """Wrong usage or bad input: a name, a size, a file that cannot be used."""
 

@@ -191,6 +191,21 @@ void act(std::string_view habit, int rank, int ranks) {
   ring(rank, ranks);
 }
 
+/// Ends a rank with a code, before MPI_Finalize.
+void end_early(std::string_view habit, int code) {
+  if (habit == "exit-code") std::exit(code);
+  if (habit == "end-code") _exit(code);
+  if (habit == "abort-code") MPI_Abort(MPI_COMM_WORLD, code);
+  if (habit == "signal") raise(code);
+}
+
+/// Ends a rank with a code that it is given, after MPI_Finalize.
+int end_late(std::string_view habit, int code) {
+  if (habit == "exit-late") std::exit(code);
+  if (habit == "signal-late") raise(code);
+  return code;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -201,8 +216,11 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Barrier(MPI_COMM_WORLD);
+  // Rank 1 ends early by the code that follows, and late each rank by its own.
+  if (rank == 1 && count > 2) end_early(words[1], std::atoi(words[2]));
   act(count > 1 ? words[1] : "", rank, ranks);
   MPI_Finalize();
+  if (count == 2 + ranks) return end_late(words[1], std::atoi(words[2 + rank]));
   if (rank == 1 && count > 1 && std::string_view(words[1]) == "after") poll();
   return count > 2 ? 3 : 0;
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import InputError, ProgramError
 from nhalf.base.processes import has_no_reader, stop_group, stop_session
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.launch_left import LaunchLeft
@@ -30,6 +30,8 @@ STDOUT = 1
 LOOK_S = 0.05
 ENDS_ALONE_S = 1.0
 """How long a launcher may take to end after its ranks have stopped."""
+KILLED_S = 5.0
+"""How long it may take to say that a rank was killed."""
 TIMEOUT_S = 300.0
 """How long all ranks may compute between their calls of MPI."""
 
@@ -91,13 +93,13 @@ def run(
         stopped, members = region.stopped, region.members(trial.ranks)
     if stopped is not None:
         if stopped.kind == "deadlock" and (gone := _gone(members)):
-            raise FailedError(gone)
+            raise ProgramError(gone, _exit_code(members, code))
         raise error_of(stopped, trial.library)
     if (died or code != 0) and has_no_reader(STDOUT):
         raise BrokenPipeError
     # A launcher may have ended the others, and itself, before the first one was looked at.
-    if died or (code != 0 and (died := _gone(members))):
-        raise FailedError(died)
+    if died := died or _gone(members):
+        raise ProgramError(died, _exit_code(members, code))
     has_begun = any(member.presence for member in members)
     if code == 0 and not has_begun:
         raise InputError(
@@ -128,9 +130,11 @@ def _watched(
 ) -> tuple[int, str]:
     """Run a command until it ends or its ranks cannot go on.
 
-    Returns the exit code as shells do, and which rank died or holds up the others; '' if none.
+    Returns the launcher's exit code, 1 if it was ended by a signal, and which rank died or
+    holds up the others; '' if none.
     """
     leavings, is_whole = LaunchLeft(), False
+    has_ended = False
     with selectors.DefaultSelector() as selector:
         watch = RankWatch(selector)
         try:
@@ -141,9 +145,11 @@ def _watched(
             with process:
                 try:
                     died = _wait(process, selector, watch, region, standstill, ranks)
+                    is_by_rank = bool(died) and not standstill.is_over
+                    patience_s = _patience_s(died, is_by_rank, region.members(ranks))
                     with suppress(subprocess.TimeoutExpired):
-                        # Ranks that stopped end by themselves; one that died ends nobody.
-                        process.wait(0 if died else ENDS_ALONE_S)
+                        process.wait(patience_s)
+                    has_ended = process.poll() is not None
                 finally:
                     leavings.look()
                     _end(process, region, ranks)
@@ -153,7 +159,28 @@ def _watched(
             watch.close()
             leavings.end(is_whole)
     code = process.returncode
-    return (128 - code if code < 0 else code), died
+    return (code if has_ended and code >= 0 else 1), died
+
+
+def _patience_s(died: str, is_by_rank: bool, members: Sequence[Member]) -> float:
+    """How long a launcher may take to end: ranks that stopped end by themselves, and it passes on
+    the end of one that was killed; one that exits too early ends nobody.
+    """
+    if not died:
+        return ENDS_ALONE_S
+    return KILLED_S if is_by_rank and not any(map(_is_early, members)) else 0.0
+
+
+def _is_early(member: Member) -> bool:
+    """Whether a rank exited without MPI_Finalize, for which others may wait."""
+    is_active = member.presence == Presence.ACTIVE
+    return member.presence == Presence.GONE or (is_active and member.is_exiting)
+
+
+def _exit_code(members: Sequence[Member], launcher_code: int) -> int:
+    """The exit code of a program of which a rank ended too early: that rank's if it exited."""
+    codes = [member.exit_code for member in members if _is_early(member)]
+    return (max(codes) if codes else launcher_code) or 1
 
 
 def _wait(
@@ -216,8 +243,7 @@ def _died(members: Sequence[Member], process: int) -> str:
 def _gone(members: Sequence[Member]) -> str:
     """Which rank exited without MPI_Finalize, for which others may wait; '' if none did."""
     for rank, member in enumerate(members):
-        is_active = member.presence == Presence.ACTIVE
-        if member.presence == Presence.GONE or (is_active and member.is_exiting):
+        if _is_early(member):
             return _too_early(rank, member)
     return ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import resource
 import signal
 import struct
@@ -21,13 +22,12 @@ from nhalf.base.errors import MissingError
 from nhalf.base.units import format_size
 
 REGION_BYTES = 1 << 36
-"""Most of it is never touched and takes no memory."""
+"""Most of it is never touched and takes no memory: ranks keep to half of what the host or their
+control group has (native/fabric/rank.hpp)."""
 LEAST_BYTES = 1 << 26
 """What messages on their way need at least."""
 ADDRESSES_SHARE = 4
 """The region takes a fourth at most of the addresses that a limit leaves to a process."""
-HOST_SHARE = 2
-"""The region takes half of the host's memory at most; ranks and other programs need the rest."""
 OUTCOME_AT, MEMBERS_AT = 65536, 69632
 _MEMBER = struct.Struct("=IIQQQQ")
 RANKS_MAX = 1024
@@ -51,7 +51,8 @@ class Presence(enum.IntEnum):
 class Member:
     """What a rank did: its virtual time, and the messages and bytes that it sent to others.
 
-    `is_exiting` once its process has called exit, or its main function has returned.
+    `is_exiting` once its process has called exit, or its main function has returned, with
+    `exit_code`.
     """
 
     process: int
@@ -60,6 +61,7 @@ class Member:
     messages: int
     bytes: int
     is_exiting: bool = False
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ class Stopped:
 
     kind: str
     reason: str
+
+    @property
+    def exit_code(self) -> int:
+        """That of a program that has called MPI_Abort, as its launcher would pass it on."""
+        code = re.search(r"MPI_Abort with code (-?\d+)$", self.reason)
+        return int(code[1]) & 0xFF if code else 1
 
 
 def _size_bytes() -> int:
@@ -83,12 +91,7 @@ def _size_bytes() -> int:
                 f"a limit of this process leaves {format_size(size)} to the virtual network",
                 f"raise it: ulimit {option} unlimited",
             )
-    return min([REGION_BYTES, _host_bytes() // HOST_SHARE, *allowed.values()])
-
-
-def _host_bytes() -> int:
-    """The memory of this host."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min([REGION_BYTES, *allowed.values()])
 
 
 class Region:
@@ -141,10 +144,8 @@ class Region:
         """The ranks in their order."""
         content = os.pread(self._file, ranks * _MEMBER.size, MEMBERS_AT)
         return [
-            Member(process, Presence(presence), now_ps, messages, size_bytes, bool(is_exiting))
-            for process, presence, now_ps, messages, size_bytes, is_exiting in _MEMBER.iter_unpack(
-                content
-            )
+            Member(process, Presence(presence), now_ps, sent, size_bytes, bool(ended), ended >> 8)
+            for process, presence, now_ps, sent, size_bytes, ended in _MEMBER.iter_unpack(content)
         ]
 
     def kill_ranks(self, ranks: int) -> None:

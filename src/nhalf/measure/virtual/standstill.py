@@ -32,6 +32,8 @@ class Standstill:
         self._progress = progress
         self._members: list[Member] = []
         self._since_s = self._looked_s = time.monotonic()
+        self.is_over = False
+        """Whether the limit is exceeded."""
 
     @property
     def reason(self) -> str:
@@ -48,6 +50,7 @@ class Standstill:
         self._members = members
         if now_s - self._since_s < self._timeout_s:
             return ""
+        self.is_over = True
         return f"no rank went on for {format_duration(self._timeout_s)}: {self._holder()}"
 
     def _holder(self) -> str:

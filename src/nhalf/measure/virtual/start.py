@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError
+from nhalf.base.errors import FailedError, InputError, MissingError, NhalfError, ProgramError
 from nhalf.base.units import format_size
 from nhalf.measure.plan.setting import split_name
 from nhalf.measure.probe.segments_left import FOLDER
@@ -113,7 +113,7 @@ def error_of(stopped: Stopped, library: Library) -> NhalfError:
         remedy = "place one rank on each node, e.g. --placement 16x1, or run it on a real machine"
         return MissingError(stopped.reason, remedy)
     if stopped.kind == "abort":
-        return FailedError(stopped.reason)
+        return ProgramError(stopped.reason, stopped.exit_code)
     if stopped.kind == "memory":
         remedy = "let ranks receive earlier, or take a host with more memory (ulimit -v bounds it)"
         return MissingError(stopped.reason, remedy)

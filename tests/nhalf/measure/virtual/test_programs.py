@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -105,21 +106,22 @@ def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, program
 
 
 @pytest.mark.parametrize(
-    ("habit", "words"),
+    ("habit", "words", "code"),
     [
-        ("exit", r"rank 1 \(process \d+\) ended without MPI_Finalize"),
-        ("kill", r"rank 1 \(process \d+\) ended without MPI_Finalize"),
-        ("abort", r"rank 1 called MPI_Abort with code 7"),
+        ("exit", r"rank 1 \(process \d+\) ended without MPI_Finalize", 1),
+        # Launchers say the number of the signal, or as shells do.
+        ("kill", r"rank 1 \(process \d+\) ended without MPI_Finalize", 9),
+        ("abort", r"rank 1 called MPI_Abort with code 7", 7),
     ],
 )
 @pytest.mark.parametrize("vendor", ["mpich", "intel"])
 def test_a_rank_that_dies_is_named_and_leaves_nothing(
-    vendor: str, habit: str, words: str, programs: Path
+    vendor: str, habit: str, words: str, code: int, programs: Path
 ) -> None:
     before = set(os.listdir(SHARED))
     program = built(vendor, "habits", programs)
     outcome = tried("altix-bx2", vendor, 4, program, habit)
-    assert outcome.exit_code == 1
+    assert outcome.exit_code in (code, 128 + code)
     assert re.search(f"nhalf: error: {words}$", outcome.stderr.strip())
     own = [name for name in set(os.listdir(SHARED)) - before if "nhalf" in name]
     assert own == []
@@ -166,6 +168,30 @@ def test_the_exit_code_is_the_programs(programs: Path) -> None:
     assert outcome.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("abort-code 17", 17),
+        ("abort-code 0", 0),
+        ("abort-code 259", 3),
+        ("exit-code 3", 3),
+        ("end-code 5", 5),
+        ("signal 11", 139),
+        ("exit-late 4 4", 4),
+        ("return 0 6", 6),
+        ("signal-late 11 11", 139),
+    ],
+)
+@in_turn("mpich")
+def test_the_exit_code_is_that_of_the_plain_program(
+    vendor: str, words: str, code: int, programs: Path
+) -> None:
+    program = built(vendor, "habits", programs)
+    outcome = tried("altix-bx2", vendor, 2, program, *words.split())
+    # MPICH's launcher passes the number of a signal on as it is.
+    assert outcome.exit_code in ({code, code - 128} if code > 128 else {code}), outcome.stderr
+
+
 def test_a_program_that_ends_before_it_begins(programs: Path) -> None:
     library_of("mpich")
     outcome = tried("altix-bx2", "mpich", 2, Path("/bin/false"))
@@ -194,6 +220,38 @@ def test_messages_that_nobody_receives_fill_the_memory(programs: Path) -> None:
     words = (
         r"rank 0 sends in MPI_Send, and messages that nobody has received fill .* \(488 MiB\); let"
     )
+    assert re.search(words, outcome.stderr), outcome.stderr
+
+
+def _memory_group(limit_bytes: int) -> Path:
+    """A new control group with this limit, below that of this process; skips without one."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        folder = Path("/sys/fs/cgroup", controllers) / group.lstrip("/") / f"nhalf-{os.getpid()}"
+        limit = folder / ("memory.limit_in_bytes" if controllers else "memory.max")
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        with suppress(OSError):
+            limit.write_text(str(limit_bytes))
+            return folder
+        folder.rmdir()
+    pytest.skip("no control group of memory can be made here")
+
+
+def test_messages_keep_to_half_of_a_control_group(programs: Path) -> None:
+    program = built("mpich", "habits", programs)
+    group = _memory_group(300 << 20)
+    try:
+        under = f"echo $$ > {group}/cgroup.procs; exec"
+        outcome = tried("altix-bx2", "mpich", 2, program, "pile", under=under)
+    finally:
+        group.rmdir()
+    assert outcome.exit_code == 3, outcome.stderr
+    words = r"rank 0 sends in MPI_Send, and messages that nobody has received .* \(150 MiB\); let"
     assert re.search(words, outcome.stderr), outcome.stderr
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.virtual import region as module
 from nhalf.measure.virtual.probe import VirtualProbe, VirtualRanks
 from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import (
@@ -46,7 +45,7 @@ def test_a_region_has_its_description_and_nothing_else() -> None:
 def test_what_ranks_write_is_read() -> None:
     with Region("") as region:
         file = os.open(region.path, os.O_RDWR)
-        os.pwrite(file, struct.pack("=IIQQQQ", 4711, 2, 10**12, 3, 300, 1), MEMBERS_AT + 40)
+        os.pwrite(file, struct.pack("=IIQQQQ", 4711, 2, 10**12, 3, 300, 0x301), MEMBERS_AT + 40)
         os.pwrite(file, b"deadlock: rank 0 waits: for ever\0", OUTCOME_AT + 4)
         before = region.stopped
         os.pwrite(file, struct.pack("=I", 2), OUTCOME_AT)
@@ -54,7 +53,8 @@ def test_what_ranks_write_is_read() -> None:
         assert before is None
         assert region.stopped == Stopped("deadlock", " rank 0 waits: for ever")
         assert (member.process, member.presence, member.now_ps) == (4711, 2, 10**12)
-        assert (member.messages, member.bytes, member.is_exiting) == (3, 300, True)
+        assert (member.messages, member.bytes) == (3, 300)
+        assert (member.is_exiting, member.exit_code) == (True, 3)
         os.close(file)
 
 
@@ -71,15 +71,8 @@ def test_a_region_is_as_large_as_limits_let_it_be(
     limits: dict[int, int], size_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limits.get(which, -1), -1))
-    monkeypatch.setattr(module, "_host_bytes", lambda: 2 * REGION_BYTES)
     with Region("") as region:
         assert region.path.stat().st_size == size_bytes
-
-
-def test_a_region_leaves_half_of_the_host_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_host_bytes", lambda: 1 << 30)
-    with Region("") as region:
-        assert region.path.stat().st_size == 1 << 29
 
 
 @pytest.mark.parametrize(
