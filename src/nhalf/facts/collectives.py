@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
+from statistics import median
 
 import polars as pl
 
@@ -189,7 +191,8 @@ class Match:
     """The fastest and the slowest library, by title, of one operation in one setting.
 
     `mpi` is the name of the fastest, `behind` the slowest one's time over its, as the median over
-    the sizes measured from `first_bytes` to `last_bytes`.
+    the sizes measured from `first_bytes` to `last_bytes`. `least` and `most` are the sizes at which
+    it is smallest and largest, each with the ratio.
     """
 
     pattern: str
@@ -199,6 +202,8 @@ class Match:
     behind: Interval
     first_bytes: int
     last_bytes: int
+    least: tuple[int, float]
+    most: tuple[int, float]
 
 
 @fact
@@ -215,4 +220,7 @@ def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
             if interval is not None:
                 titles = contest.titles
                 ends = (sizes[0], sizes[-1])
-                yield Match(pattern, titles[best], titles[worst], best, interval, *ends)
+                ratios = {size: median(contest.ratios(worst, best, [size])) for size in sizes}
+                extremes = (pick(ratios.items(), key=itemgetter(1)) for pick in (min, max))
+                names = (titles[best], titles[worst], best)
+                yield Match(pattern, *names, interval, *ends, *extremes)

@@ -76,10 +76,10 @@ def _without_change(change_of: RunChange, verdict: str) -> Finding:
     doubts = [*change_of.lost, *(curve.doubt for curve in curves if curve.verdict == "unclear")]
     alike = [doubt for doubt in doubts if doubt.form == doubts[0].form]
     shown = max(curves, key=_distance) if curves else None
-    seen = f" ({change(shown.ratio.ratio)} was seen)" if shown else ""
+    observed = f" ({change(shown.ratio.ratio)} was seen)" if shown else ""
     remedy = next((doubt.remedy for doubt in doubts if doubt.remedy), "")
     return Finding(
-        f"Whether {change_of.now} is slower than {change_of.before} is unclear{seen}: "
+        f"Whether {change_of.now} is slower than {change_of.before} is unclear{observed}: "
         f"{shared_reason(alike)}.",
         importance=SAME,
         kind="run-change",

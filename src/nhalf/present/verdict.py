@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from nhalf.base.listing import listed
 from nhalf.base.numbers import times
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
@@ -34,18 +35,43 @@ def verdict(facts: Facts) -> str:
     counted = Counter(lead.standing.best for lead in clear)
     best = max(counted, key=lambda mpi: counted[mpi])
     titles = setting_leads[0].contest.titles
-    won = [lead for lead in clear if lead.standing.best == best]
-    alike = sorted(set.intersection(*({*lead.alike} for lead in won)))
+    won = [lead for lead in clear if best in _fastest(lead)]
+    alike = sorted(set.intersection(*({*_fastest(lead)} for lead in won)) - {best})
     names = " or ".join(titles[mpi] for mpi in (best, *alike))
+    rivals = {lead.size_class: _rivals(lead, (best, *alike)) for lead in won}
+    sole = [lead for lead in won if not rivals[lead.size_class]]
+    tied = {name: titles_there for name, titles_there in rivals.items() if titles_there}
     sentences = [
-        f"Use {names}: the fastest for {_classes(won)} messages{_sizes(won)}"
+        f"Use {names}: {_praise(sole, tied)}"
         f"{''.join(_elsewhere(lead, best, titles[best]) for lead in clear if lead not in won)}."
     ]
     sentences += [_by_size(lead) for lead in setting_leads if lead not in clear]
-    exceptions = sorted((e for lead in won for e in lead.exceptions), key=lambda e: -e.ratio.median)
+    own = (lead for lead in won if lead.standing.best == best)
+    exceptions = sorted((e for lead in own for e in lead.exceptions), key=lambda e: -e.ratio.median)
     if exceptions:
         sentences.append(exception(exceptions[0], len(exceptions) - 1))
-    return " ".join([*sentences, _sureness(setting_leads)])
+    named_ties = set() if alike else set(tied)
+    return " ".join(filter(None, [*sentences, _sureness(setting_leads, named_ties)]))
+
+
+def _rivals(lead: Lead, recommended: Sequence[str]) -> list[str]:
+    """The titles of libraries as fast as the leader there that are not recommended themselves."""
+    return [lead.contest.titles[mpi] for mpi in _fastest(lead) if mpi not in recommended]
+
+
+def _fastest(lead: Lead) -> tuple[str, ...]:
+    """The libraries that are fastest there, as far as intervals tell."""
+    return lead.standing.best, *lead.alike
+
+
+def _praise(sole: Sequence[Lead], tied: Mapping[str, Sequence[str]]) -> str:
+    """'the fastest for medium messages (2 to 64 KiB) and not beaten elsewhere (small: ...)'."""
+    as_fast = "; ".join(f"{name}: {listed(titles)} as fast" for name, titles in tied.items())
+    fastest = f"the fastest for {_classes(sole)} messages{_sizes(sole)}" if sole else ""
+    if not tied:
+        return fastest
+    where = "elsewhere" if sole else f"for {listed(list(tied))} messages"
+    return " and ".join(filter(None, [fastest, f"not beaten {where} ({as_fast})"]))
 
 
 def _classes(won: Sequence[Lead]) -> str:
@@ -113,13 +139,15 @@ def and_more(further: int) -> str:
     return f", and {further} more {noun} in the findings" if further else ""
 
 
-def _sureness(setting_leads: Sequence[Lead]) -> str:
-    """State what the intervals leave open."""
+def _sureness(setting_leads: Sequence[Lead], named_ties: Collection[str]) -> str:
+    """State what the intervals leave open, beside the ties of these classes."""
     open_classes = [
         name for name, _, _ in CLASSES if name not in {x.size_class for x in setting_leads}
     ]
     if not open_classes:
         tied = [lead for lead in setting_leads if lead.standing.level and not lead.depends_on_size]
+        if tied and all(lead.size_class in named_ties for lead in tied):
+            return ""
         if not tied:
             return SURE
         return (

@@ -93,3 +93,21 @@ def test_one_exception_is_no_plural() -> None:
     assert exception(one, 0) == "Except in stream, 2 KiB to 8 KiB, where A MPI is 1.50x as fast."
     assert exception(one, 1).endswith("as fast, and 1 more exception in the findings.")
     assert exception(one, 2).endswith("as fast, and 2 more exceptions in the findings.")
+
+
+def test_ties_elsewhere_are_named_with_the_praise(make_measurements: Make) -> None:
+    """A alone is fastest for medium messages; others are as fast for small and large ones."""
+    names = ("a", "b", "c")
+    measured = make_measurements(libraries=names, slower={"b": 1.3, "c": 1.3}, launch_noise=0.005)
+    time = pl.col("samples_s").list.eval(pl.element() / 1.3)
+    ties = [
+        (pl.col("mpi") == mpi) & pl.col("bytes").is_between(low, high)
+        for mpi, low, high in (("b", 0, 1024), ("c", 65537, 2**40))
+    ]
+    alike = measured.with_columns(
+        samples_s=pl.when(ties[0] | ties[1]).then(time).otherwise("samples_s")
+    )
+    said = verdict(Facts(alike, {**TITLES, "c": "C MPI"}, {"run": {}}))
+    assert said.startswith("Use A MPI: the fastest for medium messages"), said
+    assert "not beaten elsewhere (small: B MPI as fast; large: C MPI as fast)" in said
+    assert "too close" not in said

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
 
 from nhalf.base.dates import date_of
-from nhalf.base.numbers import change, fixed
+from nhalf.base.numbers import change, fixed, says_nothing
 from nhalf.base.rows import Row
 from nhalf.decide.history.history import CurveHistory, History, moment
 from nhalf.present.charts import common
 
 TIMES = {
-    **{"minutes": "%H:%M", "hours": "%H:%M", "date": "%-d %b", "day": "%-d %b"},
+    **{"milliseconds": "%-d %b %H:%M:%S", "seconds": "%-d %b %H:%M:%S"},
+    **{"minutes": "%-d %b %H:%M", "hours": "%-d %b %H:%M", "date": "%-d %b", "day": "%-d %b"},
     **{"week": "%-d %b", "month": "%b %Y", "year": "%Y"},
 }
 """How moments are written on the axis: with 24 hours, and days by their month."""
+ROOM = 0.05
+"""An axis shows at least this share of a level beyond the lowest and the highest one."""
 
 
 def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
@@ -51,6 +55,8 @@ def history_chart(history: History, names: Sequence[str]) -> alt.TopLevelMixin:
 
 def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
     levels = curve.levels
+    lowest, highest = float(levels.ratio.min()), float(levels.ratio.max())
+    reach = max(highest - lowest, ROOM * highest)
     changes = {shift.at: f"{change(shift.ratio)}, first in {shift.at}" for shift in curve.shifts}
     return [
         {
@@ -58,11 +64,17 @@ def _rows(name: str, curve: CurveHistory, history: History) -> list[Row]:
             "at": None if date is None else date.isoformat(),
             "when": moment(history.started_s[run]),
             "ratio": common.digits(float(levels.ratio[i])),
-            "low": common.digits(float(levels.low[i])),
-            "high": common.digits(float(levels.high[i])),
+            "low": common.digits(max(low, lowest - reach)),
+            "high": common.digits(min(high, highest + reach)),
             "time": fixed(levels.ratio[i], 3),
             "change": changes.get(run, ""),
         }
         for i, run in enumerate(levels.runs)
         for date in [date_of(history.started_s[run])]
+        for low, high in [_ends(float(levels.low[i]), float(levels.high[i]))]
     ]
+
+
+def _ends(low: float, high: float) -> tuple[float, float]:
+    """An interval, or NaN for one that is unknown: its bar would hide the levels."""
+    return (math.nan, math.nan) if says_nothing(low, high) else (low, high)

@@ -20,6 +20,7 @@ from nhalf.facts.series import series_names
 from nhalf.facts.wrong_data import wrong_data
 from nhalf.present.application_verdict import application_verdict
 from nhalf.present.charts.overlay import DATA
+from nhalf.present.plain_verdict import plain_verdict, run_verdict
 from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import Caption, Choice, Spec, rows_of
 from nhalf.present.report.subject import Subject
@@ -44,7 +45,12 @@ class RunsReport(Subject[Facts]):
             "title": heading.title(size, measured_runs(facts)),
             "nothing": heading.nothing(len(measured_runs(facts)) > 1),
             "subtitle": heading.subtitle(size),
-            "verdict": verdict(facts) or application_verdict(facts),
+            "verdict": (
+                run_verdict(facts)
+                or verdict(facts)
+                or application_verdict(facts)
+                or plain_verdict(facts)
+            ),
             "sureness": heading.sureness(size),
             "footer": heading.footer(size),
             "libraries": [_library(entry, series_names(facts)) for entry in overview(facts)],

@@ -33,8 +33,6 @@ def show_comparison(
     every_size: bool = False,
 ) -> None:
     """Print the changes, what cannot be compared, and the verdict; `names` are those of A and B."""
-    from rich.markup import escape
-
     curves = comparison.curves
     pairs = {(curve.mpi_a, curve.mpi_b) for curve in curves}
     is_one_run = names[0] == names[1]
@@ -53,10 +51,18 @@ def show_comparison(
         console.print(f"not compared: {further} further groups (all with --json)")
     verdict = comparison.verdict
     console.print(
-        f"{escape(now)} is [bold {COLOURS[verdict]}]{escape(_words(verdict, before))}[/]. "
-        f"{tolerance_words(comparison)}",
-        soft_wrap=True,
+        f"{_sentence(verdict, before, now)} {tolerance_words(comparison)}", soft_wrap=True
     )
+
+
+def _sentence(verdict: str, before: str, now: str) -> str:
+    """The verdict with its colour; one library of a run has no name without the other."""
+    from rich.markup import escape
+
+    if verdict == "unclear":
+        between = "" if before == "A" else f" between {escape(before)} and {escape(now)}"
+        return f"[bold {COLOURS[verdict]}]No significant difference[/]{between}."
+    return f"{escape(now)} is [bold {COLOURS[verdict]}]{escape(_words(verdict, before))}[/]."
 
 
 def _words(verdict: str, standard: str) -> str:
@@ -65,7 +71,6 @@ def _words(verdict: str, standard: str) -> str:
         "faster": f"faster than {standard}",
         "mixed": f"slower than {standard} in places and faster in others",
         "equal": f"as fast as {standard}",
-        "unclear": f"not shown to differ from {standard}",
     }[verdict]
 
 
@@ -86,8 +91,6 @@ def show_ratios(comparison: Comparison) -> None:
 
 def show_several(console: Console, names: Sequence[str], comparisons: Sequence[Comparison]) -> None:
     """Print a row for each curve, a column for each run compared with the first of `names`."""
-    from rich.markup import escape
-
     columns = [{_key(curve): curve for curve in comparison.curves} for comparison in comparisons]
     curves = {key: curve for column in columns for key, curve in column.items()}
     titles = curve_names([{**curve.point, "mpi": curve.title} for curve in curves.values()])
@@ -101,8 +104,7 @@ def show_several(console: Console, names: Sequence[str], comparisons: Sequence[C
     console.print(f"Change from {names[0]}", markup=False)
     show_table(["curve", *names[1:]], rows)
     for name, comparison in zip(names[1:], comparisons, strict=True):
-        words = escape(_words(comparison.verdict, names[0]))
-        console.print(f"{escape(name)} is [bold {COLOURS[comparison.verdict]}]{words}[/]")
+        console.print(_sentence(comparison.verdict, names[0], name))
     console.print(
         f"{tolerance_words(comparisons[0])} Compare two runs to see intervals and sizes.",
         style="dim",

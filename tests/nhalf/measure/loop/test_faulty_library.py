@@ -30,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture
 def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a library of its own prefix: the real one with flips.c before it."""
+    """The name of a library in its own prefix: the real one with flips.c before it."""
     real = HYDRA[0]
     source, library = Path(__file__).with_name("flips.c"), tmp_path / "flips.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library], check=True)

@@ -17,8 +17,9 @@ class Barriers(Panel[Facts]):
     title = "Barriers"
     how_to_read = (
         "The time until every process knows that all have arrived: a program that synchronises in "
-        "every step cannot step faster than this; first and last are the processes that leave "
-        "earliest and latest."
+        "every step cannot step faster than this; first and last are the ranks that leave earliest "
+        "and latest, by the median of each rank: where the latest is another one each time, even "
+        "the last may be below the time."
     )
     order = 54
 

@@ -10,14 +10,15 @@ from nhalf.facts.precision import missed
 from nhalf.facts.series import full_name
 from nhalf.present.panels import Panel, Table
 
-ROWS_MAX = 400
+ROWS_MAX = 10
 
 
 class IntervalWidth(Panel[Facts]):
     title = "Points below the requested precision"
     how_to_read = (
-        "These points missed the run's target precision, widest first: read their numbers with "
-        "their interval, or measure again with more time or more launches."
+        "The ten points farthest from the run's target precision, widest first; the last line "
+        "counts the others. Read their numbers with their interval, or measure again with more "
+        "time or more launches."
     )
     order = 80
 
