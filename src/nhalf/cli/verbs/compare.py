@@ -120,12 +120,16 @@ def _two(request: Request) -> int:
 
 def _announce(request: Request) -> bool:
     """Say first which data of the compared runs and libraries arrived wrong; whether any did."""
-    from nhalf.cli.run_side import facts_of
+    from nhalf.cli.run_side import facts_of, readable
     from nhalf.cli.wrong_data import announce_these
     from nhalf.facts.wrong_data import wrong_data
 
     names = tuple(name.strip() for name in request.mpi.split(",") if name.strip())
-    wrong = wrong_data(facts_of([request.a, *request.b]))
+    try:
+        places, _ = readable([Path(place) for place in (request.a, *request.b)])
+        wrong = wrong_data(facts_of(places))
+    except InputError:  # to be said by the comparison itself
+        return False
     return announce_these([curve for curve in wrong if _is_of(curve.mpi, names)], request)
 
 
