@@ -44,7 +44,7 @@ class TableOptions(JsonOption, heading=OUTPUT):
 class QuietOption(TableOptions, heading=OUTPUT):
     """Options of verbs that measure."""
 
-    quiet: Annotated[bool, Option("Show neither progress nor summary.")] = False
+    quiet: Annotated[bool, Option("Show no progress, and no summary of what was measured.")] = False
 
     @property
     def is_silent(self) -> bool:

@@ -36,6 +36,7 @@ from nhalf.mpi.tuning_files.openmpi_json import (
 from nhalf.mpi.tuning_files.openmpi_numbers import RuleFile, file_text, read_file
 from nhalf.mpi.tuning_files.openmpi_rules import (
     OPERATION_IDS,
+    first_block_note,
     read_rules,
     rules_text,
     with_rules,
@@ -206,7 +207,9 @@ class CollTuned(Tuner):
                     "write it with --to 1",
                 )
             return read_json(path, text, self._numbers_of)
-        return read_rules(path, text, self._names_of)
+        rules = read_rules(path, text, self._names_of)
+        self.note = first_block_note(read_file(path, text))
+        return rules
 
     def activate(self, path: Path) -> dict[str, str]:
         """Variables that enable dynamic rules and their files, with lower priority of rivals.

@@ -15,7 +15,10 @@ HOSTS_MAX = 100_000
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_SLOTS = re.compile(r"(?:slots=|max_slots=)?(\d+)")
+_SLOTS = re.compile(r"(?<![-_\w])(?:slots|cpus?|np|ppn|count)\s*=\s*(\d+)", re.IGNORECASE)
+_MOST_SLOTS = re.compile(r"\bmax[-_]slots\s*=\s*(\d+)", re.IGNORECASE)
+_RANK = re.compile(r"rank\s*\d+\s*=", re.IGNORECASE)
+"""Begins each line of a rank file of Open MPI."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def read_host_file(path: Path) -> list[Host]:
     """The hosts in a file, one per line: 'n1', 'n1:4' (Hydra) or 'n1 slots=4' (Open MPI).
 
     A comment begins with #; a host on several lines has as many cores. Raises InputError for
-    a file that cannot be read or names no host.
+    a file that cannot be read, names no host, or places single ranks.
     """
     try:
         lines = path.read_text().splitlines()
@@ -68,17 +71,28 @@ def read_host_file(path: Path) -> list[Host]:
         words = line.partition("#")[0].split()
         if not words:
             continue
-        slots = _SLOTS.fullmatch(words[1]) if len(words) > 1 else None
+        if _RANK.match(" ".join(words)):
+            raise InputError(
+                f"{path}, line {number}: this is a rank file, which places single ranks, and not "
+                "a host file",
+                "write a host on each line, e.g. n1 slots=4; --placement places ranks",
+            )
+        slots = _slots(words[1:])
         try:
             line_hosts = parse_hosts(words[0])
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error.message}", error.remedy) from error
-        hosts += [
-            Host(host.name, int(slots[1]) if slots else host.cores or 1) for host in line_hosts
-        ]
+        hosts += [Host(host.name, slots or host.cores or 1) for host in line_hosts]
     if not hosts:
         raise InputError(f"the host file {path} names no host", "write a name on each line")
     return _merged(hosts)
+
+
+def _slots(words: list[str]) -> int:
+    """How many ranks the words behind a host allow; 0 if they do not say."""
+    text = " ".join(words)
+    match = re.match(r"(\d+)(?!\S)", text) or _SLOTS.search(text) or _MOST_SLOTS.search(text)
+    return int(match[1]) if match else 0
 
 
 def _merged(hosts: Iterable[Host]) -> list[Host]:

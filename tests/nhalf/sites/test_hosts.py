@@ -72,3 +72,34 @@ def test_a_host_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_names_without_domain() -> None:
     assert short_name("n1.cluster.example") == short_name("n1") == "n1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["rank 0=alpha slot=0", "rank 1=beta slot=0:1", "rank  10 = n1 slots=0-3", "RANK 0=+n0 slot=1"],
+)
+def test_a_rank_file_is_no_host_file(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(f"# a comment\n{line}\n")
+    with pytest.raises(InputError, match=r"line 2: this is a rank file.*--placement"):
+        read_host_file(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        ("n1 slots=4 max-slots=8", "n1:4"),
+        ("n1 max_slots=8 slots=4", "n1:4"),
+        ("n1 max-slots=8", "n1:8"),
+        ("n1 slots = 4", "n1:4"),
+        ("n1 cpu=2", "n1:2"),
+        ("n1 np=3 batch", "n1:3"),
+        ("n1:4 ifhn=n1-ib", "n1:4"),
+        ("rank", "rank:1"),
+        ("rank1 slots=2", "rank1:2"),
+    ],
+)
+def test_slots_are_read_in_the_words_of_each_launcher(line: str, host: str, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(f"{line}\n")
+    assert list(map(str, read_host_file(path))) == [host]

@@ -259,7 +259,7 @@ def _report(
                 "notes": notes,
             }
         )
-    elif not request.quiet:
+    else:
         _show(situation, state, bounded, files)
 
 
@@ -270,11 +270,12 @@ def _show(
     from nhalf.present.program.verdict import program_verdict
     from nhalf.present.terminal.tables import show_table
 
+    hint = program_verdict(situation.program) if situation.program is not None else ""
+    answer = [*([hint] if hint else []), verdict(state)]
+    sys.stdout.write("\n".join(answer) + "\n")
     shown = list(rows(state, bounded))
     if shown:
+        sys.stdout.flush()
         show_table(("candidate", "can save", "times as fast", "what became of it"), shown)
-    lines = [verdict(state), effort(state)]
-    lines += left_lines(files) if files is not None else []
-    if situation.program is not None:
-        lines += [hint for hint in [program_verdict(situation.program)] if hint]
+    lines = [effort(state), *(left_lines(files) if files is not None else [])]
     sys.stdout.write("\n".join(lines) + "\n")

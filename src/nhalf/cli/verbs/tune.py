@@ -258,7 +258,7 @@ def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
     is_wrong = announce_these(bench.wrong, request)
     if request.json:
         emit_json(result)
-    elif not request.quiet:
+    else:
         show_tuned(stdout_console(), bench, tuned)
     return int(is_wrong)
 
@@ -274,7 +274,7 @@ def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> i
     is_wrong = announce_these(bench.wrong, request)
     if request.json:
         emit_json({**_about(bench, goal), **checked.as_json(), "notes": bench.notes})
-    elif not request.quiet:
+    else:
         show_checked(stdout_console(), bench, checked)
     if checked.activity.verdict != "active":
         failure = "is not applied" if checked.activity.verdict == "not active" else "is not proven"

@@ -80,7 +80,7 @@ def command(request: Request) -> int:
     explained = explanation(ways, investigation)
     if request.json:
         emit_json(explained.as_json())
-    elif not request.quiet:
+    else:
         show_explanation(stdout_console(), explained)
     if interrupted:
         raise Interrupted("interrupted; what is known stands above", "start it again for an answer")

@@ -16,11 +16,11 @@ import functools
 import json
 import mmap
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nhalf.base.errors import FailedError, MissingError
+from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, call_of
@@ -32,6 +32,9 @@ COMING = b'"collective=bcast-intra"'
 """In a library whose tree is of the form of mpich#7547: branches for collectives and their kinds of
 communicator, and tests such as `comm_size(8)`. No release has it yet, and no document says which
 numbers such a test holds for, so that it is refused."""
+VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+COMPOSITIONS_VARIABLE = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
+POSIX_VARIABLE = "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"
 PLAIN = (
     *("binomial", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"),
     *("recursive_doubling", "reduce_scatter_allgather", "brucks", "ring", "pairwise", "scattered"),
@@ -206,11 +209,47 @@ def check_tree(path: Path, text: str, base: Tree) -> Tree:
         raise _wrong(path, "", f"it is not JSON: {error}") from None
     if not isinstance(tree, dict):
         raise _wrong(path, "", "it is not an object")
+    other_variable = _variable_of(tree)
+    if other_variable:
+        _check_tests(path, [], tree)
+        raise InputError(
+            f"{path} is a file of {other_variable}, with tests that exist; --check proves files "
+            f"of {VARIABLE} only",
+            f"start programs with {other_variable}={path}",
+        )
     for key in base:
         if key not in tree:
             raise _wrong(path, key, "it is missing, and a call of it would end the program")
     _check(path, [], tree)
     return tree
+
+
+def _variable_of(tree: Any) -> str:
+    """The other variable of MPICH whose file has such algorithms; '' for the usual one."""
+    names = set(_algorithms(tree))
+    if any(name.startswith("composition=") for name in names):
+        return COMPOSITIONS_VARIABLE
+    is_posix = any(name.startswith("algorithm=MPIDI_POSIX_") for name in names)
+    return POSIX_VARIABLE if is_posix else ""
+
+
+def _check_tests(path: Path, where: list[str], tree: Any) -> None:
+    """Check that every key is a test or an algorithm, and leads to one."""
+    if not isinstance(tree, dict) or not tree:
+        raise _wrong(path, " / ".join(where), "it leads to no algorithm")
+    for key, branch in tree.items():
+        if not _LEAF.fullmatch(key):
+            if not _TEST.fullmatch(key):
+                raise _wrong(path, " / ".join([*where, key]), "there is no such test")
+            _check_tests(path, [*where, key], branch)
+
+
+def _algorithms(tree: Any) -> Iterator[str]:
+    if isinstance(tree, dict):
+        for key, branch in tree.items():
+            if _LEAF.fullmatch(key):
+                yield key
+            yield from _algorithms(branch)
 
 
 def _check(path: Path, where: list[str], tree: Any) -> None:

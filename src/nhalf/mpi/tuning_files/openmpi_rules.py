@@ -120,23 +120,35 @@ def _deciding(rule: Rule, chosen: RuleNumbers) -> Callable[[int, NumberSteps], N
 def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str]]) -> list[Rule]:
     """The rules in a file; `names_of` gives an operation's algorithms by number.
 
-    Raises FailedError naming the line if the library would ignore the file, or would interpret it
-    differently from its text.
+    The first block is that of fewer ranks as well. Raises FailedError naming the line if the
+    library would ignore the file.
     """
     file = read_file(path, text)
     rules: list[Rule] = []
     for identity, blocks in file.blocks.items():
-        if blocks[0][0] > 0:
-            raise rejected(
-                path,
-                file.first_lines[identity],
-                f"the first communicator size is {blocks[0][0]}: smaller ones would take its "
-                "rules, too, so begin with size 0 and algorithm 0",
-            )
-        operation = next((key for key, number in OPERATION_IDS.items() if number == identity), "")
+        operation = operation_of(identity)
         if operation:
-            rules += rules_from(operation, _named(path, operation, blocks, names_of(operation)))
+            from_no_ranks = [(0, blocks[0][1]), *blocks[1:]]
+            named_blocks = _named(path, operation, from_no_ranks, names_of(operation))
+            rules += rules_from(operation, named_blocks)
     return rules
+
+
+def operation_of(identity: int) -> str:
+    """The operation of a number in the file; '' for one that nhalf does not measure."""
+    return next((key for key, number in OPERATION_IDS.items() if number == identity), "")
+
+
+def first_block_note(file: RuleFile) -> str:
+    """Which operations begin with a block of more ranks, which smaller communicators take too."""
+    begins = [
+        f"{operation_of(identity) or f'collective {identity}'} ({blocks[0][0]} ranks)"
+        for identity, blocks in file.blocks.items()
+        if blocks[0][0] > 0
+    ]
+    if not begins:
+        return ""
+    return f"smaller communicators take the first block as well: {', '.join(begins)}"
 
 
 def _named(

@@ -39,10 +39,11 @@ def _unclear(state: Search) -> Iterator[str]:
     for trial in state.trials.values():
         proof = trial.proof
         if trial.fate == "unclear" and proof is not None and proof.factor > 1:
-            yield (
-                f"{trial.candidate.name} seems to be {factor_text(proof)}: "
-                "a larger --budget may prove it."
-            )
+            if proof.low < 1 < proof.high:
+                outcome_text = f"may be faster or slower, {factor_text(proof)}"
+            else:
+                outcome_text = f"seems to be {factor_text(proof)}"
+            yield f"{trial.candidate.name} {outcome_text}: a larger --budget may decide."
     missed = sum(trial.fate == "not reached" for trial in state.trials.values())
     if missed:
         yield f"There was no time for {missed} of {len(state.trials)} candidates."

@@ -86,4 +86,5 @@ def _console(**choices: Any) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, **choices)
+    # Texts of files, names and places are printed as they are: `:100:` is not a symbol.
+    return Plain(highlight=False, emoji=False, **choices)

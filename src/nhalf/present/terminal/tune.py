@@ -76,6 +76,8 @@ def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
     """Print the rules, the proof and the comparison."""
     for rule in checked.rules:
         console.print(rule.line, markup=False)
+    if bench.tuner.note:
+        console.print(f"note: {bench.tuner.note}", markup=False, soft_wrap=True)
     console.print(_trial(checked.curves))
     _show_activity(console, bench, checked.activity)
     _show_use(console, checked.variables)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LISTED_MOST = 12
 WORDS_MOST = 60
+PAIRS_LEAST = 2
+"""One pair of launches says nothing of how launches differ."""
 NOTHING = 0.05
 """A share up to this is called nothing."""
 
@@ -93,12 +95,26 @@ def _equal(explained: Explanation) -> str:
 def _difference(explained: Explanation) -> str:
     """How A and B differ, measured now and in their records."""
     ratio, ways = explained.ratio, explained.ways
-    recorded = "" if ways.recorded_ratio is None else f"as recorded {change(ways.recorded_ratio)}"
+    recorded = (
+        ""
+        if ways.recorded_ratio is None
+        else f"as recorded in both runs {change(ways.recorded_ratio)}"
+    )
     if ratio is None:
         return f"B against A: {recorded or 'not compared'}"
     seconds = f"{format_time(explained.a_s)} → {format_time(explained.b_s)}"
-    exactly = "" if ways.are_exact else f", ratio {_between(ratio)}"
-    text = f"B against A: {change(ratio.median)} ({seconds}{exactly}; {ways.timed})"
+    if ways.are_exact:
+        text = f"B against A: {change(ratio.median)} ({seconds}; {ways.timed})"
+    elif explained.launches // 2 < PAIRS_LEAST:
+        text = f"which is slower is not known from one pair of launches ({seconds}; {ways.timed})"
+    elif ratio.covers(1.0):
+        text = (
+            f"which is slower is not known: launches of one side differ too much ({seconds}, "
+            f"ratio {_between(ratio)}; {ways.timed})"
+        )
+    else:
+        evidence = f"{seconds}, ratio {_between(ratio)}; {ways.timed}"
+        text = f"B against A: {change(ratio.median)} ({evidence})"
     return f"{text}; {recorded}" if recorded else text
 
 

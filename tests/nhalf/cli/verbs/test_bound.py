@@ -140,3 +140,27 @@ def test_the_processor_here_has_a_ladder_of_each_loop(
     ended = call("bound", str(source), "--machine", "here")
     (line, *_) = [line for line in ended.out.splitlines() if line.startswith("difference:5  gcc")]
     assert line.split()[1:4] == ["gcc", "-O0", "1.00"]
+
+
+@pytest.mark.parametrize("line", [100, 3])
+def test_a_place_is_printed_as_it_is(call: Call, tmp_path: Path, line: int) -> None:
+    path = tmp_path / "sum.c"
+    head = "double sum(int n, const double *x)\n{ double s = 0;" + "\n" * (line - 2)
+    path.write_text(f"{head}for (int i = 0; i < n; i++) s += x[i];\nreturn s; }}\n", "utf-8")
+    ended = call("bound", str(path))
+    assert f"\nsum:{line}: " in ended.out
+
+
+def test_folders_and_macros_are_given_as_to_a_compiler(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/real.h").write_text("typedef double real;\n", "utf-8")
+    path = tmp_path / "loop.c"
+    path.write_text(
+        '#include "real.h"\nreal x[N];\n'
+        "void f(void) { for (int i = 0; i < N; i++) x[i] = 2.0 * x[i]; }\n",
+        "utf-8",
+    )
+    call("bound", str(path), "-D", "N=9").is_error(2, "give the folder of its headers with -I")
+    ended = call("bound", str(path), "-I", str(tmp_path / "own"), "-D", "N=9", "--json")
+    (loop,) = json.loads(ended.out)["loops"]
+    assert (loop["function"], loop["f_mul"]) == ("f", 1)

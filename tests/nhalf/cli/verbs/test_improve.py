@@ -80,6 +80,15 @@ def test_nothing_helps(call_afresh: Callable[..., Ended], trial: list[str], tmp_
     assert not (tmp_path / "improved.sh").exists()
 
 
+def test_without_progress_the_answer_is_given_and_stands_first(
+    call_afresh: Callable[..., Ended], trial: list[str]
+) -> None:
+    ended = call_afresh("improve", "--quiet", "--", *trial, UCX_TLS="tcp")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("2.00 times as fast exactly, 2 pairs of launches: without UCX_TLS")
+    assert "candidate" in ended.out
+
+
 def test_the_time_that_the_program_prints_is_made_shorter(
     call_afresh: Callable[..., Ended], trial: list[str]
 ) -> None:

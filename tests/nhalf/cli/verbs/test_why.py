@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from nhalf.decide.why.explanation import Explanation
+from nhalf.decide.why.sides.reading import Timing, command_ways, script_of
+from nhalf.present.terminal.why import show_explanation
+from nhalf.statistics.intervals import Interval
 from tests.nhalf.decide.why.sides.runs import measured
 from tests.patience import patience_s
 
@@ -54,6 +59,48 @@ def test_the_variable_that_slows_a_program_is_named(call: Call, scripts: tuple[P
     assert ended.out.startswith("B against A: +50.0 % (1 s → 1.5 s")
     assert "\nSLOW=yes carries 1.00 of the difference; everything else nothing\n" in ended.out
     assert "proof: 16 launches in turns" in ended.out
+
+
+def test_without_progress_the_answer_is_given(call: Call, scripts: tuple[Path, Path]) -> None:
+    ended = call("why", *scripts, "--seconds", SECONDS, "--quiet")
+    assert (ended.code, ended.err) == (0, "")
+    assert "\nSLOW=yes carries 1.00 of the difference" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "launches", "said"),
+    [
+        (0.217, 2.008, 12, "which is slower is not known: launches of one side differ too much"),
+        (1.213, 1.213, 2, "which is slower is not known from one pair of launches"),
+        (0.5, 0.6, 12, "B against A: -44.6 %"),
+    ],
+)
+def test_no_sign_is_given_that_is_not_known(
+    low: float, high: float, launches: int, said: str, scripts: tuple[Path, Path]
+) -> None:
+    timing = Timing(SECONDS, 60.0)
+    a, b = map(script_of, scripts)
+    ways = command_ways(a, b, timing, [])
+    explained = Explanation(
+        ways,
+        "unfinished",
+        Interval(0.554, low, high),
+        2.0,
+        1.1,
+        [],
+        [],
+        [],
+        launches,
+        2,
+        "time",
+        0.02,
+    )
+    console = Console(width=1000)
+    with console.capture() as captured:
+        show_explanation(console, explained)
+    first = captured.get().splitlines()[0]
+    assert first.startswith(said)
+    assert "[1.213" not in first
 
 
 def test_differences_can_be_listed(call: Call, scripts: tuple[Path, Path]) -> None:

@@ -131,6 +131,22 @@ def test_what_would_end_the_program_is_rejected(old: str, new: str, said: str) -
         check_tree(HERE, text.replace(old, new, 1), BASE)
 
 
+@pytest.mark.parametrize(
+    ("leaf", "variable"),
+    [
+        ("composition=MPIDI_Bcast_intra_composition_alpha", "CH4_COLL_SELECTION"),
+        ("algorithm=MPIDI_POSIX_mpi_bcast_release_gather", "CH4_POSIX_COLL_SELECTION"),
+    ],
+)
+def test_a_file_of_another_variable_is_named(leaf: str, variable: str) -> None:
+    branch: dict[str, Any] = {"comm_hierarchy=parent": {"avg_msg_size=any": {leaf: {}}}}
+    tree = {"collective=bcast": {"comm_type=intra": branch}}
+    with pytest.raises(InputError, match=f"a file of MPIR_CVAR_{variable}_TUNING_JSON_FILE"):
+        check_tree(HERE, json.dumps(tree), BASE)
+    with pytest.raises(FailedError, match="no such test"):
+        check_tree(HERE, json.dumps(tree).replace("avg_msg_size=any", "size=any"), BASE)
+
+
 def test_a_cut_file_is_rejected() -> None:
     text = json.dumps(BASE)
     for end in range(0, len(text) - 1, 7):

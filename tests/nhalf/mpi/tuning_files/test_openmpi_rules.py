@@ -17,7 +17,8 @@ from nhalf.base.errors import FailedError
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 from nhalf.mpi.ompi_info import parse_parameters
 from nhalf.mpi.tuning_files.openmpi_json import distribution, json_text, read_json
-from nhalf.mpi.tuning_files.openmpi_rules import read_rules, rules_text
+from nhalf.mpi.tuning_files.openmpi_numbers import read_file
+from nhalf.mpi.tuning_files.openmpi_rules import first_block_note, read_rules, rules_text
 
 NAMES = {
     "bcast": {0: "ignore", 1: "basic_linear", 2: "chain", 3: "pipeline", 6: "binomial"},
@@ -104,7 +105,6 @@ def test_all_blocks_together_are_counted_where_the_library_does() -> None:
     ("old", "new", "said"),
     [
         ("0 6 0 0 # binomial", "8 6 0 0", "first message size is 8, not 0"),
-        ("0 1 # from", "1 1 # from", "first communicator size is 1"),
         ("1024 3 0 8192", "1024 9 0 8192", "bcast has no algorithm 9"),
         ("1024 3 0 8192", "1024 -3 0 8192", "'-3' is no decimal number"),
         ("1024 3 0 8192", "01024 3 0 8192", "'01024' is no decimal number"),
@@ -127,6 +127,16 @@ def test_what_the_library_would_drop_is_said_with_its_line(old: str, new: str, s
     with pytest.raises(FailedError, match=said) as caught:
         read_rules(HERE, TEXT.replace(old, new), names_of)
     assert "my.rules, line" in str(caught.value)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 64])
+def test_smaller_communicators_take_the_first_block(ranks: int) -> None:
+    text = f"1 # one operation\n7\n1 # one block\n{ranks} 2 # from here\n0 6 0 0\n1024 3 0 0\n"
+    read = read_rules(HERE, text, names_of)
+    assert read == read_rules(HERE, text.replace(f"{ranks} 2 #", "0 2 #"), names_of)
+    note = first_block_note(read_file(HERE, text))
+    assert note == f"smaller communicators take the first block as well: bcast ({ranks} ranks)"
+    assert first_block_note(read_file(HERE, text.replace(f"{ranks} 2 #", "0 2 #"))) == ""
 
 
 def test_a_file_that_was_cut_anywhere_is_rejected() -> None:
