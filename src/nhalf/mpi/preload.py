@@ -16,7 +16,8 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import compiler_variables, of_running
-from nhalf.mpi.program_file import ABI, handles_in
+from nhalf.mpi.program_file import ABI, content_of, handles_in
+from nhalf.mpi.sanitizers import has_runtime, sanitizer_variables
 from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"
@@ -88,6 +89,8 @@ def preload(
             )
     before = os.environ.get("LD_PRELOAD", "")
     variables = {"LD_PRELOAD": ":".join(filter(None, [*map(str, paths), before]))}
+    if program is not None and has_runtime(content_of(program)):
+        variables |= sanitizer_variables(os.environ)
     if table is not None:
         variables[TABLE] = str(table.resolve())
     return Preload(paths[0], variables)

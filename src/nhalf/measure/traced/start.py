@@ -21,6 +21,7 @@ from nhalf.measure.traced.injection import Injection
 from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import DESCRIPTION
 from nhalf.measure.traced.virtual_machine import refuse_inside
+from nhalf.mpi.sanitizers import sanitizer_variables
 
 RANKS = "ranks"
 """The folder for the files of ranks, below that of the trace."""
@@ -67,6 +68,7 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
     loaded = ":".join(map(str, tracing.libraries))
     variables = {
         PRELOAD: _before(loaded, os.environ.get(PRELOAD, "")),
+        **sanitizer_variables(os.environ),
         "NHALF_TRACE_FOLDER": str(ranks.resolve()),
         "NHALF_TRACE_DETAIL": detail,
         "NHALF_TRACE_BEGIN_NS": str(began.begin_ns),
@@ -79,11 +81,12 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
 def with_preload(command: Sequence[str], loaded: str) -> list[str]:
     """Return the command with the libraries put first wherever it sets LD_PRELOAD itself."""
     words = list(command)
-    for at, word in enumerate(words):
-        if word.startswith(f"{PRELOAD}="):
-            words[at] = f"{PRELOAD}={_before(loaded, word.partition('=')[2])}"
-        elif word == PRELOAD and at > 0 and words[at - 1] in _OPTIONS and at + 1 < len(words):
-            words[at + 1] = _before(loaded, words[at + 1])
+    for name, first in ((PRELOAD, loaded), *sanitizer_variables({}).items()):
+        for at, word in enumerate(words):
+            if word.startswith(f"{name}="):
+                words[at] = f"{name}={_before(first, word.partition('=')[2])}"
+            elif word == name and at > 0 and words[at - 1] in _OPTIONS and at + 1 < len(words):
+                words[at + 1] = _before(first, words[at + 1])
     return words
 
 

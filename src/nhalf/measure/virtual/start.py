@@ -17,6 +17,7 @@ from nhalf.measure.virtual.preloaded import provider, wrappers
 from nhalf.measure.virtual.region import RANKS_MAX, Stopped
 from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_allocation, is_of_job
+from nhalf.mpi.sanitizers import sanitizer_variables
 from nhalf.mpi.vendors import vendor_of
 from nhalf.sites.start import HERE, Spread, Start, start
 
@@ -55,6 +56,7 @@ def start_virtually(
         "FI_PROVIDER": NAME,
         "FI_PROVIDER_PATH": str(network.parent),
         "LD_PRELOAD": ":".join(filter(None, [*map(str, loaded), present])),
+        **sanitizer_variables(os.environ),
         KNOWN_NODES: "1" if vendor.knows_virtual_nodes else "0",
         **(settings or {}),
     }
