@@ -135,6 +135,17 @@ class Vendor(Launcher):
         """The eager limits that the library itself names: bytes by parameter; empty if unknown."""
         return {}
 
+    def limits_in_use(
+        self,
+        limits: Mapping[str, int],
+        words: Sequence[str],
+        variables: Mapping[str, str],
+        *,
+        is_on_one_host: bool,
+    ) -> dict[str, int]:
+        """The eager limits that count in a launch of these words and variables."""
+        return dict(limits)
+
     def switches(self, library: Library) -> Sequence[Switch]:
         """The settings of the library that may make a program faster."""
         return ()

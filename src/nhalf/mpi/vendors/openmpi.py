@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ from nhalf.mpi.components import (
 )
 from nhalf.mpi.job import Job
 from nhalf.mpi.ompi_info import parse_eager_limits, parse_parameters, printed
+from nhalf.mpi.openmpi_transports import limits_in_use, parameters_of
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
 from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
 from nhalf.mpi.tuner import Tuner
@@ -229,6 +230,18 @@ class OpenMpi(Vendor):
     def eager_limits(self, library: Library) -> dict[str, int]:
         """The limits of the transports between ranks; a transport without one has 0."""
         return parse_eager_limits(printed(library, "btl"))
+
+    def limits_in_use(
+        self,
+        limits: Mapping[str, int],
+        words: Sequence[str],
+        variables: Mapping[str, str],
+        *,
+        is_on_one_host: bool,
+    ) -> dict[str, int]:
+        """The limits of transports that can carry messages, by btl, pml and hosts."""
+        parameters = parameters_of(words, variables)
+        return limits_in_use(limits, parameters, is_on_one_host=is_on_one_host)
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The tuner of coll/tuned, or of whole components.

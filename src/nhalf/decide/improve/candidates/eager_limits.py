@@ -25,7 +25,7 @@ LEAST_BYTES = 64
 
 
 class EagerLimits(Source):
-    """For each limit one above and one below the size that takes most time."""
+    """For each limit of a transport in use one above and below the size that takes most time."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
         """The limits of the library, as it names them; none without a trace."""
@@ -33,7 +33,13 @@ class EagerLimits(Source):
         if library is None or program is None or situation.is_virtual:
             return
         vendor = vendor_of(library)
-        for parameter, limit_bytes in vendor.eager_limits(library).items():
+        limits = vendor.limits_in_use(
+            vendor.eager_limits(library),
+            situation.launch.words,
+            situation.launch.variables,
+            is_on_one_host=situation.is_on_one_host,
+        )
+        for parameter, limit_bytes in limits.items():
             variable = f"{vendor.parameter_prefix}{parameter}"
             present = situation.launch.variables.get(variable, "")
             now_bytes = int(present) if present.isdigit() else limit_bytes

@@ -60,10 +60,11 @@ def run_side(run: Run, library: str) -> RunSide:
     name, setting = split_name(library)
     text_in_plan = kept_as(name, plan.mpi)
     libraries = [text_in_plan] if text_in_plan else plan.mpi
-    if not name and len(plan.mpi) * bool(plan.mpi) > 1:
-        raise InputError(
-            f"{run.path.name} has {len(plan.mpi)} libraries", f"name one: RUN:{plan.mpi[0]}"
-        )
+    libraries_measured = run.measurements().select("mpi").unique().collect()["mpi"]
+    measured = sorted(filter(None, libraries_measured))
+    if not name and len(measured) > 1:
+        listed = " or ".join(f"{run.path}:{library}" for library in measured)
+        raise InputError(f"{run.path.name} has {len(measured)} libraries", f"name one: {listed}")
     variables = _variables(run, plan, setting)
     values = {
         **{(OPTION, key): value for key, value in options_of(plan.options).items()},
