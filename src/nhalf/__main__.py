@@ -11,9 +11,11 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from typing import TextIO, cast
 
 from nhalf.base import plain_text
 from nhalf.base.errors import InputError, Interrupted, NhalfError, Terminated, how_ended
+from nhalf.base.printable import PrintableStream
 
 NAMES_NO_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
 """Errors of a name as it was typed."""
@@ -34,6 +36,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=plain_text.NAME)  # a terminal may know no µ
+    sys.stdout = cast("TextIO", PrintableStream(sys.stdout))
+    sys.stderr = cast("TextIO", PrintableStream(sys.stderr))
     try:
         from nhalf.cli.group import command_line
 

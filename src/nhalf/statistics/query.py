@@ -14,7 +14,7 @@ from nhalf.statistics.summary import reported_medians, stated_visits, summarise
 from nhalf.store.collection import distinct
 from nhalf.store.environment import flat
 from nhalf.store.keys import RUN_POINT
-from nhalf.store.run import Run
+from nhalf.store.run import Run, as_text
 
 TABLES = ("points", "launches", "samples", "ranks", "extras", "runs", "environment")
 LISTS_TABLES = "show tables"
@@ -79,7 +79,7 @@ def _runs(runs_by_name: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.Laz
     rows = {
         "run": list(runs_by_name),
         "host": [str(run.environment.get("host", "")) for run in runs_by_name.values()],
-        "path": [str(run.path) for run in runs_by_name.values()],
+        "path": [as_text(str(run.path)) for run in runs_by_name.values()],
     }
     began = measurements.group_by("run").agg(started_s=pl.col("started_s").min())
     started = pl.col("started_s").map_elements(date_of, pl.Datetime)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import InputError
-from nhalf.store.run import DESCRIPTION, Run
+from nhalf.store.run import DESCRIPTION, Run, as_text
 
 USUAL = Path("runs")
 """The default folder of runs."""
@@ -86,5 +86,6 @@ def distinct(runs: Sequence[Run]) -> dict[str, Run]:
     for run in {run.path.resolve(): run for run in runs}.values():
         path = run.path.resolve()
         candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
-        runs_by_name[next(name for name in candidates if name not in runs_by_name)] = run
+        names = (name for name in map(as_text, candidates) if name not in runs_by_name)
+        runs_by_name[next(names)] = run
     return runs_by_name

@@ -70,8 +70,8 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The folder's name, and the value of the column `run`."""
-        return self.path.name
+        """The folder's name, and the value of the column `run`; ? stands for what is no text."""
+        return as_text(self.path.name)
 
     @property
     def resuming(self) -> str:
@@ -269,6 +269,11 @@ def _remove(folders: Iterable[Path]) -> None:
     with contextlib.suppress(OSError):
         for folder in folders:
             folder.rmdir()
+
+
+def as_text(name: str) -> str:
+    """The name of a file as text."""
+    return name.encode(errors="replace").decode()
 
 
 def _damaged(file: Path) -> InputError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
+from nhalf.base.printable import CONTROL
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
@@ -60,6 +61,8 @@ def command(request: Request) -> None:
         return
     if _import_program(request):
         return
+    if CONTROL.search(request.mpi):
+        raise InputError("--mpi holds control characters", "give a name that can be read")
     sources = _read(request, _ranks(request.ranks, len(files)))
     run, notes = write_run(
         sources,

@@ -12,6 +12,7 @@ from statistics import median
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from nhalf.base.printable import PrintableSegments
 from nhalf.base.units import format_size, format_time
 from nhalf.measure.plan.expected import LONG_S, elapsed_in_words
 
@@ -140,7 +141,10 @@ def _bars() -> Bars | None:
             elapsed_s = time.monotonic() - task.fields["began_s"]
             return Text(elapsed_in_words(elapsed_s, expected_s) if expected_s else "")
 
-    terminal = Console(stderr=True, highlight=False)
+    class Terminal(PrintableSegments, Console):
+        """A console for names of any content."""
+
+    terminal = Terminal(stderr=True, highlight=False)
     if not terminal.is_terminal:
         return None
     return RichProgress(

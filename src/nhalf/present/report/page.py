@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from nhalf.base.numbers import format_number, times
+from nhalf.base.printable import printable
 from nhalf.base.templates import render
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
@@ -71,7 +72,8 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         **{"json": script_json, "tidy": tidy},
         **{"packed": packed, "in_words": in_words},
     }
-    return render(HERE / "page.html.j2", context, filters, autoescape=True)
+    # HTML allows no control characters, and readers such as grep take a page with them for binary.
+    return printable(render(HERE / "page.html.j2", context, filters, autoescape=True))
 
 
 def tidy(text: str) -> Markup:

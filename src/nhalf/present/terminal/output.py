@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from nhalf.base.printable import CONTROL, PrintableSegments, printable_parts
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -44,8 +46,15 @@ def emit_json(result: dict[str, Any]) -> None:
 
     header = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
     wrong = {"wrong_data": WRONG_DATA.get()} if WRONG_DATA.get() else {}
-    content = {**header, **wrong, **result, **header}
-    sys.stdout.write(msgspec.json.encode(content, enc_hook=_plain).decode() + "\n")
+    content: Any = {**header, **wrong, **result, **header}
+    try:
+        text = msgspec.json.encode(content, enc_hook=_plain)
+    except UnicodeEncodeError:  # the name of a file need not be text
+        content = printable_parts(msgspec.to_builtins(content, enc_hook=_plain))
+        text = msgspec.json.encode(content)
+    # Control characters from 127 on stand in JSON as they are.
+    escaped = CONTROL.sub(lambda one: f"\\u{ord(one[0]):04x}", text.decode())
+    sys.stdout.write(f"{escaped}\n")
     sys.stdout.flush()
 
 
@@ -82,7 +91,7 @@ def _console(**choices: Any) -> Console:
     """Make a console that raises BrokenPipeError to the caller."""
     from rich.console import Console
 
-    class Plain(Console):
+    class Plain(PrintableSegments, Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text of others, such as names of libraries and hosts, as it may reach a terminal or a page.
+
+Control characters would set a terminal's title, move its cursor or hide what stands before them;
+characters that turn the direction of writing make a line read as another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+REPLACEMENT = "\ufffd"
+CONTROL = re.compile(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    "\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What no text needs but ends of lines and tabs; also bytes of names that are no UTF-8."""
+
+
+def printable(text: str) -> str:
+    """The text with a sign in place of every control character."""
+    return CONTROL.sub(REPLACEMENT, text)
+
+
+def printable_parts(content: Any) -> Any:
+    """Lists and dictionaries with the same for every text in them."""
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, dict):
+        return {printable_parts(key): printable_parts(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [printable_parts(value) for value in content]
+    return content
+
+
+class PrintableStream:
+    """A standard stream that takes text of any content."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to this stream."""
+        self.rich_proxied_file = stream
+        """Where rich writes, which makes control characters of its own, for colours."""
+
+    def write(self, text: str) -> int:
+        """Write text without control characters."""
+        return self.rich_proxied_file.write(printable(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is as of the stream itself."""
+        return getattr(self.rich_proxied_file, name)
+
+
+class PrintableSegments:
+    """What makes a console of rich print text without control characters but its own."""
+
+    def render(self, renderable: Any, options: Any = None) -> Iterator[Any]:
+        """The parts of what is printed."""
+        for segment in super().render(renderable, options):  # type: ignore[misc]
+            is_text = segment.control is None and CONTROL.search(segment.text)
+            yield segment._replace(text=printable(segment.text)) if is_text else segment
