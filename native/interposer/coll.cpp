@@ -32,6 +32,15 @@ NHALF_PRELOADED("collectives", "collectives are the library's own",
   nhalf::coll::take_any_memory();
 }
 
+NHALF_ROUTED(Init, (int* count, char*** words)) {
+  return nhalf::coll::among_all<decltype(PMPI_Init)>("MPI_Init", count, words);
+}
+
+NHALF_ROUTED(Init_thread, (int* count, char*** words, int required, int* provided)) {
+  return nhalf::coll::among_all<decltype(PMPI_Init_thread)>("MPI_Init_thread", count, words,
+                                                            required, provided);
+}
+
 NHALF_ROUTED(Barrier, (MPI_Comm comm)) {
   return nhalf::coll::barrier(comm);
 }

@@ -15,6 +15,7 @@
 #include "interposer/common_memory.hpp"
 #include "interposer/messages.hpp"
 #include "interposer/recent.hpp"
+#include "interposer/roll_call.hpp"
 #include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
@@ -146,6 +147,7 @@ class Communicator {
 
   void agree() {
     is_agreed_ = true;
+    if (!RollCall::of_process().is_complete(comm_)) return leave();
     agreement_ = agreed(comm_, size_);
     if (!agreement_.on_rules) return disagree();
     const Place place{size_, agreement_.on_host, agreement_.is_oversubscribed};

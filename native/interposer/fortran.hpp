@@ -38,6 +38,9 @@ inline MPI_Op operation(const MPI_Fint* handle) {
   NHALF_ENTRY(mpi_##name##_, &routed_fortran_##name) \
   NHALF_ENTRY(mpi_##name##_f08_, &routed_fortran_##name)
 
+NHALF_FORTRAN(init, (MPI_Fint * error), Init(nullptr, nullptr))
+NHALF_FORTRAN(init_thread, (MPI_Fint * required, MPI_Fint* provided, MPI_Fint* error),
+              Init_thread(nullptr, nullptr, *required, provided))
 NHALF_FORTRAN(barrier, (MPI_Fint * on, MPI_Fint* error), Barrier(comm(on)))
 NHALF_FORTRAN(bcast,
               (void* data, MPI_Fint* count, MPI_Fint* of, MPI_Fint* root, MPI_Fint* on,

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -75,21 +76,50 @@ class Communicators {
     return none;
   }
 
-  /// Uses the first communicator made from a group as the world of a program with sessions only.
-  void session_begins(MPI_Comm comm) {
-    world_ = comm;
-    NHALF_OWN(Comm_group)(comm, &session_group_);
-    has_session_ = true;
+  void has_world_model() { is_world_model_ = true; }
+
+#if NHALF_HAS_SESSIONS
+  /// Remembers all processes of a session, until it ends.
+  void session_begins(MPI_Session session) {
+    MPI_Group all{};
+    if (NHALF_OWN(Group_from_session_pset)(session, "mpi://WORLD", &all) != MPI_SUCCESS) return;
+    const std::lock_guard guard(lock_);
+    sessions_.emplace_back(session, all);
   }
   /// Frees the group of a session, which must not outlive it.
-  void session_ends() {
-    if (has_session_) NHALF_OWN(Group_free)(&session_group_);
-    has_session_ = false;
+  void session_ends(MPI_Session session) {
+    const std::lock_guard guard(lock_);
+    std::erase_if(sessions_, [&](auto& each) {
+      if (each.first != session) return false;
+      NHALF_OWN(Group_free)(&each.second);
+      return true;
+    });
   }
-  [[nodiscard]] bool has_session() const { return has_session_; }
-  /// Returns the communicator whose ranks identify processes.
-  [[nodiscard]] MPI_Comm world() const { return world_; }
-  void world_is(MPI_Comm comm) { world_ = comm, is_world_model_ = true; }
+  /// Finds the rank of this process among all of its sessions, in `comm` if they are unknown.
+  void place_in_sessions(MPI_Comm comm, int& rank, int& size) {
+    const std::lock_guard guard(lock_);
+    if (sessions_.empty()) {
+      NHALF_OWN(Comm_rank)(comm, &rank);
+      NHALF_OWN(Comm_size)(comm, &size);
+      return;
+    }
+    NHALF_OWN(Group_rank)(sessions_.back().second, &rank);
+    NHALF_OWN(Group_size)(sessions_.back().second, &size);
+  }
+  /// Adds all processes of the sessions as if they had MPI_COMM_WORLD.
+  void made_of_sessions(int rank, int size) {
+    const std::lock_guard guard(lock_);
+    auto all = std::make_unique<Communicator>();
+    auto ranks = std::make_shared<Ranks>(static_cast<std::size_t>(size));
+    std::iota(ranks->begin(), ranks->end(), 0);
+    all->rank = rank;
+    all->member_count = all->partner_count = static_cast<std::uint32_t>(size);
+    all->members = all->partners = listed(std::move(ranks));
+    Metadata::of_process().communicator(next_, *all->members, nullptr);
+    by_handle_.put(number_of(MPI_COMM_WORLD), numbered(std::move(all)));
+    Metadata::of_process().communicator_name(0, "mpi://WORLD");
+  }
+#endif
 
   /// Adds a new communicator; with the group of `parent` if it cannot be queried yet.
   void made(MPI_Comm comm, const Communicator* parent = nullptr) {
@@ -175,20 +205,34 @@ class Communicators {
   /// Returns the ranks of MPI_COMM_WORLD in a group, in one list for equal groups; frees the group.
   List translated(MPI_Group group, std::uint32_t& count) {
     int size = 0;
-    MPI_Group all = session_group_;
     NHALF_OWN(Group_size)(group, &size);
     count = static_cast<std::uint32_t>(size);
-    if (is_world_model_) NHALF_OWN(Comm_group)(world_, &all);
-    Ranks group_ranks(static_cast<std::size_t>(size));
-    Ranks world_ranks(group_ranks.size(), elsewhere);
-    for (int rank = 0; rank < size; ++rank) group_ranks[static_cast<std::size_t>(rank)] = rank;
-    if (size > 0 && (is_world_model_ || has_session_))
-      NHALF_OWN(Group_translate_ranks)(group, size, group_ranks.data(), all, world_ranks.data());
+    Ranks world_ranks(static_cast<std::size_t>(size), elsewhere);
+    if (size > 0) translate(group, world_ranks);
     for (int& rank : world_ranks)
       if (rank < 0) rank = elsewhere;
-    if (is_world_model_) NHALF_OWN(Group_free)(&all);
     NHALF_OWN(Group_free)(&group);
     return listed(std::make_shared<const Ranks>(std::move(world_ranks)));
+  }
+
+  void translate(MPI_Group group, Ranks& world_ranks) {
+    const int size = static_cast<int>(world_ranks.size());
+    Ranks group_ranks(world_ranks.size());
+    std::iota(group_ranks.begin(), group_ranks.end(), 0);
+    const auto translate_to = [&](MPI_Group all) {
+      NHALF_OWN(Group_translate_ranks)(group, size, group_ranks.data(), all, world_ranks.data());
+    };
+    if (is_world_model_) {
+      MPI_Group all{};
+      NHALF_OWN(Comm_group)(MPI_COMM_WORLD, &all);
+      translate_to(all);
+      NHALF_OWN(Group_free)(&all);
+      return;
+    }
+#if NHALF_HAS_SESSIONS
+    // All sessions have the same processes.
+    if (!sessions_.empty()) translate_to(sessions_.back().second);
+#endif
   }
 
   /// Returns the one stored list of these ranks; an empty list beyond the memory budget.
@@ -208,10 +252,10 @@ class Communicators {
   static constexpr std::size_t list_bytes = 160;
 
   Lock lock_;
-  MPI_Comm world_{};
   bool is_world_model_ = false;
-  bool has_session_ = false;
-  MPI_Group session_group_{};
+#if NHALF_HAS_SESSIONS
+  std::vector<std::pair<MPI_Session, MPI_Group>> sessions_;
+#endif
   std::uint32_t next_ = 0;
   const List no_ranks_ = std::make_shared<const Ranks>();
   Handles<const Communicator*> by_handle_;
@@ -222,11 +266,6 @@ class Communicators {
   /// freed.
   std::vector<std::unique_ptr<Communicator>> all_;
 };
-
-/// Returns the communicator whose ranks identify processes: MPI_COMM_WORLD if there is one.
-inline MPI_Comm world() {
-  return Communicators::of_process().world();
-}
 
 /// The communicators of windows or of matched messages, by handle.
 template <class Kind>

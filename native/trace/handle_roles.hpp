@@ -57,7 +57,7 @@ struct MatchedProbe {
 inline const Communicator& taken(Recorder& on, MPI_Message message) {
   const auto* group = Matched::of_process().find(number_of(message));
   Matched::of_process().erase(number_of(message));
-  return group == nullptr ? on.communicator(world()) : *group;
+  return group == nullptr ? on.communicator(MPI_COMM_WORLD) : *group;
 }
 
 struct MatchedReceive {

@@ -12,7 +12,7 @@
 
 namespace nhalf::trace {
 
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
 inline constexpr std::size_t spans = 256;
 inline constexpr std::uint64_t cells_most = 400'000;
 inline constexpr std::size_t sites_most = 1024;

@@ -3,8 +3,10 @@
 // The traced process, from MPI_Init to its end, with a recorder for each thread that calls MPI.
 #pragma once
 
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -12,15 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host/cores.hpp"
 #include "preloaded/lasting.hpp"
+#include "preloaded/launch.hpp"
 #include "preloaded/mpi.hpp"
 #include "preloaded/virtual_time.hpp"
 #include "trace/communicators.hpp"
@@ -36,35 +37,44 @@ class Process {
 
   [[nodiscard]] bool is_traced() const { return is_traced_; }
 
-  /// Takes the first reading of the clocks, before the library's own MPI_Init.
+  /// Takes the first reading of the clocks and makes the first file, before the library's own
+  /// MPI_Init: whoever ends in there leaves a file without a rank.
   void prepare() {
+    if (is_traced_) return;
     choose_clock();
     beginning_.first = Reading::now_on_all();
+    began_ns_ = real_ns();
+    if (const char* folder = std::getenv("NHALF_TRACE_FOLDER"); folder != nullptr && stem_.empty())
+      open_in(folder);
   }
 
   /// Begins to trace, after the library's own MPI_Init.
   void begin(int thread_level) {
-    if (is_traced_ || std::getenv("NHALF_TRACE_FOLDER") == nullptr) return;
-    is_world_model_ = true;
-    Communicators::of_process().world_is(MPI_COMM_WORLD);
-    begin_in_world(thread_level);
+    Communicators::of_process().has_world_model();
+    if (is_traced_ || stem_.empty()) return;
+    int rank = 0;
+    int size = 1;
+    NHALF_OWN(Comm_rank)(MPI_COMM_WORLD, &rank);
+    NHALF_OWN(Comm_size)(MPI_COMM_WORLD, &size);
+    if (!begin_as(rank, size, thread_level)) return;
+    Communicators::of_process().made(MPI_COMM_WORLD);
+    begin_injection(rank, size);
   }
 
-  /// Begins to trace a program without MPI_Init, whose first communicator from a group serves as
-  /// its world.
+#if NHALF_HAS_SESSIONS
+  /// Begins to trace a program without MPI_Init, at its first communicator from a group. Ranks are
+  /// those of all processes of the sessions, as they would be with MPI_Init.
   void begin_session(MPI_Comm comm) {
+    if (is_traced_ || stem_.empty() || comm == MPI_COMM_NULL) return;
     auto& communicators = Communicators::of_process();
-    if (std::getenv("NHALF_TRACE_FOLDER") == nullptr || comm == MPI_COMM_NULL) return;
-    if (is_traced_ && (communicators.has_session() || is_world_model_)) return;
-    communicators.session_begins(comm);
-    if (!is_traced_) begin_in_world(MPI_THREAD_MULTIPLE);
+    int rank = 0;
+    int size = 1;
+    communicators.place_in_sessions(comm, rank, size);
+    if (!begin_as(rank, size, MPI_THREAD_MULTIPLE)) return;
+    communicators.made_of_sessions(rank, size);
+    begin_injection(rank, size);
   }
-
-  /// Finishes the trace, before the library ends a session.
-  void end_session() {
-    Communicators::of_process().session_ends();
-    finish();
-  }
+#endif
 
   /// Returns a recorder for a new thread; null if none can be made.
   Recorder* recorder() {
@@ -102,35 +112,56 @@ class Process {
     if (!is_traced_) return;
     const std::lock_guard guard(threads_);
     for (auto& recorder : all_) recorder->finish();
-    Metadata::of_process().line("{\"finished\":true}");
+    Metadata::of_process().finished();
   }
 
  private:
-  void begin_in_world(int thread_level) {
+  /// Makes the file of metadata. Neither host nor process may be unique, as in containers.
+  void open_in(const std::string& folder) {
+    constexpr int trials = 8;
+    std::array<char, 256> host{"unknown"};
+    gethostname(host.data(), host.size() - 1);
+    host_ = host.data();
+    auto name = host_;
+    std::ranges::replace(name, '/', '_');
+    for (int trial = 0; trial < trials; ++trial) {
+      std::array<char, 9> random{};
+      std::snprintf(random.data(), random.size(), "%08x", random_number());
+      stem_ = folder + "/" + name + "-" + random.data() + "-" + std::to_string(getpid());
+      open_error_ = Metadata::of_process().open_at(stem_ + ".json");
+      if (open_error_ != EEXIST) return;
+    }
+  }
+
+  static std::uint32_t random_number() {
+    std::uint32_t number = 0;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+      number = static_cast<std::uint32_t>(real_ns() ^ reinterpret_cast<std::uintptr_t>(&number));
+    return number;
+  }
+
+  /// Begins to trace a rank; false if that cannot be.
+  bool begin_as(int rank, int size, int thread_level) {
     threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
     const char* detail = std::getenv("NHALF_TRACE_DETAIL");
     with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
     calibrate_clock();
-    std::array<char, 256> host{"unknown"};
-    gethostname(host.data(), host.size() - 1);
-    stem_ = std::string(std::getenv("NHALF_TRACE_FOLDER")) + "/" + host.data() + "-" +
-            std::to_string(getpid());
-    if (!Metadata::of_process().open_at(stem_ + ".json")) return failed(errno);
-    introduce(host.data());
+    if (open_error_ == 0 && !introduce(rank, size)) open_error_ = Metadata::of_process().error();
+    if (open_error_ != 0) {
+      if (!has_failed_) failed(open_error_);
+      return false;
+    }
     beginning_.looks = LookCosts::measured();
     is_traced_ = true;
     if (const auto others = preloaded::other_libraries(); !others.empty())
       Metadata::of_process().line("{\"others\":" + json::quote(others) + "}");
-    Communicators::of_process().made(world());
-    begin_injection();
+    // The program may be about to lose the right to make files.
+    if (Recorder* const first = recorder(); first != nullptr) give_back(first);
+    return true;
   }
 
-  void begin_injection() const {
-    int rank = 0;
-    int ranks = 1;
-    NHALF_OWN(Comm_rank)(world(), &rank);
-    NHALF_OWN(Comm_size)(world(), &ranks);
-    Injection::of_process().begin(rank, ranks, ticks_per_s_);
+  void begin_injection(int rank, int size) const {
+    Injection::of_process().begin(rank, size, ticks_per_s_);
   }
 
   void calibrate_clock() {
@@ -159,14 +190,16 @@ class Process {
     beginning_.spans_shift = static_cast<std::uint32_t>(std::bit_width(millisecond));
   }
 
-  /// Returns a number of the program: a command may start several, each with ranks from 0.
-  static std::uint64_t world_number() {
-    // In virtual time a message would take time.
-    if (virtual_time != nullptr)
-      return std::hash<std::string_view>{}(std::getenv(preloaded::virtual_variable));
-    std::uint64_t number = clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
-    NHALF_OWN(Bcast)(&number, sizeof number, MPI_BYTE, 0, world());
-    return number;
+  /// Returns what tells the ranks of this launch from those of others that the command starts, as
+  /// JSON. No message may do so: other ranks may not be traced.
+  std::string launch() const {
+    const char* machine =
+        virtual_time == nullptr ? nullptr : std::getenv(preloaded::virtual_variable);
+    const auto launch = machine == nullptr ? preloaded::launch() : std::string("try ") + machine;
+    return ",\"launch\":" + json::quote(launch) +
+           ",\"parent\":" + json::quote(preloaded::process_and_start(getppid())) +
+           ",\"began_ns\":" + std::to_string(began_ns_) +
+           ",\"ready_ns\":" + std::to_string(real_ns());
   }
 
   /// Returns what the network that is not there says of itself, as JSON.
@@ -186,36 +219,36 @@ class Process {
     return text + "]";
   }
 
-  static void introduce(const char* host) {
-    int rank = 0;
-    int size = 0;
-    const auto number = world_number();
-    NHALF_OWN(Comm_rank)(world(), &rank);
-    NHALF_OWN(Comm_size)(world(), &size);
+  /// Writes who this process is; false if that cannot be written.
+  [[nodiscard]] bool introduce(int rank, int size) const {
     std::string text =
         "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
-        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(number >> 1U) +
-        ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
+        ",\"size\":" + std::to_string(size) + ",\"host\":" + json::quote(host_) +
+        ",\"pid\":" + std::to_string(getpid()) +
         ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
-        virtual_machine() + processors() + ",\"calls\":[";
+        launch() + virtual_machine() + processors() + ",\"calls\":[";
     for (std::size_t call = 0; call < call_names.size(); ++call) {
       if (call > 0) text += ",";
       text += json::quote(call_names[call]);
     }
-    Metadata::of_process().line(text + "]}");
+    return Metadata::of_process().line(text + "]}");
   }
 
   void failed(int error) {
     has_failed_ = true;
+    // Nobody must take this process for one that ended within MPI_Init.
+    if (!is_traced_) unlink((stem_ + ".json").c_str());
     std::fprintf(stderr, "nhalf: this process is not traced: %s: %s\n", stem_.c_str(),
                  std::strerror(error));
   }
 
   bool is_traced_ = false;
-  bool is_world_model_ = false;
   bool with_timeline_ = false;
   bool has_failed_ = false;
+  std::string host_;
   std::string stem_;
+  int open_error_ = 0;
+  std::uint64_t began_ns_ = 0;
   Beginning beginning_;
   double ticks_per_s_ = 1e9;
   Mutex threads_;

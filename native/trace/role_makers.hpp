@@ -69,7 +69,7 @@ inline Prepared prepared(Recorder& on, Counted what, MPI_Comm comm, MPI_Request*
 
 inline Counted one_sided(Recorder& on, Call call, std::uint64_t bytes, int target, MPI_Win window) {
   const auto* group = Windows::of_process().find(number_of(window));
-  if (group == nullptr) group = &on.communicator(world());
+  if (group == nullptr) group = &on.communicator(MPI_COMM_WORLD);
   const auto partner = group->partner(target);
   return {on.subject(call, Kind::one_sided, *group, partner, partner == no_process ? 0 : bytes)};
 }
@@ -86,7 +86,7 @@ inline Counted waiting(Recorder& on, Call call, MPI_Comm comm) {
 /// Makes the role of a call that begins or ends accesses to a window, of one rank or of all.
 inline Counted synchronised(Recorder& on, Call call, MPI_Win window) {
   const auto* group = Windows::of_process().find(number_of(window));
-  if (group == nullptr) group = &on.communicator(world());
+  if (group == nullptr) group = &on.communicator(MPI_COMM_WORLD);
   return {on.subject(call, Kind::waiting, *group, no_partner, 0)};
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import InputError, Interrupted, how_ended
+from nhalf.base.errors import InputError, Interrupted, NhalfError, how_ended
 from nhalf.base.numbers import whole
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption
@@ -60,7 +60,7 @@ class Traced(QuietOption, heading="What to trace"):
 def command(request: Traced) -> int:
     """Trace every MPI call of an unmodified program by partner, size and time.
 
-    The program's output and exit code are its own.
+    The program's output and exit code are its own, even where nothing of it could be traced.
 
     nhalf trace --out traced -- mpiexec -n 4 ./program
     nhalf trace --inject latency=5us --out slower -- mpiexec -n 4 ./program
@@ -80,17 +80,32 @@ def command(request: Traced) -> int:
     folder = request.out or _folder()
     try:
         code = start(request.command, folder, request.detail, injection)
-        traced = collect(folder, code)
+        traced = _collected(folder, code)
     except KeyboardInterrupt as error:
         raise Interrupted(
             f"{how_ended(error)}; what the ranks recorded is kept",
             f"build its tables with: nhalf trace --collect {shlex.quote(str(folder))}",
         ) from None
+    if traced is None:
+        return code
     _print_totals(traced, request)
     is_network_slower = traced.trace.virtual is not None and injection.is_of_all_messages
     if injection.is_on_network and not is_network_slower:
         _name_undelayed(traced)
     return code
+
+
+def _collected(folder: Path, code: int) -> TraceFolder | None:
+    """Collect a trace; None with a line on standard error if there is none, for whatever becomes
+    of the trace, the exit code is the command's own.
+    """
+    from nhalf.measure.traced.collect import collect
+
+    try:
+        return collect(folder, code)
+    except NhalfError as error:
+        sys.stderr.write(f"nhalf: error: {error}\n")
+        return None
 
 
 def _name_undelayed(traced: TraceFolder) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from nhalf.measure.traced.reasons import reason
 from nhalf.measure.traced.start import RANKS, STARTED, Started
 from nhalf.measure.traced.symbols import Names
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
+from nhalf.measure.traced.worlds import worlds
 from nhalf.mpi.discover import libraries
 from nhalf.store import parquet
 
@@ -48,12 +48,14 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     FailedError where no rank was traced, MissingError where the tables cannot be written.
     """
     began = _started(folder)
-    files, notes = _of_one_world(folder, _process_files(folder / RANKS))
+    files, notes = _of_one_world(_process_files(folder / RANKS))
     if not files:
         raise FailedError(
             f"no process of this command was traced: {' '.join(began.command)}"
             + (f" (exit code {exit_code})" if exit_code else ""),
-            next(iter(began.lacking), "") or reason(began.command, libraries()),
+            next(iter(began.lacking), "")
+            or _ended_in_init(folder / RANKS)
+            or reason(began.command, libraries()),
         )
     read = [Process.of(file, began.begin_ns) for file in files]
     processes = on_clocks_of_hosts(
@@ -83,30 +85,30 @@ def _started(folder: Path) -> Started:
 
 
 def _process_files(folder: Path) -> list[ProcessFile]:
-    """Read the files of all processes, by rank, without those that wrote nothing."""
-    files = [process_file(path) for path in sorted(folder.glob("*.json"))]
-    return sorted((file for file in files if file is not None), key=lambda file: file.rank)
+    """Read the files of all processes, without those that did not come out of MPI_Init."""
+    files = (process_file(path) for path in sorted(folder.glob("*.json")))
+    return [file for file in files if file is not None]
 
 
-def _of_one_world(
-    folder: Path, files: Iterable[ProcessFile]
-) -> tuple[list[ProcessFile], list[str]]:
+def _ended_in_init(folder: Path) -> str:
+    """Say how many processes ended within MPI_Init, where their files begin; '' if none did."""
+    number = sum(1 for _ in folder.glob("*.json"))
+    if number == 0:
+        return ""
+    processes = "a process" if number == 1 else f"{number} processes"
+    return f"{processes} called MPI_Init and ended before it returned"
+
+
+def _of_one_world(files: Iterable[ProcessFile]) -> tuple[list[ProcessFile], list[str]]:
     """Return the processes of the first MPI program that began, and a note on further ones."""
-    worlds: dict[int, list[ProcessFile]] = defaultdict(list)
-    for file in files:
-        worlds[file.world].append(file)
-    if len(worlds) < 2:
-        return next(iter(worlds.values()), []), []
-    first_world = min(worlds.values(), key=_began_ns)
+    programs = worlds(files)
+    if len(programs) < 2:
+        return next(iter(programs), []), []
     text = (
-        f"the command started {len(worlds)} programs of MPI; this is the first one, on "
-        f"{first_world[0].size} ranks: trace the others one by one"
+        f"the command started {len(programs)} programs of MPI; this is the first one, on "
+        f"{programs[0][0].size} ranks: trace the others one by one"
     )
-    return first_world, [text]
-
-
-def _began_ns(files: list[ProcessFile]) -> int:
-    return min(note.made_ns for file in files for note in file.communicators[:1])
+    return programs[0], [text]
 
 
 def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:

@@ -15,7 +15,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced.virtual_machine import TracedMachine
 
-VERSIONS = (1, 2, 3)
+VERSIONS = (1, 2, 3, 4)
 MAGIC = b"NHALFTRC"
 HEAD_BYTES = 4096
 SPANS = 256
@@ -182,18 +182,24 @@ class ProcessFile(msgspec.Struct):
     `virtual` is the machine that it ran on in virtual time, whose ticks are picoseconds;
     `processors` are those that it may run on, none if they are unknown. `lost`
     names what it had no memory to record, `others` are MPI libraries that it has loaded besides the
-    traced one. `modules` are the files that call sites are in, by number.
+    traced one. `modules` are the files that call sites are in, by number. `launch` is equal on all
+    ranks of one launch, '' if unknown, `parent` the process that started this one; it came into
+    MPI_Init at `began_ns` and out at `ready_ns`. Up to version 3, `world` took their place.
     """
 
     path: str
     version: int
     rank: int
     size: int
-    world: int
     host: str
     pid: int
     library: str
     calls: list[str]
+    world: int = 0
+    launch: str = ""
+    parent: str = ""
+    began_ns: int = 0
+    ready_ns: int = 0
     communicators: list[CommunicatorNote] = []
     finished: bool = False
     lost: list[str] = []
@@ -210,7 +216,8 @@ class ProcessFile(msgspec.Struct):
 
 
 def process_file(path: Path) -> ProcessFile | None:
-    """Read a process's description of itself, without a last line that is cut off.
+    """Read a process's description of itself, without a last line that is cut off, and without the
+    zeros behind it.
 
     None if it ended before it wrote which rank it is. Raises InputError if the file is damaged or
     of another version.

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nhalf.mpi import Library
-from nhalf.mpi.program_file import ABI, CLASSIC, content_of, program_named
+from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
 from nhalf.mpi.vendors import vendor_of
 
 INTERPRETER = 3
 """Type of the program header that names the dynamic loader (elf.h: PT_INTERP)."""
+SHARED_LIBRARY = re.compile(r"\.so(\.|$)")
+SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "make")
+"""They start programs, and may load modules."""
 USUAL = "is it a program of MPI that calls MPI_Init?"
 
 
@@ -24,6 +28,11 @@ def reason(command: Sequence[str], installed: Iterable[Library]) -> str:
     for path, content in _programs(command):
         if not _has_interpreter(content):
             return f"{path} is statically linked, so no library can be loaded before its own"
+        if _takes_functions(path, content):
+            return (
+                f"{path} is linked with no MPI library; if it opens one by itself (dlopen) and "
+                "takes functions from it (dlsym), no tool comes between"
+            )
         if launcher is not None and (vendor_title := _another(content, launcher, libraries)):
             return f"{path} is linked with {vendor_title}, and {command[0]} starts {launcher.name}"
     return USUAL
@@ -33,9 +42,16 @@ def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
     """Yield the programs that a command names, without a launcher before them."""
     for word in command[1:] or command:
         path = program_named(word)
-        content = content_of(path)
+        content = b"" if SHARED_LIBRARY.search(path.name) else content_of(path)
         if content and path.name != "env":
             yield path, content
+
+
+def _takes_functions(path: Path, content: bytes) -> bool:
+    """Whether a program that names no MPI library may take functions from any that it opens, as
+    interpreters do.
+    """
+    return b"\0dlsym\0" in content and not handles_in(content) and path.name not in SHELLS
 
 
 def _has_interpreter(content: bytes) -> bool:

@@ -204,7 +204,7 @@ def test_nothing_is_written_where_there_is_no_room(tmp_path: Path, programs: Pat
     try:
         words = [*launch(library, 2), str(program), "7"]
         outcome = nhalf(library, "--out", str(small / "trace"), "--", *words)
-        assert outcome.exit_code == 1
+        assert outcome.exit_code == 7
         assert "is not traced" in outcome.stderr
         assert "No space left" in outcome.stderr
         assert "could write what it counted" in outcome.stderr

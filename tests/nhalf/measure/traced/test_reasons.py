@@ -50,6 +50,28 @@ def test_a_program_of_another_library_is_named(tmp_path: Path) -> None:
     assert reason([str(known[1].mpiexec), str(standard)], known) == USUAL
 
 
+def test_a_library_among_the_arguments_is_no_program(tmp_path: Path) -> None:
+    """As of a program that opens the library it is given."""
+    opening = program(tmp_path / "opening", "dlopen", "dlsym", "MPI_Init")
+    for name in ("libmpi.so", "libmpi.so.12", "module.so"):
+        opened = program(tmp_path / name, "MPI_Init", kinds=(LOAD,))
+        said = reason(["mpiexec", "-n", "2", str(opening), str(opened)], [])
+        assert said.startswith(f"{opening} is linked with no MPI library")
+        assert "dlsym" in said
+        assert "static" not in said
+
+
+@pytest.mark.parametrize("name", ["libmpi.so.12", "libmpi_abi.so.0", "libmpifort.so.12"])
+def test_who_is_linked_with_mpi_may_open_others(name: str, tmp_path: Path) -> None:
+    linked = program(tmp_path / "linked", name, "dlopen", "dlsym")
+    assert reason(["mpiexec", str(linked)], []) == USUAL
+
+
+def test_a_shell_is_no_reason(tmp_path: Path) -> None:
+    shell = program(tmp_path / "bash", "dlsym")
+    assert reason(["mpiexec", str(shell)], []) == USUAL
+
+
 @pytest.mark.parametrize("content", [b"", ELF, ELF + bytes(40), b"#!/bin/sh\n"])
 def test_what_is_no_program_is_no_reason(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "file"

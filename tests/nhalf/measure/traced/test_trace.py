@@ -115,7 +115,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_what_cannot_be_traced_says_so(tmp_path: Path) -> None:
     library = FOUND[0]
     none = nhalf(library, "--out", str(tmp_path / "one"), "--", "sh", "-c", "exit 3")
-    assert none.exit_code == 1
+    assert none.exit_code == 3
     assert "no process of this command was traced" in none.stderr
     assert "exit code 3" in none.stderr
     again = nhalf(library, "--out", str(tmp_path / "one"), "--", "true")
