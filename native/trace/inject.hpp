@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +27,7 @@
 #include "trace/inject_operations.hpp"
 #include "trace/inject_request.hpp"
 #include "trace/kinds.hpp"
+#include "trace/lock.hpp"
 #include "trace/sent_times.hpp"
 #include "trace/ticks.hpp"
 
@@ -87,13 +90,17 @@ class Injection {
     holds_calls_ = request_.delays_messages() && !network_is_slower_;
     is_on = true;
     if (!holds_calls_) return;
-    times_ = SentTimes::opened(std::string(folder) + "/sent-times", rank, ranks);
-    if (!times_.is_open()) {
-      std::fprintf(stderr,
-                   "nhalf: nothing can be injected: it needs at most %d ranks, on one host\n",
-                   SentTimes::ranks_max);
-      std::_Exit(2);
-    }
+    const auto path = std::string(folder) + "/sent-times";
+    times_ = SentTimes::opened(path, rank, ranks);
+    if (times_.is_open()) return;
+    is_on = false;
+    // The first rank says so for all, unless others can.
+    if (rank == 0 || SentTimes::is_made(path, ranks))
+      std::fprintf(
+          stderr,
+          "nhalf: nothing can be injected: it needs at most %d ranks, on one host, and space "
+          "for a file of %zu bytes\n",
+          SentTimes::ranks_max, SentTimes::bytes_of(ranks));
   }
 
   /// A call begins: messages within it may take longer where the tracer does not see them.
@@ -117,7 +124,7 @@ class Injection {
   /// A message is about to be sent: once it is, its receiver may be faster than this rank.
   void tell(Injected& own, const Subject& subject, std::int32_t tag, Ticks begin) {
     if (!holds_calls_ || subject.kind != Kind::sent || !is_between_ranks(subject)) return;
-    times_.sent(subject.partner, {tag, subject.size_bytes, begin});
+    if (!times_.sent(subject.partner, {tag, subject.size_bytes, begin})) say_without_space();
     ++own.told;
   }
 
@@ -166,6 +173,14 @@ class Injection {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
   }
 
+  void say_without_space() {
+    if (!is_said_.exchange(true))
+      std::fprintf(stderr,
+                   "nhalf: nothing can be injected into messages of rank %d: there is no space for "
+                   "when they were sent\n",
+                   rank_);
+  }
+
   [[nodiscard]] bool is_between_ranks(const Subject& subject) const {
     return subject.partner >= 0 && subject.partner != rank_;
   }
@@ -207,6 +222,7 @@ class Injection {
     if (sent == 0) return 0;
     Ticks arrival = sent + way_of(message, end > sent ? end - sent : 0);
     if (virtual_spacing_ == nullptr) return arrival;
+    const std::lock_guard guard(lock_);
     auto& last = last_arrivals_[message.source];
     if (last > 0)
       arrival = std::max(arrival, last + virtual_spacing_(message.source, message.size_bytes));
@@ -219,6 +235,7 @@ class Injection {
   bool has_waited(const Injected& own, Ticks last, std::uint64_t bytes) {
     const Ticks took = own.end - own.begin;
     const auto kind = std::make_pair(own.received.size(), bytes);
+    const std::lock_guard guard(lock_);
     const auto shortest = shortest_calls_.try_emplace(kind, took).first;
     shortest->second = std::min(shortest->second, took);
     return last > own.begin && took > shortest->second + shortest->second / 64;
@@ -228,6 +245,7 @@ class Injection {
   /// the shortest time so far.
   Ticks way_of(const Injected::Message& message, Ticks took) {
     if (virtual_way_ != nullptr) return virtual_way_(message.source, message.size_bytes);
+    const std::lock_guard guard(lock_);
     auto& least = shortest_ways_[{message.source, message.size_bytes}];
     least = least == 0 ? took : std::min(least, took);
     return least;
@@ -266,8 +284,11 @@ class Injection {
     }
   }
 
+  /// For what is known of messages, of which threads may receive several at a time.
+  Lock lock_;
   Request request_;
   SentTimes times_;
+  std::atomic<bool> is_said_{false};
   int rank_ = 0;
   double per_s_ = 1e9;
   std::map<std::pair<std::int32_t, std::uint64_t>, Ticks> shortest_ways_;
