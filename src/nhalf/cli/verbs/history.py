@@ -112,10 +112,10 @@ def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Fi
         return []
     runs_by_name = distinct(runs)
     facts = Facts.of([runs_by_name[name] for name in history.started_s])
-    asked = [pl.col("pattern") == request.pattern] if request.pattern else []
-    asked += [pl.col("mpi").str.starts_with(request.mpi)] if request.mpi else []
-    asked += [pl.col("bytes").is_in(sizes)] if (sizes := _sizes(request)) else []
-    facts = replace(facts, measurements=facts.measurements.filter(*asked))
+    conditions = [pl.col("pattern") == request.pattern] if request.pattern else []
+    conditions += [pl.col("mpi").str.starts_with(request.mpi)] if request.mpi else []
+    conditions += [pl.col("bytes").is_in(sizes)] if (sizes := _sizes(request)) else []
+    facts = replace(facts, measurements=facts.measurements.filter(*conditions))
     return [change_finding(change, facts.titles) for change in run_changes(facts)]
 
 

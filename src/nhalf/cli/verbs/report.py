@@ -124,12 +124,12 @@ def _overlay(facts: Facts, text: str) -> Overlay:
 
 def _usual_name(sides: Sequence[tuple[Run, str]]) -> str:
     """The name of a page, apart from that of the first run alone: it must not take its place."""
-    (_, library), *others = sides
+    (_, library), *rest = sides
     parts = ["report", *filter(None, [library])]
-    if others:
-        parts += ["with", *("-".join(filter(None, (run.name, mpi))) for run, mpi in others[:NAMED])]
-    if len(others) > NAMED:
-        parts.append(f"and-{len(others) - NAMED}-more")
+    if rest:
+        parts += ["with", *("-".join(filter(None, (run.name, mpi))) for run, mpi in rest[:NAMED])]
+    if len(rest) > NAMED:
+        parts.append(f"and-{len(rest) - NAMED}-more")
     return "-".join(parts)
 
 
