@@ -23,6 +23,7 @@ LAUNCHES_MIN = 3
 """Fewer launches decide nothing: their spread is itself unknown by factors."""
 UNKNOWN_MOST = 0.25
 """If the state is unknown for a larger share of the points of a curve, it decides nothing."""
+UNSEEN = "the state of the machine of {} is unknown, as it was imported: the intervals decide alone"
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,17 @@ class SameState:
 
 
 def same_states(
-    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    libraries: Sequence[tuple[str, str]],
+    imported: Sequence[str] = (),
 ) -> SameState:
-    """The launches in equal states of each pair of a library of A and one of B, together."""
+    """The launches in equal states of each pair of a library of A and one of B, together.
+
+    `imported` names the sides whose state nobody saw: their launches decide as they are.
+    """
     pairs = [
-        same_state(a.filter(pl.col("mpi") == mpi_a), b.filter(pl.col("mpi") == mpi_b))
+        same_state(a.filter(pl.col("mpi") == mpi_a), b.filter(pl.col("mpi") == mpi_b), imported)
         for mpi_a, mpi_b in libraries
     ]
     empty = pl.DataFrame(schema=LAUNCH_COLUMNS)
@@ -61,7 +68,7 @@ def same_states(
     )
 
 
-def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
+def same_state(a: pl.DataFrame, b: pl.DataFrame, imported: Sequence[str] = ()) -> SameState:
     """The launches of two runs that were measured in equal states of the machine.
 
     Both frames have FLAGGED_COLUMNS, each one library of a run. Curves present in only one frame
@@ -78,6 +85,9 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         )
         for frame, other_frame in ((a, b), (b, a))
     )
+    if imported:
+        note = UNSEEN.format(" and of ".join(imported))
+        return SameState(_whole_launches(a), _whole_launches(b), notes=(note,))
     doubts = tuple(_unknown(a, b))
     has_flags = pl.col("flag_s").is_not_null().any().over(COMPARED_CURVE)
     flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]

@@ -116,3 +116,13 @@ def test_curves_that_one_lacks_are_not_compared() -> None:
 def test_where_most_flags_were_missed_all_stays_as_it_is() -> None:
     given = medians([NEAR, None, None, FAR, None])
     assert same_state(given, given).a.equals(given.drop("flag_s"))
+
+
+def test_an_imported_side_is_compared_as_it_is() -> None:
+    """Nobody saw the state of its machine; that of the measured side changes nothing."""
+    old, new = medians([None] * 6), medians([NEAR, FAR, NEAR, math.nan, NEAR, FAR])
+    assert len(same_state(old, new).doubts) == 1
+    apart = same_state(old, new, imported=["old"])
+    assert (apart.doubts, apart.lost) == ((), ())
+    assert len(apart.b) == len(new)
+    assert "the state of the machine of old is unknown" in apart.notes[0]

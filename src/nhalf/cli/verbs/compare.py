@@ -80,6 +80,7 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
     Raises InputError if they have nothing in common.
     """
+    from nhalf.cli.imported_side import of_imported
     from nhalf.decide.compare import nothing_in_common
 
     b = "".join(request.b)
@@ -87,7 +88,7 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
     (comparison,) = _compared(request, [sides])
     if not comparison.curves and not lost:
         raise nothing_in_common(request.a, b)
-    return comparison, lost
+    return of_imported(comparison, lost, [request.a, b])
 
 
 def _two(request: Request) -> int:
@@ -201,14 +202,18 @@ def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
 
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
+    from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
     from nhalf.decide.compare import Sides, pair_libraries
     from nhalf.statistics.same_state import same_states
 
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
     libraries = libraries or pair_libraries(medians_a, medians_b)
-    pairs = same_states(medians_a, medians_b, libraries)
+    medians_a, medians_b, amount_notes = comparable_medians(request.a, b, medians_a, medians_b)
+    imported = imported_names([request.a, b])
+    pairs = same_states(medians_a, medians_b, libraries, imported)
     is_one_run = _is_one_run(request.a, b)
-    notes = (*_virtual_notes(request.a, b), *pairs.notes)
+    notes = (*_virtual_notes(request.a, b), *pairs.notes, *amount_notes)
+    notes = (*notes, *alone_notes(request.a, b, medians_a, medians_b, libraries))
     sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired)
     return sides, pairs.lost
 

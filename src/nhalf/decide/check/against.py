@@ -47,17 +47,21 @@ class Against:
 
 
 def against_former(
-    facts: Facts, former: pl.DataFrame, tolerance: float, took_turns: bool = False
+    facts: Facts,
+    former: pl.DataFrame,
+    tolerance: float,
+    took_turns: bool = False,
+    imported: Sequence[str] = (),
 ) -> Against:
     """Compare with an earlier run, restricted to the same state of the machine.
 
     `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py); they `took_turns` with
-    those of another library of one run.
+    those of another library of one run. `imported` names the sides whose state nobody saw.
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
     libraries = pair_libraries(former, now)
-    pairs = same_states(former, now, libraries)
+    pairs = same_states(former, now, libraries, imported)
     lost = [
         _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]

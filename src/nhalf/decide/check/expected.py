@@ -57,9 +57,11 @@ def check(
         )
     tolerance = TOLERANCE if tolerance is None else tolerance
     if kind == "baseline":
-        former = Facts.of([Run.open(path)], [former_mpi]).flagged
+        former_run = Run.open(path)
+        imported = ["the former run"] if former_run.environment.get("imported") else []
+        former = Facts.of([former_run], [former_mpi]).flagged
         former = _only(former, pattern, "" if former_mpi else mpi)
-        against = against_former(chosen, former, tolerance, took_turns)
+        against = against_former(chosen, former, tolerance, took_turns, imported)
         notes = list(against.notes)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)

@@ -23,6 +23,8 @@ from nhalf.measure.traced.tables import ELSEWHERE, NO_PARTNER, TABLES, Rank, Tra
 
 MARK = "@ mpiP"
 _SECTION = re.compile(r"^@--- ([^:(-]+)", re.MULTILINE)
+_LIFE = re.compile(r"^\s*(\d+)\s+(\d[\d.]*(?:e[+-]?\d+)?)\s+\d", re.MULTILINE | re.IGNORECASE)
+"""Times from 1000 s on have an exponent: 2.40e+03."""
 _SENDS = ("Send", "Isend", "Ssend", "Issend", "Bsend", "Ibsend", "Rsend", "Irsend", "Sendrecv")
 _RECEIVES = ("Recv", "Irecv", "Mrecv", "Imrecv")
 _WAITS = (
@@ -120,8 +122,7 @@ def _trace(text: str, sections: dict[str, str], calls: list[Row]) -> Trace:
     """Ranks with their hosts; the lifetime of each is the application time in mpiP's report."""
     hosts = dict(re.findall(r"^@ MPI Task Assignment\s*: (\d+) (\S+)", text, re.MULTILINE))
     command = re.search(r"^@ Command\s*: (.*)", text, re.MULTILINE)
-    lives = re.findall(r"^\s*(\d+)\s+([\d.]+)\s+[\d.]+", sections.get("MPI Time", ""), re.MULTILINE)
-    life_s = {int(rank): float(time) for rank, time in lives}
+    life_s = {int(life[1]): float(life[2]) for life in _LIFE.finditer(sections.get("MPI Time", ""))}
     ranks = sorted({int(rank) for rank in hosts} | set(life_s) | {row["rank"] for row in calls})
     longest_s = max(life_s.values(), default=0.0)
     rank_records = [

@@ -168,6 +168,11 @@ def resume(
     allocation. Raises MissingError if it was begun on several hosts and none are available now.
     """
     run = Run.open(path)
+    if run.environment.get("imported"):
+        raise InputError(
+            f"{path} was imported, so nothing of it can be measured again",
+            "import more logs: nhalf import FILE... --out RUN",
+        )
     try:
         plan = read_plan(run.plan)
     except msgspec.ValidationError as error:

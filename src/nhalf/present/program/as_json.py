@@ -24,6 +24,9 @@ from nhalf.present.findings import as_json as finding_json
 from nhalf.present.findings import findings
 from nhalf.present.program.answer import answer_json
 
+TIMED = ("over_time", "phases", "time", "waiting", "late_messages", "arrivals")
+"""What follows from times of calls, which a schedule does not have."""
+
 
 def program_json(program: Program) -> dict[str, Any]:
     """Describe a traced program as one object: seconds, bytes, ranks of the world.
@@ -31,13 +34,13 @@ def program_json(program: Program) -> dict[str, Any]:
     Times and shares are those of the run that `others` names.
     """
     program = shown_run(program)
-    return {
+    described = {
         "run": str(program.path),
         "command": program.trace.command,
         "library": program.library,
         "ranks": program.ranks,
         "hosts": list(program.hosts),
-        "elapsed_s": program.elapsed_s,
+        "elapsed_s": program.elapsed_s if program.is_timed else None,
         "complete": program.trace.complete,
         "exit_code": program.trace.exit_code,
         "messages": _messages(program),
@@ -57,6 +60,7 @@ def program_json(program: Program) -> dict[str, Any]:
         **answer_json(program),
         "findings": [finding_json(finding) for finding in findings(program)],
     }
+    return described if program.is_timed else described | {key: [] for key in TIMED}
 
 
 def _messages(program: Program) -> list[Row]:

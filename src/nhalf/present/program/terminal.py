@@ -42,7 +42,7 @@ def show_program(program: Program) -> None:
         if rows:
             console.print(f"\n{title}", markup=False)
             show_table(columns, rows)
-    console.print("\nTime in MPI", markup=False)
+    console.print("\nTime in MPI" if program.is_timed else "\nCalls of MPI", markup=False)
     show_table(*_calls(program))
 
 
@@ -120,6 +120,8 @@ def _collectives(program: Program) -> Table:
         ]
         for row in collective_calls(program).head(ROWS_MAX).iter_rows(named=True)
     ]
+    if not program.is_timed:
+        return "Collective operations", columns[:4], [row[:4] for row in rows]
     return "Collective operations", columns, rows
 
 
@@ -144,4 +146,6 @@ def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
         for row in calls.iter_rows(named=True)
     ]
     columns = ("call", "calls", "bytes", f"time per {unit}", "of the run", f"waiting per {unit}")
+    if not program.is_timed:
+        return columns[:3], [row[:3] for row in rows]
     return columns, rows

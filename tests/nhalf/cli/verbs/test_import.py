@@ -185,7 +185,7 @@ def test_folders_missing_files_and_runs_that_are_there(call: Call, tmp_path: Pat
 
 def test_an_imported_run_cannot_go_on(call: Call) -> None:
     call("import", LOGS / "osu_latency_7_5.txt", "--out", "run")
-    call("run", "--resume", "run").is_error(2, "plan")
+    call("run", "--resume", "run").is_error(2, "was imported", "import more logs")
 
 
 @pytest.mark.full
@@ -236,3 +236,47 @@ def _imb(program: str, *words: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_without_a_folder_there_is_one_of_its_name(call: Call, tmp_path: Path) -> None:
+    for name in ("osu_latency_7_5", "osu_latency_7_5-2"):
+        assert call("import", LOGS / "osu_latency_7_5.txt").code == 0
+        assert (tmp_path / "runs" / name / "measurements.parquet").exists()
+
+
+def test_commands_that_differ_are_other_curves_and_odd_tables_are_told(
+    call: Call, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        f"mpirun -np 2 --mca btl tcp osu_latency\n{TWO}"
+        f"mpirun -np 2 --mca btl vader osu_latency\n{TWO.replace('1.00', '3.00')}"
+    )
+    found = points(call, log, "--out", "run")
+    assert {point["axes"]["command"] for point in found} == {"tcp", "vader"}
+    log.write_text(TWO + TWO.replace("1.00", "9.00").replace("2.00", "9.00"))
+    ended = call("import", log, "--out", "odd")
+    assert "2 tables of pingpong of 2 ranks imported differ by up to a factor of" in ended.out
+
+
+def test_ranks_are_told_with_their_line(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        "srun -c 6 -n 12 osu_bcast\n# OSU MPI Broadcast Latency Test v7.5\n"
+        "# Size  Avg Latency(us)\n8  3.5\n"
+    )
+    ended = call("import", log, "--out", "run")
+    assert "12 ranks of MPI Broadcast Latency: line 1 of" in ended.out
+
+
+def test_imported_runs_are_compared_with_their_own_advice(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(TWO)
+    call("import", log, "--out", "old")
+    other = "# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (MB/s)\n8   5.00\n"
+    log.write_text(TWO + other)
+    call("import", log, "--out", "new")
+    ended = call("compare", "old", "new")
+    assert "import more logs into old and new" in ended.out
+    assert "--resume" not in ended.out
+    assert "Only in new: stream" in ended.out

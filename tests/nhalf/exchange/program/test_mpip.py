@@ -88,3 +88,12 @@ def test_it_is_shown_as_a_trace(tmp_path: Path, call: Callable[..., Ended]) -> N
     assert found["collectives"][0]["operations"] == 10
     call("import", log, "--out", run).is_error(2, "already")
     call("import", log, log, "--out", tmp_path / "two").is_error(2, "one at a time")
+
+
+def test_times_from_1000_s_on_have_an_exponent() -> None:
+    """mpiP writes three digits."""
+    first = next(line for line in REPORT.splitlines() if line.split()[:1] == ["0"])
+    words = first.split()
+    long = first.replace(words[1], "2.40e+03", 1)
+    found = read_mpip(REPORT.replace(first, long), "report")
+    assert found.trace.ranks[0].end_s == 2400.0

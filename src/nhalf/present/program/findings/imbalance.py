@@ -19,6 +19,8 @@ class Imbalance(Finder[Program]):
     """Time outside MPI counts as computing; not where others lengthened it by nobody knows what."""
 
     def find(self, program: Program) -> Iterator[Finding]:
+        if not program.is_timed:
+            return
         shares = shares_in_mpi(program)["time_share"].drop_nulls()
         if shares.len() < 2 or is_disturbed(program):
             return

@@ -19,7 +19,7 @@ class LateMessages(Finder[Program]):
     """With a timeline: the late rank, the number of messages, and the worst of them."""
 
     def find(self, program: Program) -> Iterator[Finding]:
-        if late_pairs(program).is_empty() or program.elapsed_s <= 0:
+        if not program.is_timed or late_pairs(program).is_empty() or program.elapsed_s <= 0:
             return
         row = late_pairs(program).row(0, named=True)
         share = row["waiting_s"] / program.elapsed_s

@@ -14,6 +14,8 @@ from nhalf.present.findings import Finder, Finding
 
 class Phases(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
+        if not program.is_timed:
+            return
         rows = rate_phases(program)
         if len(rows) < 2:
             return

@@ -13,6 +13,8 @@ from nhalf.present.findings import Finder, Finding
 
 class TimeInMpi(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
+        if not program.is_timed:
+            return
         in_mpi = share_in_mpi(program)
         if in_mpi is None:
             return

@@ -26,6 +26,8 @@ CAUSES = {
 
 class Waiting(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
+        if not program.is_timed:
+            return
         shares = shares_in_mpi(program).drop_nulls()
         if shares.is_empty():
             return
