@@ -20,11 +20,13 @@ from nhalf.exchange.importers import Imported, Importer
 from nhalf.exchange.logs.part import Part, is_row, is_time
 
 _BYTES = {"bytes": 1, "byte": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9}
-_PER_SECOND = {"nsecs": 1e9, "usecs": 1e6, "usec": 1e6, "msecs": 1e3, "secs": 1.0}
+_PER_SECOND = {"nsecs": 1e9, "usecs": 1e6, "usec": 1e6, "msecs": 1e3, "secs": 1.0, "sec": 1.0}
 _MODULE = re.compile(r"\bNP([a-z]{2,10}\d?)\b")
 _TCP = "Send and receive buffers are"
 _UNITS = ((1e6, 1.0), (1e9, 1e6))
 """Bits per second of a rate's unit, and units of time per second: 3.x and 5.x."""
+_DIGITS_S = 9.5e-6
+"""Shorter times have one digit where they are printed in seconds."""
 _AGREE = 0.06
 """Largest relative difference of rate and time: megabits of 2^20 bits, and few digits."""
 
@@ -32,8 +34,13 @@ _AGREE = 0.06
 class NetPipe(Importer):
     """Recognises the screen's lines by their arrow; np.out has only numbers."""
 
-    description = "NetPIPE 3.x to 5.x (screen and np.out)"
-    marks = (" times -->", "Now starting the main loop", "Clock resolution ~")
+    description = "NetPIPE 2.4 to 5.x (screen and np.out)"
+    marks = (
+        " times -->",
+        "Now starting the main loop",
+        "Now starting main loop",
+        "Clock resolution ~",
+    )
     head = r"Now starting|Clock resolution ~|Send and receive buffers are"
     headless = True
 
@@ -93,6 +100,9 @@ def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
     size = part.number(sizes[0]) * factor
     size_bytes = part.size(f"{size:.0f}") if math.isfinite(size) and size >= 0 else -1
     time_s = part.number(results[3]) / per_second
+    if results[4] == "sec" and time_s < _DIGITS_S:
+        # A time of one digit: the rate, in megabits of 2^20 bits, is more exact.
+        time_s = 8 * size_bytes / (part.number(results[0]) * 2**20) if size_bytes > 0 else 0.0
     if size_bytes < 0 or not is_time(time_s):
         return None
     wrong = "integrity problems" in tail or "failures" in results

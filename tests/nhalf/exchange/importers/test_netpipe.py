@@ -84,3 +84,14 @@ def test_a_second_screen_is_another_table(read: Read) -> None:
     row = "Now starting the main loop\n  0:  8 bytes 9 times -->  64.00 Mbps in  1.00 usec\n"
     first, second = read_text(row + row).points
     assert first.table != second.table
+
+
+def test_seconds_of_2_4_and_their_few_digits() -> None:
+    text = """Latency: 0.000040
+Now starting main loop
+  0:        16 bytes 3000 times -->    3.05 Mbps in 0.000040 sec
+  1:      1024 bytes 1500 times -->  130.21 Mbps in 0.000060 sec
+  2:      1024 bytes 1500 times -->  3906.25 Mbps in 0.000002 sec
+"""
+    times_s = [time_s for point in read_text(text).points for time_s in point.samples_s]
+    assert times_s == pytest.approx([40e-6, 60e-6, 2e-6])

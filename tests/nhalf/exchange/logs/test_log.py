@@ -25,7 +25,9 @@ OSU = """# OSU MPI Bandwidth Test v7.5
 
 
 def test_every_format_is_known() -> None:
-    assert sorted(formats()) == ["imb", "mpigraph", "nccl-tests", "netpipe", "osu", "reprompi"]
+    assert sorted(formats()) == [
+        "hpcc", "imb", "mpigraph", "nccl-tests", "netpipe", "osu", "perftest", "reprompi",
+    ]  # fmt: skip
 
 
 def test_several_suites_in_one_file(read: Read) -> None:
@@ -124,7 +126,7 @@ def test_nothing_to_read_is_one_clear_line(tmp_path: Path, content: bytes, words
     path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
         read_file(path)
-    assert "known are logs of Intel MPI Benchmarks" in str(caught.value)
+    assert "known are logs of HPC Challenge" in str(caught.value)
 
 
 def test_no_file_a_folder_and_a_file_that_is_not_for_us(tmp_path: Path) -> None:

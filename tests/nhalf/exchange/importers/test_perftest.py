@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perftest: the typical latency, and rates in its units."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.exchange.logs.log import read_text
+
+LATENCY = """                    {} Latency Test
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]
+ 2       1000          1.00           5.00         1.20     	       1.25
+"""
+RATE = """                    {} BW Test
+ #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]
+ 65536      1000           0.00             1000.00              0.015
+"""
+
+
+@pytest.mark.parametrize(
+    ("title", "pattern"),
+    [("Send", "pingpong"), ("RDMA_Write", "put-pingpong"), ("RDMA_Read", "get")],
+)
+def test_the_typical_latency_counts(title: str, pattern: str) -> None:
+    (point,) = read_text(LATENCY.format(title)).points
+    assert (point.pattern, point.transport, point.size_bytes) == (pattern, "verbs", 2)
+    assert point.samples_s == pytest.approx([1.2e-6])
+    assert point.values["average_s"] == pytest.approx(1.25e-6)
+
+
+@pytest.mark.parametrize(
+    ("unit", "rate_Bps"), [("MB/sec", 1000 * 2**20), ("MiB/sec", 1000 * 2**20), ("Gb/sec", 1.25e11)]
+)
+def test_rates_have_units(unit: str, rate_Bps: float) -> None:
+    (one,) = read_text(RATE.format("RDMA_Write", unit=unit)).points
+    (two,) = read_text(RATE.format("Send Bidirectional", unit=unit)).points
+    assert (one.pattern, dict(one.axes)) == ("put-stream", {})
+    assert dict(two.axes) == {"ways": "both"}
+    for point in (one, two):
+        assert point.bytes_per_time / point.samples_s[0] == pytest.approx(rate_Bps)
+    assert two.bytes_per_time == 2 * 65536
+
+
+def test_a_table_without_its_title_is_refused() -> None:
+    with pytest.raises(InputError, match="does not name the test of perftest"):
+        read_text(LATENCY.format("Send").partition("\n")[2], name="log")
