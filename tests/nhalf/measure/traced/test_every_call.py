@@ -191,6 +191,24 @@ def test_fortran_is_counted_once(way: str, tmp_path: Path, programs: Path) -> No
     assert messages(trace) == fortran(3)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("launcher", ["openmpi", "hydra"])
+def test_lists_of_wrong_lengths_from_fortran_are_errors_of_the_library(
+    launcher: str, tmp_path: Path, programs: Path
+) -> None:
+    found = [case for case in fortran_compilers() if case[0].launcher == launcher]
+    if not found:
+        pytest.skip(f"no library started by {launcher} has a compiler for Fortran here")
+    library, wrapper = found[0]
+    program = built(library, Path(wrapper), "counts.f90", programs)
+    outcome, trace = traced(library, tmp_path / "trace", 1, [str(program)])
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "all lists given" in outcome.stdout
+    assert "took it" not in outcome.stdout
+    assert "were written" not in outcome.stdout
+    assert not messages(trace)
+
+
 def test_nothing_is_written_where_there_is_no_room(tmp_path: Path, programs: Path) -> None:
     """A device that is always full stands for a disk that is."""
     if os.getuid() != 0 or not shutil.which("mount"):
