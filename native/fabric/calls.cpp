@@ -19,7 +19,7 @@
 #include "trace/fortran.hpp"
 #include "trace/library.hpp"
 #include "trace/names.hpp"
-#include "trace/request_of.hpp"
+#include "trace/requests/request_of.hpp"
 
 NHALF_PRELOADED("fabric", "this program does not run on the virtual network", )
 

@@ -34,6 +34,7 @@
 #include "fabric/interface.hpp"
 #include "fabric/looks.hpp"
 #include "fabric/membership.hpp"
+#include "fabric/present_call.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/stop.hpp"
 #include "fabric/turns.hpp"
@@ -42,7 +43,6 @@
 #include "host/life_line.hpp"
 #include "host/memory_limit.hpp"
 #include "preloaded/lasting.hpp"
-#include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
 
@@ -120,20 +120,14 @@ class Rank {
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   /// Whether what goes on here is within a call of MPI.
-  [[nodiscard, gnu::noinline]] bool is_in_call() const {
-    if (!callers_.is_caller()) return call_.lasts();
-    return call_.leads_to(__builtin_dwarf_cfa());
-  }
+  [[nodiscard]] bool is_in_call() const { return call_.has_this(callers_); }
   Delay& delay() { return delay_; }
 
   /// Begins a call; false if it is within another one.
   bool enter(const MpiCall& call) {
     if (!callers_.enter())
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
-    if (call_.has(call.caller)) return false;
-    suspended_ = call_.call();
-    call_.begin(call.caller);
-    waits_ = call.waits;
+    if (!call_.begin(call)) return false;
     polls_per_event_ = polls_per_event(call.name);
     free_polls_ = looks_in_call_ = accesses_in_call_ = 0;
     if (!has_joined_) OtherThreads::here().note_begin();
@@ -153,7 +147,7 @@ class Rank {
     doing.is_world = is_world ? 1 : 0;
   }
   void exit() {
-    call_.end(std::exchange(suspended_, {}));
+    call_.end();
     if (!has_joined_) OtherThreads::here().note_end();
     looks_at_clock_ = 0;
     if (is_running()) {
@@ -287,7 +281,7 @@ class Rank {
     }
     check_thread();
     // Who waits comes to its turn when something is there, which is not before now.
-    if (is_look()) settle();
+    if (call_.is_look()) settle();
     if (queue.due() > now()) pause();
     return queue.due() <= now();
   }
@@ -449,8 +443,6 @@ class Rank {
     return message;
   }
 
-  /// Whether the present call of MPI looks for something without waiting.
-  [[nodiscard]] bool is_look() const { return call_.lasts() && !waits_; }
   /// Lets time pass after a look in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause() {
@@ -460,9 +452,9 @@ class Rank {
     }
     const bool is_elsewhere = std::any_of(queues_.begin(), queues_.end(),
                                           [&](auto& queue) { return queue->due() <= now(); });
-    if (is_elsewhere || is_look()) {
+    if (is_elsewhere || call_.is_look()) {
       // A look at several places is one look; where a call waits, it costs nothing.
-      const bool is_first = looks_in_call_++ == 0 && is_look();
+      const bool is_first = looks_in_call_++ == 0 && call_.is_look();
       if (is_first || looks_in_call_ > looks_at_once) look_in_vain();
       return;
     }
@@ -495,7 +487,7 @@ class Rank {
   }
   /// A loop of calls that find nothing to do, as flushes of a window, ends by another rank.
   void look_between_calls() {
-    if (!waits_) return;
+    if (!call_.waits()) return;
     look_in_vain();
     settle();
     calls_in_turn_ = free_looks;
@@ -596,11 +588,7 @@ class Rank {
   bool has_left_ = false;
   Picoseconds end_ = never;
   Picoseconds early_ = 0;
-  /// It finds out when it is asked that it has been left.
-  mutable preloaded::OutermostCall call_;
-  /// A call on another stack, which goes on when the present one has ended.
-  preloaded::Caller suspended_;
-  bool waits_ = true;
+  PresentCall call_;
   int looks_at_clock_ = 0;
   unsigned looks_in_vain_ = 0;
   int free_polls_ = 0;

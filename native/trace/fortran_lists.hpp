@@ -46,7 +46,7 @@ class RequestList {
   RequestList(const RequestList&) = delete;
   RequestList& operator=(const RequestList&) = delete;
 
-  /// As the program gives it, which may be wrong.
+  /// The number that the program gives, which may be negative.
   [[nodiscard]] int count() const { return count_; }
   MPI_Request* data() { return own_.data(); }
 

@@ -7,8 +7,8 @@
 
 #include "preloaded/mpi.hpp"
 #include "trace/amounts.hpp"
+#include "trace/requests/waits.hpp"
 #include "trace/roles.hpp"
-#include "trace/waits.hpp"
 
 namespace nhalf::trace {
 

@@ -8,8 +8,8 @@
 #include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
 #include "trace/recorder.hpp"
-#include "trace/requests.hpp"
-#include "trace/statuses.hpp"
+#include "trace/requests/requests.hpp"
+#include "trace/requests/statuses.hpp"
 
 namespace nhalf::trace {
 

@@ -25,8 +25,8 @@
 #include "trace/here.hpp"
 #include "trace/library.hpp"
 #include "trace/process.hpp"
+#include "trace/requests/untracked.hpp"
 #include "trace/role_makers.hpp"
-#include "trace/untracked.hpp"
 
 #define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                             \
   static int traced_##name parameters {                                                    \

@@ -12,8 +12,8 @@
 #include "trace/budget.hpp"
 #include "trace/metadata.hpp"
 #include "trace/recorder.hpp"
-#include "trace/requests.hpp"
-#include "trace/statuses.hpp"
+#include "trace/requests/requests.hpp"
+#include "trace/requests/statuses.hpp"
 
 namespace nhalf::trace {
 
@@ -143,8 +143,11 @@ struct WaitOne {
     const bool is_known = requests.has_any();
     const auto handle = is_known ? number_of(*request) : 0;
     const bool is_receive = is_known && requests.is_receive(*request, pending);
-    MPI_Status own = unfilled_status();
-    if (status == MPI_STATUS_IGNORE && is_receive) status = &own;
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE && is_receive) {
+      own = unfilled_status();
+      status = &own;
+    }
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
     if (!is_known) return error;

@@ -38,6 +38,8 @@ class Requests {
  public:
   static Requests& of_process() { return preloaded::lasting<Requests>(); }
 
+  /// Whether a request has ever been tracked.
+  static bool has_had_any() { return has_had_any_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool has_any() const { return !pending_.is_empty(); }
   [[nodiscard]] bool may_be_cancelled() const {
     return may_be_cancelled_.load(std::memory_order_relaxed);
@@ -46,6 +48,7 @@ class Requests {
 
   template <class Request>
   void put(Request request, Pending pending) {
+    has_had_any_.store(true, std::memory_order_relaxed);
     const std::lock_guard guard(lock_);
     pending.number = ++numbers_;
     if (!pending_.put(number_of(request), pending)) Metadata::of_process().lost(Dropped::requests);
@@ -110,6 +113,8 @@ class Requests {
   }
 
  private:
+  static inline constinit std::atomic<bool> has_had_any_{false};
+
   Lock lock_;
   Handles<Pending> pending_;
   std::uint64_t numbers_ = 0;

@@ -9,10 +9,10 @@
 
 #include "preloaded/mpi.hpp"
 #include "trace/handle_roles.hpp"
-#include "trace/request_of.hpp"
-#include "trace/requests.hpp"
+#include "trace/requests/request_of.hpp"
+#include "trace/requests/requests.hpp"
+#include "trace/requests/waits.hpp"
 #include "trace/roles.hpp"
-#include "trace/waits.hpp"
 
 namespace nhalf::trace {
 
@@ -31,7 +31,8 @@ inline constexpr bool ends_requests =
 template <class Arguments>
 [[gnu::always_inline]] inline void forget_namesake(int error, const Arguments& given) {
   const MPI_Request* const made = request_of(given);
-  if (made != nullptr && error == MPI_SUCCESS) Requests::of_process().freed(number_of(*made));
+  if (made == nullptr || !Requests::has_had_any() || error != MPI_SUCCESS) return;
+  Requests::of_process().freed(number_of(*made));
 }
 
 /// Runs a call that is not counted.
