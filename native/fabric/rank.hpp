@@ -123,7 +123,6 @@ class Rank {
   [[nodiscard]] bool is_in_call() const { return call_.has_this(callers_); }
   Delay& delay() { return delay_; }
 
-  /// Begins a call; false if it is within another one.
   bool enter(const MpiCall& call) {
     if (!callers_.enter())
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
@@ -140,12 +139,7 @@ class Rank {
     wait_for(call.peer, call.tag, call.is_world);
     return true;
   }
-  void wait_for(int peer, int tag, bool is_world) {
-    auto& doing = slot().doing;
-    doing.peer = peer;
-    doing.tag = tag;
-    doing.is_world = is_world ? 1 : 0;
-  }
+  void wait_for(int peer, int tag, bool is_world) { slot().doing.wait_for(peer, tag, is_world); }
   void exit() {
     call_.end();
     if (!has_joined_) OtherThreads::here().note_end();

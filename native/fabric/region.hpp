@@ -50,6 +50,12 @@ struct Doing {
   std::int32_t peer;
   std::int32_t tag;
   std::uint32_t is_world;
+
+  void wait_for(int awaited_peer, int awaited_tag, bool is_of_world) {
+    peer = awaited_peer;
+    tag = awaited_tag;
+    is_world = is_of_world ? 1 : 0;
+  }
 };
 
 /// The part of a rank, in cache lines of its own.
