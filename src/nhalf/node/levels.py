@@ -30,9 +30,7 @@ MISSING_SHARE = 0.1
 """All lines count as hits as long as a smaller share than this misses."""
 
 SHARED = "size of shared levels: what lies behind level 2 is not told apart from memory"
-SHARED_SETS = (
-    "line and ways of level 3: they are not looked for; its size is what this core has of it"
-)
+SHARED_SETS = "line and ways of level 3 are not measured; its size is this core's share"
 UNSOUGHT = (SHARED, SHARED_SETS)
 """Unresolved in every run: measuring again does not help."""
 FROM_SWEEP = "its size is that of arrays that begin to miss"

@@ -22,7 +22,7 @@ def states_text(machine: MachineStates) -> str:
     if machine.elsewhere:
         elsewhere = f"{machine.elsewhere} of {count(machine.points, 'point')}"
         text += (
-            f", but {elsewhere} had too few launches in it and are for another: do not read steps "
-            "between these and their neighbours as the library's"
+            f", but {elsewhere} had too few launches in it and are for another: ignore steps next "
+            "to them"
         )
     return f"{text}."

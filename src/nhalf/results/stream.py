@@ -134,7 +134,7 @@ def _mark_slower(rows: Iterable[Row]) -> None:
             overlapping = [earlier for earlier in fewer if _overlap(row, earlier, name)]
             if overlapping and kernel not in row["marks"]:
                 row["marks"][kernel] = (
-                    f"no different from {_cores(overlapping[0]['ranks'])}: the intervals overlap"
+                    f"no measurable difference from {_cores(overlapping[0]['ranks'])}"
                 )
 
 

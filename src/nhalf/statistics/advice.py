@@ -88,7 +88,7 @@ ADVICES = (
     ),
     Advice(
         "late-starts",
-        "no start was on time at all ranks, so the times hold how far apart they began",
+        "ranks did not start together: times include the start skew",
         "use at most as many ranks as there are cores, and keep the machine idle",
         "ranks learned of every common start when its time had passed",
     ),

@@ -93,6 +93,7 @@ def of_two(request: Request) -> tuple[Comparison, Lost]:
 
 def _two(request: Request) -> int:
     """Compare two runs, or two libraries of one run."""
+    from nhalf.cli.run_side import run_and_library
     from nhalf.present.terminal.comparison import show_comparison, show_ratios
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
@@ -109,10 +110,12 @@ def _two(request: Request) -> int:
     else:
         for note in comparison.notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
+        b = request.b[0] if request.b else request.a
         show_comparison(
             stdout_console(),
             comparison,
-            names=(request.a, request.b[0] if request.b else request.a),
+            names=(request.a, b),
+            run=str(run_and_library(b)[0].path),
             lost=_lost_names(lost),
             every_size=request.points,
         )

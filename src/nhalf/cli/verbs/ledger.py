@@ -30,9 +30,14 @@ def command(request: Request) -> None:
     """
     from nhalf.cli.run_side import print_skipped
     from nhalf.decide.ledger.compared import compared_ledger
+    from nhalf.decide.ledger.lines import usual_path
     from nhalf.present.terminal.ledger import show_ledger
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
+    if request.ledger is None and not request.json and not usual_path().exists():
+        words = "no prediction is recorded; record some: nhalf predict ... --record"
+        stdout_console().print(words, markup=False, soft_wrap=True)
+        return
     compared = compared_ledger(request.runs, request.ledger)
     print_skipped(compared.unreadable)
     if compared.not_kept:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
+SOURCES = frozenset({"on", "run"})
+"""Options that name numbers which are there; --out then names the page."""
 NODE = "node"
 """The folder of the node's run in a run."""
 NODE_S = 45.0
@@ -78,7 +80,8 @@ def command(request: Request) -> None:
     form = catalogue.study(name)
     source, place = _source(request, form)
     repetition = repeat(name, form, source)
-    page = _page(repetition, place["run"]) if request.report else None
+    page_out = request.out if request.given & SOURCES else None
+    page = _page(repetition, place["run"], page_out) if request.report else None
     if request.json:
         emit_json({**repetition.as_json(), **place, "page": page})
     elif not request.quiet:
@@ -86,13 +89,13 @@ def command(request: Request) -> None:
         _show_place(page)
 
 
-def _page(repetition: Repetition, run: str | None) -> str:
-    """Write the page of a study; its place."""
+def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
+    """Write the page of a study: as `out`, into its run, or named after study and machine."""
     from nhalf.base.files import write_text
     from nhalf.present.report.study_page import study_page
 
     name = Path(repetition.study).stem
-    path = Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html")
+    path = out or (Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html"))
     has_report = path.with_name(REPORT).is_file()
     links = {"The report of the run": REPORT} if has_report and run else {}
     return str(write_text(path, study_page(repetition, links)).absolute())
@@ -150,8 +153,9 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
 
-    sources = request.given & {"on", "run"}
-    if sources and (misplaced := sorted(request.given - sources - FORMS_OF_A_RUN)):
+    sources = request.given & SOURCES
+    allowed = FORMS_OF_A_RUN | ({"out"} if request.report else set())
+    if sources and (misplaced := sorted(request.given - sources - allowed)):
         raise InputError(
             f"--{misplaced[0]} is for a measurement", "leave it out, or --on and --run"
         )

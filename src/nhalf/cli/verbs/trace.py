@@ -82,6 +82,8 @@ def command(request: Traced) -> int:
         code = start(request.command, folder, request.detail, injection)
         traced = _collected(folder, code)
     except KeyboardInterrupt as error:
+        if not folder.exists():
+            raise
         raise Interrupted(
             f"{how_ended(error)}; what the ranks recorded is kept",
             f"build its tables with: nhalf trace --collect {shlex.quote(str(folder))}",

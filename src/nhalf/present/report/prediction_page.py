@@ -66,11 +66,11 @@ def _cards(prediction: Prediction) -> list[dict[str, str]]:
         if np.isnan(times).any() or not best[way.algorithm]:
             continue
         loss = float(np.mean(times / fastest - 1))
-        text = f"{way.algorithm} is the fastest in {best[way.algorithm]} of {cells} cells"
+        text = f"{way.algorithm} wins {best[way.algorithm]} of {cells} cells"
         if math.isfinite(loss):
             text += (
-                f"; taken everywhere it would be {percent(loss, None)} slower on average than the "
-                "best choice"
+                f"; used everywhere it would take {times(1 + loss)} as long as the best choice, on "
+                "average"
             )
         text += "."
         figure = percent(best[way.algorithm] / cells)

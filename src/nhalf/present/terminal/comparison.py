@@ -29,10 +29,14 @@ def show_comparison(
     comparison: Comparison,
     *,
     names: tuple[str, str],
+    run: str,
     lost: Sequence[tuple[str, Doubt]] = (),
     every_size: bool = False,
 ) -> None:
-    """Print the changes, what cannot be compared, and the verdict; `names` are those of A and B."""
+    """Print the changes, what cannot be compared, and the verdict.
+
+    `names` are those of A and B, `run` is the folder of B's run, to be extended.
+    """
     curves = comparison.curves
     pairs = {(curve.mpi_a, curve.mpi_b) for curve in curves}
     is_one_run = names[0] == names[1]
@@ -40,7 +44,7 @@ def show_comparison(
     if is_one_run and len(pairs) == 1 and len(set(*pairs)) == 2:
         ((before, now),) = pairs
     sides = (before, now) if is_one_run else BASELINE
-    show_changes(console, comparison, run=names[1], lost=lost, sides=sides, every_size=every_size)
+    show_changes(console, comparison, run=run, lost=lost, sides=sides, every_size=every_size)
     missing = comparison.not_comparable
     for entry in missing[:MISSING_MAX]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)

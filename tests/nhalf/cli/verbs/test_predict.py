@@ -110,7 +110,7 @@ def test_the_page_holds_the_map_and_asks_nobody(call: Call, tmp_path: Path) -> N
     page = (tmp_path / "pages" / "bcast.html").read_text(encoding="utf-8")
     assert "bcast on sp2-mpl" in page
     assert 'id="map"' in page
-    assert "split-binary is the fastest in 2 of 4 cells" in page
+    assert "split-binary wins 2 of 4 cells" in page
     assert "Nothing here was measured" in page
     # Programs may hold addresses in their texts; the page itself may not ask for any.
     markup = re.sub(r"(<script[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL)

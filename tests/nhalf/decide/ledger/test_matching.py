@@ -84,8 +84,10 @@ def test_recording_never_makes_a_prediction_fail(tmp_path: Path, call: Call) -> 
     call(*words, "--record", "--set", "network.bandwidth=2x").is_error(2, "as they are")
 
 
-def test_a_ledger_without_predictions_is_missing(tmp_path: Path, call: Call) -> None:
-    call("ledger", XDG_DATA_HOME=str(tmp_path)).is_error(3, "--record")
+def test_an_empty_ledger_says_how_to_record(tmp_path: Path, call: Call) -> None:
+    ended = call("ledger", XDG_DATA_HOME=str(tmp_path))
+    assert (ended.code, ended.err) == (0, "")
+    assert "record some: nhalf predict ... --record" in ended.out
     call("ledger", "--ledger", tmp_path / "none").is_error(3, "none holds no prediction")
 
 

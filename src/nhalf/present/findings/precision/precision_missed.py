@@ -79,10 +79,10 @@ def _allowed(reached: Reach, target_share: float) -> Finding:
     low, high = reached.launches
     launches = f"{low}" if low == high else f"{low} to {high}"
     usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
-    bound = f" (95 % of the points are within {most})" if reached.most_share < BLIND else ""
+    bound = f" (95 % of points within {most})" if reached.most_share < BLIND else ""
     text = (
-        f"The noise of this machine allows {usual} with {launches} launches{bound}; "
-        f"±{percent(target_share, None)} was asked for."
+        f"Half-width {usual} with {launches} launches{bound}; the target of "
+        f"±{percent(target_share, None)} was not reached."
     )
     if reached.half_width_share >= BLIND:
         why = "Too few launches" if high <= FEW_LAUNCHES else "This machine was too busy"

@@ -20,7 +20,7 @@ def test_a_quiet_machine_is_no_word_worth() -> None:
 
 def test_noise_everywhere_is_one_sentence() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=0.1)))
-    assert text.startswith("The noise of this machine allows ±")
+    assert text.startswith("Half-width ±")
     assert "with 5 launches" in text
     assert text.endswith("±3 % was asked for.")
     (finding,) = PrecisionMissed().find(Facts(build_measurements(launch_noise=0.1)))
