@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files processes have open or mapped: who clears away looks first whose a file is.
 
-A process sees those of its own namespace and of namespaces inside of it. Others may share its files
+A process sees those of its own namespace and of namespaces inside it. Others may share its files
 all the same: /dev/shm and /tmp are often common to a host and its containers.
 """
 
@@ -18,8 +18,8 @@ from pathlib import Path
 
 PROC = Path("/proc")
 FIRST_NAMESPACE = "pid:[4026531836]"
-"""The namespace of processes that a kernel starts with (PROC_PID_INIT_INO), inside of which all
-others are."""
+"""The namespace of processes that a kernel starts with (PROC_PID_INIT_INO), which holds all
+others."""
 
 
 @dataclass(frozen=True)

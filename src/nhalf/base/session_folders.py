@@ -24,7 +24,7 @@ ADDRESS = re.compile(r"pmix\.(.+?)\.(?:tool|sys)")
 
 
 def used_session_folders(launchers: Iterable[int]) -> set[Path]:
-    """Those of these processes that have a file in theirs open: they are launchers that run."""
+    """The folders of these launchers that have a file in their folder open, so that they run."""
     folders = set()
     for launcher in launchers:
         folder = _folder(launcher)

@@ -37,7 +37,7 @@ def newest_run() -> Path:
     from nhalf.store.collection import USUAL
     from nhalf.store.run import DESCRIPTION as RUN
 
-    described = [path for name in (RUN, TRACE) for path in USUAL.glob(f"*/{name}")]
+    described = [path for path in USUAL.glob("*/*.json") if path.name in (RUN, TRACE)]
     if not described:
         raise InputError(
             f"no run is named, and {USUAL}/ holds none", "name a run: nhalf show runs/today"

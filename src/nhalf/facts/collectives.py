@@ -191,8 +191,8 @@ class Match:
     """The fastest and the slowest library, by title, of one operation in one setting.
 
     `mpi` is the name of the fastest, `behind` the slowest one's time over its, as the median over
-    the sizes measured from `first_bytes` to `last_bytes`. `least` and `most` are the sizes at which
-    it is smallest and largest, each with the ratio.
+    the sizes measured from `first_bytes` to `last_bytes`. `smallest_ratio` and `largest_ratio` are
+    the sizes at which it is smallest and largest, each with the ratio.
     """
 
     pattern: str
@@ -202,8 +202,8 @@ class Match:
     behind: Interval
     first_bytes: int
     last_bytes: int
-    least: tuple[int, float]
-    most: tuple[int, float]
+    smallest_ratio: tuple[int, float]
+    largest_ratio: tuple[int, float]
 
 
 @fact

@@ -129,10 +129,10 @@ def guidelines(facts: Facts) -> tuple[Verdict, ...]:
 
 def _may_be_cache(facts: Facts, test: _Test) -> bool:
     """Whether the operation in pieces has warmer buffers than the operation as a whole."""
-    (first, *others) = test.mock_up.parts
+    (first, *further) = test.mock_up.parts
     operation = test.mock_up.operation
     run, _, _, ranks, _ = test.setting
-    if others or first.pattern != operation or first.calls == 1 or _is_exact(facts):
+    if further or first.pattern != operation or first.calls == 1 or _is_exact(facts):
         return False
     environment = facts.environments.get(run, {})
     whole, piece = (

@@ -22,20 +22,20 @@ this share, on a logarithmic scale, is gradual: a cache's."""
 class RateFall:
     """The last size at about the peak rate and the first at about the lowest rate beyond it.
 
-    `largest_step` is the largest ratio of rates on the way, between neighbouring sizes.
+    `largest_step_ratio` is the largest ratio of rates on the way, between neighbouring sizes.
     """
 
     from_bytes: int
     to_bytes: int
     from_Bps: float
     to_Bps: float
-    largest_step: float
+    largest_step_ratio: float
 
     @property
     def is_gradual(self) -> bool:
         """Whether it takes a range of sizes, and not one size."""
         fall = math.log(self.from_Bps / self.to_Bps)
-        return math.log(self.largest_step) <= STEP_MOST * fall
+        return math.log(self.largest_step_ratio) <= STEP_MOST * fall
 
     def holds(self, low_bytes: float, high_bytes: float) -> bool:
         """Whether a change of the curve between two sizes is a part of the fall."""
@@ -62,6 +62,6 @@ def rate_fall(model: FittedModel) -> RateFall | None:
         return None
     length = next(n for n, (_, rate) in enumerate(beyond) if rate <= lowest_Bps * SAME_RATE)
     way = rates[start : start + length + 2]
-    largest_step = max(before / after for (_, before), (_, after) in itertools.pairwise(way))
+    largest_step_ratio = max(before / after for (_, before), (_, after) in itertools.pairwise(way))
     (from_bytes, from_Bps), (to_bytes, to_Bps) = way[0], way[-1]
-    return RateFall(from_bytes, to_bytes, from_Bps, to_Bps, largest_step)
+    return RateFall(from_bytes, to_bytes, from_Bps, to_Bps, largest_step_ratio)

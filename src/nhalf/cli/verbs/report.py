@@ -124,12 +124,15 @@ def _overlay(facts: Facts, text: str) -> Overlay:
 
 def _usual_name(sides: Sequence[tuple[Run, str]]) -> str:
     """The name of a page, apart from that of the first run alone: it must not take its place."""
-    (_, library), *rest = sides
+    (_, library), *further = sides
     parts = ["report", *filter(None, [library])]
-    if rest:
-        parts += ["with", *("-".join(filter(None, (run.name, mpi))) for run, mpi in rest[:NAMED])]
-    if len(rest) > NAMED:
-        parts.append(f"and-{len(rest) - NAMED}-more")
+    if further:
+        parts += [
+            "with",
+            *("-".join(filter(None, (run.name, mpi))) for run, mpi in further[:NAMED]),
+        ]
+    if len(further) > NAMED:
+        parts.append(f"and-{len(further) - NAMED}-more")
     return "-".join(parts)
 
 

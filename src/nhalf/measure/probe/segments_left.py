@@ -68,9 +68,9 @@ class SegmentsLeft:
         """
         deadline_s = time.monotonic() + PATIENCE_S
         # Listed before the look: who makes one meanwhile is not seen.
-        while left := self._left():
+        while segments := self._left():
             used = files_in_use()
-            ours = [path for path in left if used.is_all or path.name in self.own]
+            ours = [path for path in segments if used.is_all or path.name in self.own]
             for path in ours:
                 if path.name not in used.names and not is_in_use(path):
                     with contextlib.suppress(OSError):

@@ -43,15 +43,15 @@ def _apart(files: World, is_one_launch: bool) -> list[World]:
     """Divide processes, none of which is known to be of another launch, into programs."""
     if is_one_launch and _have_own_ranks(files):
         return [files]
-    found: list[World] = []
+    worlds: list[World] = []
     for file in sorted(files, key=lambda file: (file.ready_ns, file.rank)):
-        fitting = [world for world in found if _fits(file, world)]
+        fitting = [world for world in worlds if _fits(file, world)]
         if not fitting:
-            found.append([file])
+            worlds.append([file])
             continue
         near = max(fitting, key=lambda world: (_kin(file, world), -_distance_ns(file, world)))
         near.append(file)
-    return found
+    return worlds
 
 
 def _have_own_ranks(files: Sequence[ProcessFile]) -> bool:
@@ -61,45 +61,45 @@ def _have_own_ranks(files: Sequence[ProcessFile]) -> bool:
 def _fits(file: ProcessFile, world: World) -> bool:
     """Whether a process may be a rank of a program: no rank leaves MPI_Init before all are in."""
     return all(
-        file.rank != other.rank and (file.host != other.host or _overlap(file, other))
-        for other in world
+        file.rank != member.rank and (file.host != member.host or _overlap(file, member))
+        for member in world
     )
 
 
-def _overlap(one: ProcessFile, other: ProcessFile) -> bool:
-    return one.began_ns <= other.ready_ns and other.began_ns <= one.ready_ns
+def _overlap(file: ProcessFile, member: ProcessFile) -> bool:
+    return file.began_ns <= member.ready_ns and member.began_ns <= file.ready_ns
 
 
 def _kin(file: ProcessFile, world: World) -> bool:
     """Whether a process of a program has the same parent."""
     return file.parent != "" and any(
-        (file.host, file.parent) == (other.host, other.parent) for other in world
+        (file.host, file.parent) == (member.host, member.parent) for member in world
     )
 
 
 def _distance_ns(file: ProcessFile, world: World) -> int:
-    return min(abs(file.ready_ns - other.ready_ns) for other in world)
+    return min(abs(file.ready_ns - member.ready_ns) for member in world)
 
 
 def _joined(apart: Iterable[World]) -> list[World]:
     """Join programs that are parts of one: the daemons of other hosts may have other names."""
-    found: list[World] = []
+    worlds: list[World] = []
     for part in apart:
-        whole = next((world for world in found if _complete_each_other(part, world)), None)
+        whole = next((world for world in worlds if _complete_each_other(part, world)), None)
         if whole is None:
-            found.append(list(part))
+            worlds.append(list(part))
         else:
             whole += part
-    return found
+    return worlds
 
 
 def _complete_each_other(part: World, world: World) -> bool:
-    same = (part[0].size, part[0].library, _kind(part[0])) == (
+    is_alike = (part[0].size, part[0].library, _kind(part[0])) == (
         world[0].size, world[0].library, _kind(world[0]),
     )  # fmt: skip
     hosts = {file.host for file in world}
     return (
-        same
+        is_alike
         and _kind(part[0]) in ("", "hydra", "process")
         and _have_own_ranks([*part, *world])
         and not any(file.host in hosts for file in part)

@@ -120,15 +120,15 @@ def _weights(noise: Floats) -> Floats:
 
 
 def _apart_from_empty(size_bytes: Floats, time_s: Floats, weight: Floats) -> list[list[int]]:
-    """The divisions in which the empty message is a range of its own.
+    """The divisions in which the empty message is a separate range.
 
     It has no data to copy, so that nothing follows from it for the next sizes.
     """
     count = size_bytes.size
     if size_bytes[0] > 0 or not 2 * POINTS_PER_SEGMENT_MIN < count <= BLOCKS_MAX:
         return []
-    others = _divisions(size_bytes[1:], time_s[1:], weight[1:])
-    return [[0, *(start + 1 for start in starts)] for starts in others]
+    divisions = _divisions(size_bytes[1:], time_s[1:], weight[1:])
+    return [[0, *(start + 1 for start in starts)] for starts in divisions]
 
 
 def _divisions(size_bytes: Floats, time_s: Floats, weight: Floats) -> list[list[int]]:
@@ -186,7 +186,7 @@ def switch(low: float, high: float) -> float:
 
     Within a narrow bracket the roundest size is taken (the most trailing zeros in binary), just
     above it if it is the left segment's last size; in a wide one the geometric mean. An empty
-    message is a case of its own: others begin at one byte.
+    message is a separate case: others begin at one byte.
     """
     if low == 0:
         return 1.0

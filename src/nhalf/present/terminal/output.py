@@ -53,7 +53,7 @@ def emit_json(result: dict[str, Any]) -> None:
         content = printable_parts(msgspec.to_builtins(content, enc_hook=_plain))
         text = msgspec.json.encode(content)
     # Control characters from 127 on stand in JSON as they are.
-    escaped = CONTROL.sub(lambda one: f"\\u{ord(one[0]):04x}", text.decode())
+    escaped = CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text.decode())
     sys.stdout.write(f"{escaped}\n")
     sys.stdout.flush()
 

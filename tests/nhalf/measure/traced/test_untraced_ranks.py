@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -42,6 +43,24 @@ NAMESPACES = ("env", "MPIR_CVAR_CH4_CMA_ENABLE=0", "unshare", "--pid", "--fork",
 pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
 
 
+class Traced(NamedTuple):
+    """A launch to trace, and the rank that is not traced, by its way."""
+
+    library: Library
+    compiler: Path
+    start: str
+    what: str
+    untraced: int
+    way: str
+    detail: str
+
+    @property
+    def words(self) -> list[str]:
+        """Its name, in parts."""
+        own = (self.start, self.what, str(self.untraced), self.way, self.detail)
+        return [self.library.name, self.compiler.name, *own]
+
+
 def cases() -> list[object]:
     """Each start with one case, the first tier's by turns, and all with all."""
     found: list[object] = []
@@ -59,28 +78,16 @@ def cases() -> list[object]:
                         )
                         mark = [] if is_diagonal else [pytest.mark.full]
                         detail = DETAILS[(row + untraced + turn) % 2]
-                        words = (*case, start, what, untraced, way, detail)
-                        found.append(pytest.param(*words, marks=mark))
+                        traced = Traced(*case, start, what, untraced, way, detail)
+                        found.append(pytest.param(traced, marks=mark, id="-".join(traced.words)))
     return found
 
 
-@pytest.mark.parametrize(
-    ("library", "compiler", "start", "what", "untraced", "way", "detail"),
-    cases(),
-    ids=lambda one: getattr(one, "name", one),
-)
+@pytest.mark.parametrize("traced", cases())
 def test_data_order_and_exit_code_are_the_programs_own(
-    monkeypatch: pytest.MonkeyPatch,
-    library: Library,
-    compiler: Path,
-    start: str,
-    what: str,
-    untraced: int,
-    way: str,
-    detail: str,
-    tmp_path: Path,
-    programs: Path,
+    monkeypatch: pytest.MonkeyPatch, traced: Traced, tmp_path: Path, programs: Path
 ) -> None:
+    library, compiler, start, what, untraced, way, detail = traced
     assert library.mpiexec is not None
     monkeypatch.setenv("PATH", f"{library.mpiexec.parent}:{os.environ['PATH']}")
     runs = []

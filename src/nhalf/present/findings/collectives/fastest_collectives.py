@@ -51,7 +51,7 @@ def _how_long(match: Match) -> str:
         place = f" at {format_size(match.first_bytes)}" if match.first_bytes else ""
         ratio = f"{times(match.behind.median)} as long as {match.best}{place}"
         return f"{ratio} ({between(match.behind)})"
-    (low_bytes, low), (high_bytes, high) = match.least, match.most
+    (low_bytes, low), (high_bytes, high) = match.smallest_ratio, match.largest_ratio
     if times(low) == times(high):
         sizes = size_range(match.first_bytes, match.last_bytes)
         ratio = f"{times(match.behind.median)} as long as {match.best}, on average over {sizes}"

@@ -78,13 +78,13 @@ def _further(verdicts: list[Verdict]) -> str:
         worst_by_operation.setdefault(verdict.mock_up.operation, verdict)
     if not worst_by_operation:
         return ""
-    named = [
+    calls = [
         f"{_call(verdict)} on {verdict.ranks} ranks ({times(verdict.factor.median)})"
         for verdict in worst_by_operation.values()
     ]
-    further = len(verdicts) - 1 - len(named)
+    further = len(verdicts) - 1 - len(calls)
     more = f" and {count(further, 'other point')}" if further else ""
-    return f" Also {', '.join(named)}{more}."
+    return f" Also {', '.join(calls)}{more}."
 
 
 def _remedy(verdict: Verdict) -> str:
