@@ -55,8 +55,10 @@ class RollCall {
     is_complete_ = size_ > 1 && decided() == all;
   }
 
-  /// Whether every rank of a communicator has preloaded this library.
+  /// Whether every rank of a communicator has preloaded this library; false where there is no
+  /// MPI_COMM_WORLD, as with sessions only.
   bool is_complete(MPI_Comm comm) {
+    if (!has_world()) return false;
     if (!has_looked_) {
       // A tool above has called PMPI_Init.
       enter();
@@ -263,6 +265,15 @@ class RollCall {
       return std::hash<std::string>{}(boot_id() + ' ' + std::to_string(processes.st_ino));
     }();
     return number;
+  }
+
+  /// Whether there is an MPI_COMM_WORLD: some libraries crash where it is asked without.
+  static bool has_world() {
+    int is_initialized = 0;
+    int is_finalized = 0;
+    PMPI_Initialized(&is_initialized);
+    PMPI_Finalized(&is_finalized);
+    return is_initialized != 0 && is_finalized == 0;
   }
 
   /// Whether all processes of a communicator are of this program: others are not asked.

@@ -105,6 +105,33 @@ def test_where_all_ranks_have_them_they_are_used(
         assert routed.calls[name].count("Barrier") < calls.count("Barrier")
 
 
+@pytest.mark.parametrize(
+    ("library", "compiler"),
+    [
+        pytest.param(
+            *c, marks=[] if c == CASES[0] or c[0].vendor == "openmpi" else [pytest.mark.full]
+        )
+        for c in CASES
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
+def test_programs_with_sessions_only_use_none(
+    library: Library, compiler: Path, tmp_path: Path, programs: Path
+) -> None:
+    """There is no MPI_COMM_WORLD, and Open MPI crashes where it is asked for one."""
+    runs = []
+    for name, loaded in (("plain", []), ("all", [f"LD_PRELOAD={collectives()}"])):
+        case = (library, compiler)
+        words = command(case, programs, tmp_path / name, "sessions", 0, ":", loaded)
+        outcome = run(words, patience_s(TIMEOUT_S), environment(library))
+        if outcome.exit_code == NO_SESSIONS:
+            pytest.skip(f"{library.name} has no sessions")
+        assert "collectives are" not in outcome.stderr
+        runs.append(seen(tmp_path / name, outcome))
+    assert runs[0].exit_code == 0
+    assert runs[1] == runs[0], outcome.stderr
+
+
 def test_ranks_that_cannot_see_each_other_use_none(tmp_path: Path, programs: Path) -> None:
     """Each is the first process of a namespace."""
     if shutil.which("unshare") is None or not run([*NAMESPACES, "true"], TIMEOUT_S).succeeded:
