@@ -18,6 +18,7 @@
 #pragma weak PMPI_Comm_free
 #pragma weak PMPI_Comm_get_attr
 #pragma weak PMPI_Comm_get_errhandler
+#pragma weak PMPI_Comm_group
 #pragma weak PMPI_Comm_rank
 #pragma weak PMPI_Comm_set_attr
 #pragma weak PMPI_Comm_set_errhandler
@@ -26,9 +27,13 @@
 #pragma weak PMPI_Comm_test_inter
 #pragma weak PMPI_Errhandler_free
 #pragma weak PMPI_Finalize
+#pragma weak PMPI_Finalized
 #pragma weak PMPI_Gather
 #pragma weak PMPI_Gather_c
 #pragma weak PMPI_Get_library_version
+#pragma weak PMPI_Group_free
+#pragma weak PMPI_Group_size
+#pragma weak PMPI_Group_translate_ranks
 #pragma weak PMPI_Initialized
 #pragma weak PMPI_Iprobe
 #pragma weak PMPI_Irecv
