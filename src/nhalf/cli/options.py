@@ -111,6 +111,10 @@ class TraceOptions(Request, heading="Of a traced program"):
     computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
         "1"
     )
+    flop_rate: Annotated[
+        str,
+        Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
+    ] = ""
     algorithms: Annotated[
         Path | None,
         Option("Collective operations take the algorithms of this decision table."),

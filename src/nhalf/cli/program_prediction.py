@@ -34,6 +34,7 @@ class TraceRequest:
     computing_factor: str
     simgrid: bool
     algorithms: Path | None
+    flop_rate: str
     changes: Sequence[str]
     explicit: Collection[str]
     record: bool = False
@@ -52,7 +53,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     if none of several can be predicted.
     """
     from nhalf.cli.machine_side import machine_and_library
-    from nhalf.cli.programs import open_program
+    from nhalf.cli.programs import open_program, parse_flop_rate
     from nhalf.decide.program.alternatives import predict_alternatives
     from nhalf.machines.message import Messages
     from nhalf.present.program.prediction import prediction_lines, show_predictions
@@ -66,7 +67,8 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     traced_on, traced_library = (
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
-    programs = [open_program(Path(path)) for path in request.paths]
+    flop_rate = parse_flop_rate(request.flop_rate)
+    programs = [open_program(Path(path), flop_rate) for path in request.paths]
     traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
@@ -23,11 +26,32 @@ def is_program(path: Path) -> bool:
     return reader_of(path) is not None
 
 
-def open_program(path: Path) -> Program:
-    """A program by its path; raises InputError if it is none, or damaged."""
-    from nhalf.exchange.program.foreign import reader_of
+def open_program(path: Path, flop_rate: float = 0.0) -> Program:
+    """A program by its path; `flop_rate` is how many operations a rank does per second.
+
+    Raises InputError if it is none, or damaged.
+    """
+    from nhalf.exchange.program.foreign import read_foreign
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import is_trace
 
-    read = None if is_trace(path) else reader_of(path)
-    return Program.open(path) if read is None else read(path)
+    if is_trace(path):
+        if flop_rate:
+            raise InputError(f"{path} has times, and needs no --flop-rate", "leave it out")
+        return Program.open(path)
+    return read_foreign(path, flop_rate) or Program.open(path)
+
+
+def parse_flop_rate(text: str) -> float:
+    """The operations per second of --flop-rate, 0 if it was left out; raises InputError."""
+    if not text:
+        return 0.0
+    try:
+        flop_rate = float(text)
+    except ValueError:
+        flop_rate = math.nan
+    if not 0 < flop_rate < math.inf:
+        raise InputError(
+            f"--flop-rate {text} is no rate", "give operations per second of a rank, such as 2e9"
+        )
+    return flop_rate

@@ -36,6 +36,10 @@ class Request(TableOptions, heading="What the logs leave open"):
     pattern: Annotated[
         str, Option("Pattern of a log of nccl-tests that does not name its operation.")
     ] = ""
+    flop_rate: Annotated[
+        str,
+        Option("Operations per second of a rank, for SimGrid's traces, which count operations."),
+    ] = ""
     mpi: Annotated[str, Option("Library name, which few logs contain.")] = ""
     transport: Annotated[str, Option("Transport, if it cannot be inferred from the log.")] = ""
     placement: Annotated[
@@ -115,17 +119,21 @@ def _import_profile(request: Request) -> None:
 
 
 def _import_program(request: Request) -> bool:
-    """Import a schedule or an archive into a trace folder; False if the first file is neither."""
-    from nhalf.exchange.program.foreign import reader_of
+    """Import a program into a trace folder; False if the first file is none."""
+    from nhalf.cli.programs import parse_flop_rate
+    from nhalf.exchange.program.foreign import read_foreign, reader_of
     from nhalf.exchange.program.written import write_program
 
     path = request.files[0]
-    read = reader_of(path)
-    if read is None:
+    flop_rate = parse_flop_rate(request.flop_rate)
+    if reader_of(path) is None:
+        if flop_rate:
+            raise InputError(f"{path} counts no operations", "leave out --flop-rate")
         return False
     if len(request.files) > 1:
         raise InputError("programs are imported one at a time", "name one")
-    program, out = read(path), _out(request)
+    program, out = read_foreign(path, flop_rate), _out(request)
+    assert program is not None
     write_program(program, out)
     _say_imported(request, out, program.calls.height)
     return True

@@ -134,7 +134,9 @@ def _given(path: Path | None) -> Program | None:
     if path is None:
         return None
     if not is_program(path):
-        raise InputError(f"{path} is no trace", "name a trace, an OTF2 archive or a GOAL schedule")
+        raise InputError(
+            f"{path} is no trace", "name a trace, or a program in GOAL, OTF2 or SimGrid's form"
+        )
     return open_program(path)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nhalf.decide.predict import Prediction
     from nhalf.machines.machine import Machine
 
-OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
+OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
 TRAFFIC = "traffic"
@@ -123,9 +123,12 @@ def command(request: Request) -> None:
         _predict_trace(request)
         return
     if _names_file(request.subject):
+        from nhalf.exchange.program import FORMS
+
         raise InputError(
             f"{request.subject} is not a trace",
-            "name a pattern, or what nhalf trace or another tool wrote",
+            f"name a pattern, a trace, or a program in a form that is read: {', '.join(FORMS)} "
+            "(mpiP by nhalf import)",
         )
     if request.further_traces:
         raise InputError(
@@ -152,7 +155,7 @@ def command(request: Request) -> None:
 def _names_file(subject: str) -> bool:
     """Whether a subject can only be a path; patterns of traffic have a slash, too."""
     is_path = subject.startswith(("/", "./", "../", "~"))
-    return is_path or ("/" in subject and Path(subject).exists())
+    return is_path or (not {"/", "."}.isdisjoint(subject) and Path(subject).exists())
 
 
 def _check_cells(request: Request) -> None:

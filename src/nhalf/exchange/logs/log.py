@@ -26,6 +26,7 @@ from nhalf.exchange.logs.part import (
     writes_decimal_comma,
 )
 from nhalf.exchange.logs.prefixes import plain_lines, without_prefixes
+from nhalf.exchange.program import FORMS
 
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -87,7 +88,8 @@ def read_file(path: Path, ranks: int | Sequence[int] = 0, pattern: str = "") -> 
 
 
 def _useless(path: Path, why: str) -> InputError:
-    return InputError(f"{path} {why}", f"known are logs of {', '.join(formats().values())}")
+    known = f"known are logs of {', '.join(formats().values())}"
+    return InputError(f"{path} {why}", f"{known}, and programs of {', '.join(FORMS)}")
 
 
 def formats() -> Mapping[str, str]:

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of programs in the forms of others."""
+
+FORMS = ("GOAL", "OTF2", "SimGrid's time-independent traces", "mpiP")
+"""The forms of programs that are read, as messages name them."""

@@ -7,12 +7,8 @@ one thread. GOAL knows no nodes: each rank has one to itself, until it is placed
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.program.goal_file import (
@@ -24,15 +20,10 @@ from nhalf.exchange.program.goal_file import (
     read_goal,
 )
 from nhalf.exchange.program.goal_order import BEGIN, BLOCK, WAIT, Circle, GoalCall, calls_of
-from nhalf.exchange.program.written import counted_calls, world
+from nhalf.exchange.program.schedule_rows import ScheduleRows
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import SHORT_S
-from nhalf.measure.traced.tables import NO_PARTNER, NO_SITE, SCHEDULE, TABLES, Rank, Trace
 
 NANO = 1e-9
-NOMINAL_S = 2 * SHORT_S
-"""What a call is written to take: longer than a wait that finds its message there, which would
-count as the time of the call itself."""
 NOTE = "a schedule in GOAL: calls are in their order, and their times are not measured"
 JOINED = "processors of {} ranks depend on each other: their operations are one after the other"
 _NAMES = {
@@ -50,7 +41,7 @@ def read_schedule(path: Path) -> Program:
     each other.
     """
     ranks = read_goal(path)
-    rows, ends_s, joined = _Rows(), list[float](), 0
+    rows, ends_s, joined = ScheduleRows(), list[float](), 0
     tags = _tags(ranks)
     for rank, operations in enumerate(ranks):
         _check(operations, rank, len(ranks), path)
@@ -64,19 +55,11 @@ def read_schedule(path: Path) -> Program:
             except Circle as error:
                 reason = f"{path}: operations of rank {rank} require each other"
                 raise InputError(reason, "write it again") from error
-            end_s = rows.add((rank, thread), operations, calls, tags)
+            end_s = _add(rows, (rank, thread), operations, calls, tags)
             ends_s[rank] = max(ends_s[rank], end_s)
-    timeline = rows.frame()
-    if timeline.is_empty():
+    if not len(rows):
         raise InputError(f"{path} holds no message", "name a schedule with sends")
-    records = [
-        Rank(rank, f"node{rank}", 0, 0.0, end_s, finished=True) for rank, end_s in enumerate(ends_s)
-    ]
-    notes = [NOTE, *([JOINED.format(joined)] if joined else [])]
-    trace = Trace([path.name], "", records, 0.0, max(ends_s), SCHEDULE, True, None, notes)
-    bins = pl.DataFrame([], schema=TABLES["bins"])
-    counted = counted_calls(timeline, spent=pl.lit(0.0))
-    return Program(path, trace, counted, bins, timeline, world(range(len(ranks))))
+    return rows.program(path, ends_s, [NOTE, *([JOINED.format(joined)] if joined else [])])
 
 
 def _check(operations: Sequence[GoalOperation], rank: int, ranks: int, path: Path) -> None:
@@ -114,58 +97,26 @@ def _tags(ranks: GoalRanks) -> dict[int, int]:
     return {tag: number for number, tag in enumerate(sorted(tags))}
 
 
-class _Rows:
-    """The rows of a timeline, in columns."""
-
-    def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = {name: [] for name in TABLES["timeline"]}
-
-    def add(
-        self,
-        actor: tuple[int, int],
-        operations: Sequence[GoalOperation],
-        calls: Sequence[GoalCall],
-        tags: dict[int, int],
-    ) -> float:
-        """Add the calls of a thread of a rank; returns when it ends."""
-        now_s = 0.0
-        begun: dict[int, int] = {}
-        for call in calls:
-            place = call.places[0]
-            operation = operations[place]
-            if operation.kind == CALCULATE:
-                now_s += operation.amount * NANO
-                continue
-            end_s = now_s + NOMINAL_S
-            if call.action == WAIT:
-                for ended in call.places:
-                    if operations[ended].kind == RECEIVE:
-                        self._columns["end_s"][begun[ended]] = end_s
-                name = ("MPI_Waitall" if call.ends_all else "MPI_Wait", "waiting")
-                self._append(actor, name, (NO_PARTNER, 0, 0), now_s, end_s)
-                now_s = end_s
-                continue
-            name = _NAMES[operation.kind, call.action]
-            begun[place] = len(self._columns["rank"])
+def _add(
+    rows: ScheduleRows,
+    actor: tuple[int, int],
+    operations: Sequence[GoalOperation],
+    calls: Sequence[GoalCall],
+    tags: dict[int, int],
+) -> float:
+    """Add the calls of a thread of a rank; returns when it ends."""
+    now_s = 0.0
+    begun: dict[int, int] = {}
+    for call in calls:
+        place = call.places[0]
+        operation = operations[place]
+        if operation.kind == CALCULATE:
+            now_s += operation.amount * NANO
+        elif call.action == WAIT:
+            received = [begun[p] for p in call.places if operations[p].kind == RECEIVE]
+            now_s = rows.wait(actor, received, call.ends_all, now_s)
+        else:
+            begun[place] = len(rows)
             about = (operation.peer, tags[operation.tag], operation.amount)
-            self._append(actor, name, about, now_s, end_s)
-            # A receive that begins takes no time, and the calls after it are later than it is.
-            now_s = math.nextafter(now_s, math.inf) if name[0] == "MPI_Irecv" else end_s
-        return now_s
-
-    def _append(
-        self,
-        actor: tuple[int, int],
-        name: tuple[str, str],
-        about: tuple[int, int, int],
-        start_s: float,
-        end_s: float,
-    ) -> None:
-        row = (*actor, *name, 0, *about, start_s, end_s, 0.0, NO_SITE)
-        for column, value in zip(self._columns.values(), row, strict=True):
-            column.append(value)
-
-    def frame(self) -> pl.DataFrame:
-        """The timeline, in order of start within a thread."""
-        table = pl.DataFrame(self._columns, schema=TABLES["timeline"])
-        return table.sort("rank", "thread", "start_s", maintain_order=True)
+            now_s = rows.append(actor, _NAMES[operation.kind, call.action], about, now_s)
+    return now_s
