@@ -86,5 +86,8 @@ def test_nothing_is_left_behind_whenever_a_rank_dies(folder: Path, deaths: int) 
 
 
 def named() -> set[str]:
-    """Shared memory that has a name of this program's."""
-    return {path.name for path in SHARED.glob("nhalf*")} if SHARED.is_dir() else set()
+    """Shared memory that has a name of this program's, without roll calls: links in a folder, which
+    the next program removes an hour later.
+    """
+    names = {path.name for path in SHARED.glob("nhalf*")} if SHARED.is_dir() else set()
+    return {name for name in names if not name.startswith("nhalf-ranks-")}
