@@ -132,7 +132,7 @@ def test_virtual_time_has_an_end(way: str, programs: Path) -> None:
     assert words in longer.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_python_waits_in_virtual_time(tmp_path: Path) -> None:
     library = library_of("mpich")
     file = next(iter(library.prefix.glob("lib/**/libmpi_abi.so*")))
