@@ -77,7 +77,7 @@ def _remedy(key: str, keys: Sequence[str]) -> str:
     """The key that is meant, if that is clear, else all of them."""
     synonyms = [ours for ours, theirs in ALSO_CALLED.items() if ours in keys and key in theirs]
     close = synonyms or difflib.get_close_matches(key, keys, n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(keys)}"
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(keys))}"
 
 
 def toml_of(content: dict[str, Any]) -> bytes:

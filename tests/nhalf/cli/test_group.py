@@ -89,7 +89,7 @@ def test_the_version_is_the_package_s(call_afresh: Call) -> None:
         ([""], "unknown verb"),
         (["--verbose"], "--verbose"),
         (["run", "--patern", "x"], "--patern"),
-        (["show"], "RUN"),
+        (["show"], "no run is named"),
     ],
 )
 def test_a_wrong_word_is_one_clear_line(call: Call, words: list[str], said: str) -> None:

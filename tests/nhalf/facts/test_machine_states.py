@@ -64,7 +64,7 @@ def test_points_that_hardly_met_the_first_state_are_counted() -> None:
     given = facts([(64, launch) for launch in range(4)])
     (finding,) = MachineStatesSeen().find(given)
     assert "but 1 of 3 points had too few launches in it and are for another" in finding.text
-    assert finding.text.endswith("between these and their neighbours as the library's.")
+    assert finding.text.endswith("ignore steps next to them.")
     assert given.summary["state_s"].to_list() == pytest.approx([NEAR, NEAR, FAR])
 
 

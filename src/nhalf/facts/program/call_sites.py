@@ -37,6 +37,7 @@ def call_sites(program: Program) -> pl.DataFrame:
     )
 
 
+@fact
 def _counted_once(program: Program) -> pl.DataFrame:
     """The calls at sites, where one that sends and receives counts once: its rows of both, if their
     sizes differ, have twice as many, and the time is in the received one.
@@ -82,6 +83,7 @@ def calls_by_place(program: Program) -> pl.DataFrame:
     return _with_share(program, sums).sort(order, descending=[True, False, False])
 
 
+@fact
 def _elsewhere(program: Program) -> pl.DataFrame:
     """Calls by name and size, as far as it is not known from where: `place` and `function` are
     ''.

@@ -74,7 +74,7 @@ def preprocessed(path: Path, search: Search | None = None) -> Preprocessed:
         raise MissingError(
             "there is no compiler to preprocess C", f"install one of {', '.join(COMPILERS)}"
         )
-    with tempfile.TemporaryDirectory(prefix="nhalf-headers-") as folder:
+    with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-headers-")) as folder:
         # Deep, so that ../x.h is inside as well.
         return _with_empty_headers(compiler, path, search or Search(), Path(folder, "a/b/c/d"))
 

@@ -144,7 +144,7 @@ def _style(name: str) -> str:
 def _cells(segment: Segment) -> list[str]:
     return [
         format_range(segment),
-        format_t0(segment.t0_s),
+        "–" if _is_unknown_t0(segment) else format_t0(segment.t0_s),
         _interval(segment.t0_s, segment.t0_ci if segment.t0_s > 0 else None, format_time),
         format_rate(segment.r_inf_Bps) if math.isfinite(segment.r_inf_Bps) else "–",
         _interval(segment.r_inf_Bps, segment.r_inf_ci, format_rate),
@@ -155,9 +155,14 @@ def _cells(segment: Segment) -> list[str]:
     ]
 
 
+def _is_unknown_t0(segment: Segment) -> bool:
+    """Whether a fitted line ends at 0 because t0 cannot be negative: it does not determine t0."""
+    return segment.t0_s == 0 and segment.t0_ci is not None
+
+
 def format_t0(t0_s: float) -> str:
-    """Format the time of an empty message; a line from 0 or below does not determine it."""
-    return format_time(t0_s) if t0_s > 0 else "–"
+    """Format the time of an empty message; below 0 a line says nothing of small messages."""
+    return format_time(t0_s) if t0_s >= 0 else "–"
 
 
 def format_range(segment: Segment) -> str:
@@ -169,7 +174,7 @@ def format_range(segment: Segment) -> str:
 
 def format_n_half(segment: Segment) -> str:
     """Format the size that reaches half of the rate; a dash where rate or t0 are unknown."""
-    is_determined = segment.t0_s > 0 and segment.n_half_bytes < ENDLESS
+    is_determined = segment.n_half_bytes < ENDLESS and not _is_unknown_t0(segment)
     return _size_in_words(segment.n_half_bytes) if is_determined else "–"
 
 
