@@ -16,6 +16,7 @@ from pathlib import Path
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import Outcome, run
 from nhalf.loops.source.refusal import Refused
+from nhalf.measure.probe.survivor import Survivor
 
 HEADERS = Path(__file__).parent / "headers"
 COMPILERS = ("gcc", "clang", "cc")

@@ -62,10 +62,10 @@ def _cards(prediction: Prediction) -> list[dict[str, str]]:
     cells = fastest.size
     cards = []
     for k, way in enumerate(prediction.ways):
-        times = prediction.time_s[k]
-        if np.isnan(times).any() or not best[way.algorithm]:
+        way_s = prediction.time_s[k]
+        if np.isnan(way_s).any() or not best[way.algorithm]:
             continue
-        loss = float(np.mean(times / fastest - 1))
+        loss = float(np.mean(way_s / fastest - 1))
         text = f"{way.algorithm} wins {best[way.algorithm]} of {cells} cells"
         if math.isfinite(loss):
             text += (

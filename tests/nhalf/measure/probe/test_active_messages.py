@@ -84,4 +84,6 @@ def test_memory_has_no_name_and_is_its_users_own(subject: Subject) -> None:
             folder = Path(f"/proc/{rank['pid']}/fd")
             assert folder.stat().st_uid == os.getuid()
             assert folder.stat().st_mode & 0o077 == 0
-    assert list(Path("/dev/shm").glob("*nhalf*")) == []
+    # Roll calls of preloaded collectives have names: ranks have to find them.
+    names = [path.name for path in Path("/dev/shm").glob("*nhalf*")]
+    assert [name for name in names if not name.startswith("nhalf-ranks-")] == []
