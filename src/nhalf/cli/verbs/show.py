@@ -47,13 +47,13 @@ class Request(TableOptions, heading="What to show"):
 def command(request: Request) -> int:
     """Show every point of a run (median, interval, rate, warnings), a trace or a machine.
 
+    The exit code is 1 if data arrived wrong.
+
     nhalf show runs/today
     nhalf show runs/today:openmpi allreduce
     nhalf show runs/today --format csv
     nhalf show sp2-mpl --formula latex
     nhalf show runs/traced --tolerance
-
-    The exit code is 1 if data arrived wrong.
     """
     from nhalf.cli.run_side import newest_run
     from nhalf.machines.catalogue import is_machine

@@ -117,7 +117,7 @@ def test_switch_costs_what_was_put_in(make_measurements: Make) -> None:
     found = of_kind(findings(report_data(measured)), "switch-costs")
     assert found.low <= 1.4 <= found.high
     assert found.size_bytes == 4096
-    assert "the switch between 4 KiB and 8 KiB costs 40 %" in found.text
+    assert "the step between 4 KiB and 8 KiB costs 40 %" in found.text
     assert found.remedy == ""
 
 

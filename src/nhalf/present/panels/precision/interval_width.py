@@ -16,9 +16,8 @@ ROWS_MAX = 10
 class IntervalWidth(Panel[Facts]):
     title = "Points below the requested precision"
     how_to_read = (
-        "The ten points farthest from the run's target precision, widest first; the last line "
-        "counts the others. Read their numbers with their interval, or measure again with more "
-        "time or more launches."
+        "The ten points farthest from the run's target precision, widest first: read their "
+        "numbers with their interval, or measure again with more time or more launches."
     )
     order = 80
 

@@ -22,7 +22,7 @@ def test_noise_everywhere_is_one_sentence() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=0.1)))
     assert text.startswith("Half-width ±")
     assert "with 5 launches" in text
-    assert text.endswith("±3 % was asked for.")
+    assert text.endswith("the target of ±3 % was not reached.")
     (finding,) = PrecisionMissed().find(Facts(build_measurements(launch_noise=0.1)))
     assert f"allows {finding.figure} with" in text
 
