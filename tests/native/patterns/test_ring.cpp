@@ -80,7 +80,8 @@ TEST_CASE("one wrong byte is found: anywhere in the first message, at the ends i
       Ring<Spoiling> pattern(spoiling, point(1, "sendrecv", 1000));
       CHECK(pattern.verify());
       pattern.run(2);
-      CHECK_THROWS_AS(pattern.values(), InputError);
+      pattern.values();
+      CHECK(!pattern.is_right());
     });
 }
 

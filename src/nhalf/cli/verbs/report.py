@@ -54,13 +54,13 @@ class Request(JsonOption, heading=OUTPUT):
 def command(request: Request) -> int:
     """Write the report: verdict, findings and charts in one self-contained file.
 
+    The exit code is 1 if data arrived wrong.
+
     nhalf report runs/today
     nhalf report runs/before runs/after --out both.html
     nhalf report runs/today --overlay runs/before
     nhalf report runs/today:openmpi --overlay sp2-mpl
     nhalf report runs/today --format svg
-
-    The exit code is 1 if data arrived wrong.
     """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
