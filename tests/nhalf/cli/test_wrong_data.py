@@ -118,7 +118,7 @@ def test_the_page_of_a_history_begins_with_it(
 def test_a_check_counts_it_as_missed(call: Call, right: Path, wrong: Path) -> None:
     checked = json.loads(call("check", wrong, "--against", right, "--json").out)
     missed = {
-        (row["point"].get("mpi"), row["point"].get("bytes"))
+        (row.get("mpi"), row.get("bytes"))
         for answer in checked["expectations"]
         for row in answer["points"]
         if row["verdict"] == "missed"

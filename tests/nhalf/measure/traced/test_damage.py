@@ -50,7 +50,7 @@ def cut(to_bytes: int) -> Change:
 
 def spoilt(content: bytes) -> bytes:
     """As long as it was, with bytes in it that no such file has."""
-    third = len(content) // 3
+    third = len(content.rstrip(b"\0")) // 3
     return content[:third] + b"\xff" * 200 + content[third + 200 :]
 
 

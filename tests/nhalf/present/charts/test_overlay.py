@@ -73,7 +73,7 @@ def test_the_verb_takes_runs_with_a_library_and_an_overlay(
     stored(tmp_path / "before", make_measurements(libraries=("a-1.0",), sizes=(0, 1, 1024)))
     one = Path(f"{run.path}:a")
     command(Request(runs=(one,), overlay=str(tmp_path / "before")))
-    html = (run.path / "report.html").read_text(encoding="utf-8")
+    html = (run.path / "report-a-1.0.html").read_text(encoding="utf-8")
     assert "dashed: before" in html
     assert "1 library" in html
     command(Request(runs=(run.path,), overlay="sp2-mpl"))
