@@ -52,6 +52,6 @@ def parse_flop_rate(text: str) -> float:
         flop_rate = math.nan
     if not 0 < flop_rate < math.inf:
         raise InputError(
-            f"--flop-rate {text} is no rate", "give operations per second of a rank, such as 2e9"
+            f"--flop-rate {text} is not a rate", "give operations per second of a rank, such as 2e9"
         )
     return flop_rate

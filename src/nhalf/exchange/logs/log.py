@@ -88,8 +88,8 @@ def read_file(path: Path, ranks: int | Sequence[int] = 0, pattern: str = "") -> 
 
 
 def _useless(path: Path, why: str) -> InputError:
-    known = f"known are logs of {', '.join(formats().values())}"
-    return InputError(f"{path} {why}", f"{known}, and programs of {', '.join(FORMS)}")
+    logs = f"known are logs of {', '.join(formats().values())}"
+    return InputError(f"{path} {why}", f"{logs}, and programs of {', '.join(FORMS)}")
 
 
 def formats() -> Mapping[str, str]:

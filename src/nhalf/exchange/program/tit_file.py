@@ -57,9 +57,9 @@ def is_tit(path: Path) -> bool:
     lines = _first_lines(file)
     if lines and _is_action(lines[0]):
         return True
-    # Of an index that was moved some files may be missing, which is an error of its own.
-    named = [found for line in lines[:64] if (found := _named(line, file)) is not None]
-    return any(_is_action(line) for found in named[:1] for line in _first_lines(found)[:1])
+    # Of an index that was moved some files may be missing, which is a separate error.
+    files = [path for line in lines[:64] if (path := _named(line, file)) is not None]
+    return any(_is_action(line) for path in files[:1] for line in _first_lines(path)[:1])
 
 
 def read_actions(path: Path) -> list[list[Action]]:

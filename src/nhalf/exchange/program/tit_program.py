@@ -56,11 +56,11 @@ def read_tit(path: Path, flop_rate: float = 0.0) -> Program:
     computes = False
     for rank, actions in enumerate(ranks):
         default_bytes = 8 if doubles else 1
-        one = _Rank(rank, len(ranks), rows, tags, has_tags, default_bytes, flop_rate)
+        player = _Rank(rank, len(ranks), rows, tags, has_tags, default_bytes, flop_rate)
         for action in _without_polls(actions, rank):
-            one.add(action)
-        ends_s.append(one.end_s())
-        computes = computes or one.computes
+            player.add(action)
+        ends_s.append(player.end_s())
+        computes = computes or player.computes
     if not len(rows):
         raise InputError(f"{path} holds no message", "name a trace with calls")
     _check_operations(rows, len(ranks), path)
@@ -167,16 +167,16 @@ class _Rank:
         self._begin(action, action.name, partner, tag, moved)
 
     def _begin(self, action: Action, name: str, partner: str, tag: str, moved: int) -> None:
-        other, number = _whole(action, partner.removeprefix("p")), _whole(action, tag)
+        peer, number = _whole(action, partner.removeprefix("p")), _whole(action, tag)
         is_receive = _NAMES[name][1] == "received"
-        if is_receive and (other < 0 or number < 0):
+        if is_receive and (peer < 0 or number < 0):
             raise action.error("which message a receive from any rank or of any tag takes is open")
-        if not 0 <= other < self._ranks:
+        if not 0 <= peer < self._ranks:
             raise action.error(f"there are {self._ranks} ranks")
-        ends = (other, self._rank) if is_receive else (self._rank, other)
+        ends = (peer, self._rank) if is_receive else (self._rank, peer)
         if name[0] == "i":
             self._begun.append(((*ends, number), len(self._rows), is_receive))
-        about = (other, self._tags.setdefault(number, len(self._tags)), moved)
+        about = (peer, self._tags.setdefault(number, len(self._tags)), moved)
         self._call(_NAMES[name], about)
 
     def _both_ways(self, action: Action) -> None:
@@ -266,16 +266,16 @@ def _take_sizes_of_senders(rows: ScheduleRows, path: Path) -> None:
             sent.setdefault((rank, partner, tag), []).append(sizes[row])
         elif kind == "received":
             received.append(((partner, rank, tag), row))
-    taken = Counter(key for key, _ in received)
-    for key in sent.keys() | taken.keys():
+    receives = Counter(key for key, _ in received)
+    for key in sent.keys() | receives.keys():
         count = len(sent.get(key, ()))
-        if count != taken[key]:
+        if count != receives[key]:
             source, target, _ = key
             raise InputError(
                 f"{path}: rank {source} sends {count} messages of one tag to rank {target}, which "
-                f"receives {taken[key]}",
+                f"receives {receives[key]}",
                 "write it again: the trace is cut off or damaged",
             )
-    following = {key: iter(each) for key, each in sent.items()}
+    following = {key: iter(counts) for key, counts in sent.items()}
     for key, row in received:
         sizes[row] = next(following[key])

@@ -22,7 +22,7 @@ _ROOT = {"bcast": 1, "reduce": 2, "gather": 2, "scatter": 2}
 
 
 def size_bytes(action: Action, count: str, kind: str, default_bytes: int) -> int:
-    """The bytes of so many elements; 0 for a receive of unknown size. Raises InputError."""
+    """The bytes of a number of elements; 0 for a receive of unknown size. Raises InputError."""
     try:
         elements = float(count)
     except ValueError:
@@ -68,12 +68,12 @@ def _counts(name: str, ranks: int, is_root: bool, words: int) -> tuple[int, int,
     if name == "allgatherv":
         has_type = words in (ranks + 2, 2 * ranks + 2)
         return 0, 1, ranks + 1 if has_type else words
-    others = {
+    places = {
         "gatherv": (0, 1, ranks + 2),
         "alltoallv": (1, ranks + 1, 2 * ranks + 2),
         "reducescatter": (0, ranks, ranks + 1),
     }
-    return others[name] if name in others else (0, 1, _TYPED[name])
+    return places[name] if name in places else (0, 1, _TYPED[name])
 
 
 def _root(action: Action, place: int, ranks: int) -> int:

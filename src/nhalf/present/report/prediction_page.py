@@ -10,7 +10,7 @@ from collections import Counter
 import altair as alt
 import numpy as np
 
-from nhalf.base.numbers import percent
+from nhalf.base.numbers import percent, times
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
