@@ -58,8 +58,8 @@ def is_tit(path: Path) -> bool:
     if lines and _is_action(lines[0]):
         return True
     # Of an index that was moved some files may be missing, which is a separate error.
-    files = [path for line in lines[:64] if (path := _named(line, file)) is not None]
-    return any(_is_action(line) for path in files[:1] for line in _first_lines(path)[:1])
+    files = [member for line in lines[:64] if (member := _named(line, file)) is not None]
+    return any(_is_action(line) for member in files[:1] for line in _first_lines(member)[:1])
 
 
 def read_actions(path: Path) -> list[list[Action]]:
