@@ -24,7 +24,7 @@ def test_noise_everywhere_is_one_sentence() -> None:
     assert "with 5 launches" in text
     assert text.endswith("the target of ±3 % was not reached.")
     (finding,) = PrecisionMissed().find(Facts(build_measurements(launch_noise=0.1)))
-    assert f"allows {finding.figure} with" in text
+    assert f"Half-width {finding.figure} with" in text
 
 
 def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
