@@ -4,7 +4,8 @@
 Counts are of elements of a type by its number in SimGrid, bytes if there is none (doubles if
 `init` has an argument). What has no tags (before SimGrid 3.20) has one for all. Computing is in
 operations, whose rate the user gives; that of a reduction is part of its time on the machine. A
-test is left out where its message is waited for later, else it waits. Format: smpi_replay.cpp.
+test is left out where its message is waited for later, else it waits. Format: the documentation of
+SMPI's trace replay.
 """
 
 from __future__ import annotations
