@@ -18,6 +18,10 @@ struct Interface {
   bool (*serves)();
   /// Returns the next definition of a symbol after this library.
   void* (*behind)(const char* symbol);
+  /// The kind of handles that it understands, and the version of MPI that it was built for, larger
+  /// for newer ones.
+  int handles;
+  int edition;
 };
 
 /// Returns the name of a file without its folder.

@@ -40,16 +40,21 @@ inline Target found_once(EntryPoint& entry, const void* /*caller*/) {
 
 /// Makes a preloaded library: its purpose, the message for programs that it cannot serve, and a
 /// first statement for programs that it can.
-#define NHALF_PRELOADED(purpose, left_with, serve_first)           \
-  NHALF_JUMPS                                                      \
-  namespace nhalf::preloaded {                                     \
-  constexpr Interface own_interface{purpose, &is_served, &behind}; \
-  void serve() {                                                   \
-    serve_first;                                                   \
-  }                                                                \
-  void step_aside() {                                              \
-    say_not_served(own_interface, left_with);                      \
-  }                                                                \
-  }                                                                \
-  extern "C" __attribute__((visibility("default")))                \
+#define NHALF_PRELOADED(purpose, left_with, serve_first)                  \
+  NHALF_JUMPS                                                             \
+  namespace nhalf::preloaded {                                            \
+  constexpr Interface own_interface{purpose, &is_served, &behind,         \
+                                    static_cast<int>(handles_served),     \
+                                    MPI_VERSION * 1000 + MPI_SUBVERSION}; \
+  bool is_served_by_another() {                                           \
+    return is_served_by_another(own_interface);                           \
+  }                                                                       \
+  void serve() {                                                          \
+    serve_first;                                                          \
+  }                                                                       \
+  void step_aside() {                                                     \
+    say_not_served(own_interface, left_with);                             \
+  }                                                                       \
+  }                                                                       \
+  extern "C" __attribute__((visibility("default")))                       \
   const nhalf::preloaded::Interface nhalf_preloaded = nhalf::preloaded::own_interface;

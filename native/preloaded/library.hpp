@@ -72,6 +72,10 @@ constexpr Handles handles_of(std::string_view file, std::string_view version) {
   return Handles::others;
 }
 
+/// Whether another preloaded library serves the process for the same purpose; defined by
+/// NHALF_PRELOADED (entry.hpp).
+bool is_served_by_another();
+
 /// Called when a library finds that it serves the process, or not; defined by NHALF_PRELOADED
 /// (entry.hpp).
 void serve();
@@ -84,7 +88,8 @@ void step_aside();
   const auto answer = cached.load(std::memory_order_relaxed);
   if (answer != unknown) [[likely]]
     return answer == yes;
-  const bool served = handles_of(library_file(), library_version()) == handles_served;
+  const bool served =
+      handles_of(library_file(), library_version()) == handles_served && !is_served_by_another();
   if (served) serve();
   if (cached.exchange(served ? yes : no) != unknown) return served;
   hide_absent_calls(reinterpret_cast<void*>(&is_served));

@@ -27,30 +27,54 @@ inline bool is_later_rank() {
   return false;
 }
 
-/// Whether another preloaded library serves the same purpose here, or will report that none does.
-inline bool is_left_to_another(const Interface& own) {
-  struct Search {
-    const Interface* own;
-    bool is_before_own = true;
-    bool is_found = false;
-  } search{&own};
+/// Calls `look` for each preloaded library of the same purpose as `own`, which is among them, in
+/// their order.
+template <class Look>
+void for_each_of_purpose(const Interface& own, Look look) {
+  struct Context {
+    const Interface& own;
+    Look& look;
+  } searching{own, look};
   dl_iterate_phdr(
-      [](dl_phdr_info* file, std::size_t, void* context) {
-        auto& sought = *static_cast<Search*>(context);
+      [](dl_phdr_info* file, std::size_t, void* given) {
+        auto& context = *static_cast<Context*>(given);
         if (!file_name(file->dlpi_name).starts_with("libnhalf_")) return 0;
         void* library = dlopen(file->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library == nullptr) return 0;
-        const auto* next = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
+        const auto* one = static_cast<const Interface*>(dlsym(library, "nhalf_preloaded"));
         dlclose(library);
-        if (next == nullptr || std::strcmp(next->purpose, sought.own->purpose) != 0) return 0;
-        if (next->behind == sought.own->behind)
-          sought.is_before_own = false;
-        else
-          sought.is_found |= sought.is_before_own || next->serves();
+        if (one != nullptr && std::strcmp(one->purpose, context.own.purpose) == 0)
+          context.look(*one);
         return 0;
       },
-      &search);
-  return search.is_found;
+      &searching);
+}
+
+/// Whether, of the libraries that understand these handles, another one serves: that of the newest
+/// MPI, which knows most calls, and of equal ones the first.
+inline bool is_served_by_another(const Interface& own) {
+  bool is_before_own = true;
+  bool is_found = false;
+  for_each_of_purpose(own, [&](const Interface& one) {
+    if (one.behind == own.behind)
+      is_before_own = false;
+    else if (one.handles == own.handles)
+      is_found |= one.edition > own.edition || (one.edition == own.edition && is_before_own);
+  });
+  return is_found;
+}
+
+/// Whether another preloaded library serves the same purpose here, or will report that none does.
+inline bool is_left_to_another(const Interface& own) {
+  bool is_before_own = true;
+  bool is_found = false;
+  for_each_of_purpose(own, [&](const Interface& one) {
+    if (one.behind == own.behind)
+      is_before_own = false;
+    else
+      is_found |= is_before_own || one.serves();
+  });
+  return is_found;
 }
 
 inline const char* why_not_served() {

@@ -48,6 +48,8 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     chosen = chosen or newest(installed)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    # One library for all with equal handles: compiled by one that is served, else by the newest.
+    makers = [*chosen, *newest(installed), *installed]
     linked = kinds_of_handles(command)
     paths: dict[Path, None] = {}
     problems: dict[str, MissingError] = {}
@@ -62,7 +64,7 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
             if handles == ABI and not library.abi:
                 continue
             try:
-                paths[make(library, installed)] = None
+                paths[make(library, makers)] = None
             except MissingError as error:
                 problems[served] = error
     if not paths and problems:
