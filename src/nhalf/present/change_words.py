@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from nhalf.base.listing import few
 from nhalf.base.numbers import fixed, span
-from nhalf.decide.history.history import Shift
+from nhalf.decide.history.history import History, Shift
+from nhalf.decide.history.unclear import RUNS_MAX
 
 DIFFERENCES_MAX = 4
 """This many lines of the environment are named; the others are counted."""
@@ -31,3 +35,17 @@ def around_text(shift: Shift) -> str:
     more = len(changes) - DIFFERENCES_MAX
     remainder = [f"and {more} more (all with --json)"] if more > 0 else []
     return "; ".join([*changes[:DIFFERENCES_MAX], *remainder])
+
+
+def unclear_lines(history: History, names: Sequence[str]) -> list[str]:
+    """What was not decided for several runs in a row, a line for each number of runs."""
+    by_count: dict[int, list[str]] = {}
+    for name, curve in zip(names, history.curves, strict=True):
+        if curve.unclear_runs > 1:
+            by_count.setdefault(curve.unclear_runs, []).append(name)
+    first = next(iter(history.started_s))
+    return [
+        f"{few(by_count[runs], 3)}: unclear against {first} for the last "
+        f"{runs}{' or more' * (runs == RUNS_MAX)} runs"
+        for runs in sorted(by_count, reverse=True)
+    ]

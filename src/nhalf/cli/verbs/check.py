@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
@@ -13,10 +14,16 @@ from nhalf.base.numbers import percent
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size
 from nhalf.cli.options import OUTPUT, TableOptions
-from nhalf.decide.check.verdict import format_bounds, format_excess, format_place, format_value
+from nhalf.decide.check.verdict import (
+    UNCLEAR_MAX,
+    format_bounds,
+    format_excess,
+    format_place,
+    format_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -64,6 +71,15 @@ class Request(TableOptions, heading="Against what"):
     pattern: Annotated[str, Option("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library.")] = ""
     strict: Annotated[bool, Option("Also fail when the interval is inconclusive.")] = False
+    unclear_max: Annotated[
+        int,
+        Option(
+            "Also fail when an answer is unclear for so many runs in a row, of those in the folder "
+            "of RUN; 0: never.",
+            metavar="RUNS",
+            least=0,
+        ),
+    ] = UNCLEAR_MAX
     points: Annotated[
         bool, Option("Show every point, not only the worst of each expectation.", heading=OUTPUT)
     ] = False
@@ -94,6 +110,7 @@ def command(request: Request) -> int:
     share = parse_share(request.tolerance) if request.tolerance else None
     sides = _sides(expect, run, mpi)
     result = check(Facts.of([run]), tolerance=share, pattern=request.pattern, **sides)
+    result = _with_unclear_runs(result, request, run, expect, sides)
     is_wrong = announce(_asked(run, request.pattern, sides), request)
     if request.junit is not None:
         _write_junit(request.junit, result, run, expect, request.strict)
@@ -104,7 +121,46 @@ def command(request: Request) -> int:
         _show_baseline(stdout_console(), result, run, expect, request.points)
     else:
         _show(stdout_console(), result, run, expect, request.points)
+    _alarm(result, expect)
     return 1 if is_wrong or result.failed(request.strict) else 0
+
+
+def _with_unclear_runs(
+    result: Check, request: Request, run: Run, expect: str, sides: Sides
+) -> Check:
+    """The check with the number of runs in a row for which its answers are unclear."""
+    from nhalf.base.units import parse_share
+    from nhalf.cli.run_side import pair_of
+    from nhalf.decide.check.expected import check
+    from nhalf.decide.check.unclear_runs import counted, runs_before
+    from nhalf.facts.facts import Facts
+    from nhalf.store.run import Run
+
+    if not request.unclear_max:
+        return result
+    baseline = Run.open(Path(sides["expect"])) if result.kind == "baseline" else None
+    share = parse_share(request.tolerance) if request.tolerance else None
+
+    def earlier() -> Iterator[Check]:
+        for former in runs_before(run, baseline):
+            try:
+                _, mpi = pair_of((run, sides["mpi"]), (former, ""))
+                its = _sides(expect, former, mpi)
+                yield check(Facts.of([former]), tolerance=share, pattern=request.pattern, **its)
+            except InputError:  # it measured something else
+                continue
+
+    return replace(counted(result, earlier(), request.unclear_max), unclear_max=request.unclear_max)
+
+
+def _alarm(result: Check, expect: str) -> None:
+    """Say on standard error what has been unclear for too long, and what to do about it."""
+    names = [answer.name for answer in result.answers if result.is_undecided(answer)]
+    if names:
+        sys.stderr.write(
+            f"nhalf: unclear for {result.unclear_max} runs in a row: {few(names, 3)}; measure "
+            f"with more launches and on a quiet machine, or relax {expect} with --tolerance\n"
+        )
 
 
 def _asked(run: Run, pattern: str, sides: Sides) -> Facts:

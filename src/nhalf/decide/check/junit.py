@@ -16,7 +16,6 @@ from xml.etree import ElementTree as xml
 from nhalf.base.dates import date_of
 from nhalf.base.numbers import MISSING, span
 from nhalf.decide.check.verdict import (
-    FAILURES,
     Answer,
     Check,
     PointVerdict,
@@ -39,11 +38,13 @@ def junit(
     """The document. `name` identifies the expectations: results of many runs line up under it.
 
     `started_s` is when measuring began, in seconds since 1970, `time_s` how long it took; with
-        `strict` an unclear answer is a failure, otherwise it is skipped.
+        `strict` an unclear answer is a failure; otherwise it is skipped, unless it has been
+        unclear for too many runs in a row.
     """
-    failing = (*FAILURES, "unclear") if strict else FAILURES
-    failures = sum(answer.verdict in failing for answer in check.answers)
-    skipped = sum(answer.verdict == "unclear" for answer in check.answers) * (not strict)
+    failures = sum(check.fails(answer, strict) for answer in check.answers)
+    skipped = sum(
+        answer.verdict == "unclear" and not check.fails(answer, strict) for answer in check.answers
+    )
     counts = {"tests": len(check.answers), "failures": failures, "errors": 0, "skipped": skipped}
     began = date_of(started_s, UTC) or datetime.fromtimestamp(0, UTC)
     time_s = time_s if 0 <= time_s < LONGEST_S else 0.0
@@ -57,7 +58,7 @@ def junit(
     _child(suite, "properties")
     for answer in check.answers:
         is_baseline = check.kind == "baseline" and answer.metric == "time"
-        _add_case(suite, name, answer, answer.verdict in failing, is_baseline)
+        _add_case(suite, name, answer, check.fails(answer, strict), is_baseline)
     _child(suite, "system-out").text = _clean("\n".join(check.notes))
     _child(suite, "system-err")
     xml.indent(suites)
@@ -73,7 +74,8 @@ def _add_case(
         return
     verdict = "slower" if is_baseline and answer.verdict == "missed" else answer.verdict
     in_words = partial(sentence, quantity=BASELINE_RATIO if is_baseline else "")
-    message = f"{verdict}: {in_words(answer.worst_point)}"
+    in_a_row = f" for {answer.unclear_runs} runs in a row" if answer.unclear_runs > 1 else ""
+    message = f"{verdict}{in_a_row}: {in_words(answer.worst_point)}"
     if answer.source:
         message += f" (promised by {answer.source})"
     if not fails:

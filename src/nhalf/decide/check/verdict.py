@@ -23,6 +23,9 @@ ROUNDING = 1e-9
 """Relative rounding error: a machine without noise meets an expectation of exactly its own
 time."""
 
+UNCLEAR_MAX = 7
+"""By default a week of unclear nights is an alarm."""
+
 ONE_LAUNCH = "one launch: there is no interval between launches"
 
 
@@ -67,6 +70,7 @@ class Answer:
     """One expectation with the verdict on each of its points; there is at least one.
 
     `decided` is the verdict of a curve that was compared, whose sizes may each be unclear.
+    `unclear_runs` is for how many runs in a row it has been unclear, this one included.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Answer:
     points: tuple[PointVerdict, ...]
     source: str = ""
     decided: Verdict | None = None
+    unclear_runs: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -91,7 +96,8 @@ class Answer:
 class Check:
     """The answers for one run. `confidence` is that of all intervals jointly.
 
-    `comparison` is that with an earlier run or with a model.
+    `comparison` is that with an earlier run or with a model. An answer that is unclear for
+    `unclear_max` runs in a row is an alarm; 0: never.
     """
 
     kind: Kind
@@ -100,6 +106,7 @@ class Check:
     not_compared: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     comparison: Comparison | None = None
+    unclear_max: int = 0
 
     @property
     def verdict(self) -> Verdict:
@@ -108,7 +115,16 @@ class Check:
 
     def failed(self, strict: bool) -> bool:
         """Whether a script should treat it as a failure."""
-        return self.verdict in FAILURES or (strict and self.verdict == "unclear")
+        return any(self.fails(answer, strict) for answer in self.answers) or not self.answers
+
+    def fails(self, answer: Answer, strict: bool) -> bool:
+        """Whether one of its answers is a failure: unclear ones if `strict`, or for too long."""
+        is_unclear = answer.verdict == "unclear" and (strict or self.is_undecided(answer))
+        return answer.verdict in FAILURES or is_unclear
+
+    def is_undecided(self, answer: Answer) -> bool:
+        """Whether an answer has been unclear for too many runs in a row."""
+        return answer.unclear_runs >= (self.unclear_max or math.inf)
 
     def worst_first(self) -> list[Answer]:
         """The answers in reading order."""
@@ -210,6 +226,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "source": answer.source,
         "metric": answer.metric,
         "verdict": answer.verdict,
+        "unclear_runs": answer.unclear_runs,
         "points": [_point_json(point) for point in answer.points],
     }
 

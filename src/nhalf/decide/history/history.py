@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from nhalf.decide.family import family_error
 from nhalf.decide.history import around
 from nhalf.decide.history.around import Difference
 from nhalf.decide.history.levels import Levels, all_medians, curve_levels
+from nhalf.decide.history.unclear import UnclearRuns
 from nhalf.statistics.change_points import (
     ERROR,
     Change,
@@ -100,12 +101,14 @@ class Shift:
 class CurveHistory:
     """A curve's levels and its changes, in order.
 
-    `last_ratio` is the last run over the level before it, None if noise explains the difference.
+    `last_ratio` is the last run over the level before it, None if noise explains the difference;
+    `unclear_runs` the number of runs in a row, up to the last, that are unclear against the first.
     """
 
     levels: Levels
     shifts: tuple[Shift, ...]
     last_ratio: float | None
+    unclear_runs: int = 0
 
     @property
     def is_slower(self) -> bool:
@@ -163,8 +166,12 @@ def history(
     error = curve_error(levels)
     plain = {name: around.surroundings(run) for name, run in runs_by_name.items()}
     errors = error, ERROR / len(levels)
+    unclear = UnclearRuns([runs_by_name[name] for name in started_s])
     curves = [
-        curve_history(curve, _environments(curve, runs_by_name, plain), started_s, errors)
+        replace(
+            curve_history(curve, _environments(curve, runs_by_name, plain), started_s, errors),
+            unclear_runs=unclear.of(curve.curve),
+        )
         for curve in levels
     ]
     return History(started_s, tuple(curves), error, runs_by_name[list(started_s)[-1]].path)
@@ -333,6 +340,7 @@ def _curve_json(curve: CurveHistory) -> dict[str, Any]:
         ],
         "changes": [_shift_json(shift) for shift in curve.shifts],
         "last_apart": curve.last_ratio,
+        "unclear_runs": curve.unclear_runs,
     }
 
 

@@ -9,7 +9,6 @@ interval are taken over its launches (statistics/intervals.py).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.decide.check.unclear_runs import FAMILY
 from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.statistics.intervals import launch_intervals
 from nhalf.statistics.summary import check_samples, flagged_medians
@@ -26,7 +26,6 @@ from nhalf.store.collection import Collection, collected
 from nhalf.store.keys import CURVE
 from nhalf.store.run import Run
 
-FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
 SHARE_LEAST = 0.5
 """A size counts if this share of the runs with the curve measured it."""
 

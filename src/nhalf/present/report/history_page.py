@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nhalf.base.numbers import change, fixed, percent
 from nhalf.decide.history.history import METHOD, History, Shift, moment
-from nhalf.present.change_words import around_text, at_text, ends
+from nhalf.present.change_words import around_text, at_text, ends, unclear_lines
 from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
 from nhalf.present.findings import Finding
@@ -67,6 +67,16 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
             "label": shift.verdict.capitalize(),
         }
         for levels, shift in history.shifts
+    ]
+    cards += [
+        {
+            "figure": "?",
+            "text": f"{line}.",
+            "remedy": "Measure with more launches, on a quiet machine.",
+            "kind": "doubt",
+            "label": "Unclear",
+        }
+        for line in unclear_lines(history, names)
     ]
     return cards + [
         {

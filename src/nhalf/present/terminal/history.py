@@ -11,7 +11,7 @@ import numpy as np
 from nhalf.base.numbers import change, change_span, fixed
 from nhalf.base.units import format_time
 from nhalf.decide.history.history import RUNS_SURE, History, moment
-from nhalf.present.change_words import around_text, at_text, ends
+from nhalf.present.change_words import around_text, at_text, ends, unclear_lines
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.changes import open_lines
 from nhalf.present.terminal.tables import raw_text, show_table
@@ -87,6 +87,8 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
                 "tells whether that stays",
                 markup=False,
             )
+    for line in unclear_lines(history, names):
+        screen.print(line, markup=False, soft_wrap=True)
     most = max(len(curve.levels.runs) for curve in history.curves)
     if most < RUNS_SURE:
         screen.print(f"A change needs two runs on either side: {RUNS_SURE} in all.", style="dim")

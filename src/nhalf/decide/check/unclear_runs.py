@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For how many runs in a row an answer has been unclear: a check that never decides is no guard.
+
+No verdict is kept: earlier runs are checked again, the latest first, until each answer that is
+unclear now was decided in one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.decide.check.verdict import Answer, Check, Kind
+from nhalf.store.keys import CURVE
+from nhalf.store.run import DESCRIPTION, Run
+
+FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
+"""A library's name without its version."""
+
+
+def counted(check: Check, earlier: Iterable[Check], runs_max: int) -> Check:
+    """The check, its unclear answers with the number of runs in a row that left them unclear.
+
+    `earlier` are checks against the same expectations, the latest run first; they are asked for no
+    longer than the numbers can grow, and up to `runs_max` runs. An answer that one of them lacks,
+    or did not measure, is counted as if that run did not exist.
+    """
+    runs = {
+        subject(check.kind, answer): 1 for answer in check.answers if answer.verdict == "unclear"
+    }
+    growing = set(runs)
+    earlier_checks = iter(earlier)
+    while any(runs[key] < runs_max for key in growing) and (former := next(earlier_checks, None)):
+        verdicts = {subject(former.kind, answer): answer.verdict for answer in former.answers}
+        growing -= {key for key in growing if verdicts.get(key) in ("met", "missed")}
+        for key in growing:
+            runs[key] += verdicts.get(key) == "unclear"
+    answers = (
+        replace(answer, unclear_runs=runs.get(subject(check.kind, answer), 0))
+        for answer in check.answers
+    )
+    return replace(check, answers=tuple(answers))
+
+
+def subject(kind: Kind, answer: Answer) -> tuple[Any, ...]:
+    """What an answer is about, whatever the version of the library: a promise, or a curve."""
+    point = answer.points[0].point
+    if kind == "expectations" or not set(CURVE) <= set(point):
+        return (answer.name,)
+    curve = {**point, "mpi": FAMILY.sub(r"\1", point["mpi"] or "")}
+    return tuple(curve[name] for name in CURVE)
+
+
+def runs_before(run: Run, baseline: Run | None) -> Iterator[Run]:
+    """The runs in the folder of a run that began before it, the latest first.
+
+    None is older than the baseline: with a new one, counting begins again. What cannot be read is
+    left out.
+    """
+    began_s = _started_s(run)
+    since_s = 0.0 if baseline is None else _started_s(baseline)
+    starts: list[tuple[float, str, Run]] = []
+    for description in run.path.resolve().parent.glob(f"*/{DESCRIPTION}"):
+        try:
+            other = Run.open(description.parent)
+            other.check()
+        except InputError:
+            continue
+        starts.append((_started_s(other), other.path.name, other))
+    for started_s, name, other in sorted(starts, key=lambda start: start[:2], reverse=True):
+        is_baseline = baseline is not None and other.path.resolve() == baseline.path.resolve()
+        is_before = (started_s, name) < (began_s, run.path.resolve().name)
+        if is_before and started_s >= since_s and not is_baseline:
+            yield other
+
+
+def _started_s(run: Run) -> float:
+    started_s = run.measurements().select(pl.col("started_s").min()).collect().item()
+    return float(started_s or 0.0)
