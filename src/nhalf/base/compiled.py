@@ -31,6 +31,10 @@ _failures: dict[Path, MissingError] = {}
 """Failures of programs compiled ahead, until somebody needs the program."""
 
 
+_left_out: list[dict[str, Program]] = []
+"""Programs by title that would be compiled, for those who only want to know; the last counts."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A program and its inputs.
@@ -67,6 +71,20 @@ def reporting_compilation(report: Callable[[str], None]) -> Iterator[None]:
         _listeners.pop()
 
 
+@contextmanager
+def without_compiling() -> Iterator[Mapping[str, Program]]:
+    """In this context nothing is compiled; yields by title what would be.
+
+    Such a program is a path at which there is nothing yet.
+    """
+    programs_by_title: dict[str, Program] = {}
+    _left_out.append(programs_by_title)
+    try:
+        yield programs_by_title
+    finally:
+        _left_out.pop()
+
+
 def _report(text: str) -> None:
     if _listeners:
         _listeners[-1](text)
@@ -88,6 +106,9 @@ def compiled(program: Program) -> Path:
     if it does not compile (with `remedy` and the path of the log), if it cannot be stored, or if
     somebody else could have written to the cache.
     """
+    if _left_out and not is_compiled(program):
+        _left_out[-1][program.title] = program
+        return _target(program)
     failure = _failures.pop(_target(program), None)
     if failure is not None:
         raise failure

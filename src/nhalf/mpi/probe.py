@@ -40,7 +40,7 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
     once per library, compiler and content of the headers. Raises MissingError if neither is
     available.
     """
-    ready, why = _ready_probe(library, transport)
+    ready, why = ready_probe(library, transport)
     return ready or compiled(_program(library, transport, why))
 
 
@@ -66,7 +66,7 @@ def missing_probe(library: Library, transport: TransportFile = MPI) -> Program |
 
     Raises MissingError if there is none and none can be compiled.
     """
-    ready, why = _ready_probe(library, transport)
+    ready, why = ready_probe(library, transport)
     if ready:
         return None
     program = _program(library, transport, why)
@@ -79,7 +79,7 @@ def quick_probe(library: Library) -> tuple[Path, bool]:
     It is the probe, which the second value tells, or a small program if the probe would have to
     be compiled first, which takes a minute. Raises MissingError like `probe_executable`.
     """
-    ready, why = _ready_probe(library, MPI)
+    ready, why = ready_probe(library, MPI)
     if ready:
         return ready, True
     program = _program(library, MPI, why)
@@ -97,7 +97,7 @@ def quick_probe(library: Library) -> tuple[Path, bool]:
     return compiled(hello), False
 
 
-def _ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
+def ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
     """The probe that came with nhalf if it works on the library, else why it does not."""
     if transport.links:
         return None, f"transport {transport.name} is compiled on the machine that has its library"

@@ -41,7 +41,7 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
         Option("List studies and patterns, or those with a word (--list WORD).", heading=WHAT),
     ] = False
     dry_run: Annotated[
-        bool, Option("Print the launch commands without running them.", heading=WHERE)
+        bool, Option("Print the launch commands; compile and run nothing.", heading=WHERE)
     ] = False
     style: Annotated[
         str,
@@ -105,14 +105,17 @@ def _rehearse(request: Request) -> None:
     machine = _machine(request, former)
     site = _site(request, machine)
     plan = _plan(request, site, former, machine)
-    commands, failed = rehearse(plan, site, machine)
+    rehearsal = rehearse(plan, site, machine)
     print_launcher_warning(site.launcher)
-    for name, reason in failed.items():
+    if not request.quiet:
+        for title in rehearsal.compiling:
+            sys.stderr.write(f"nhalf: would be compiled first: {title}\n")
+    for name, reason in rehearsal.failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
     if request.json:
-        emit_json({"commands": commands})
+        emit_json({"commands": rehearsal.commands, "compiling": rehearsal.compiling})
     else:
-        sys.stdout.write("".join(f"{command.line}\n" for command in commands))
+        sys.stdout.write("".join(f"{command.line}\n" for command in rehearsal.commands))
 
 
 def _outcome(request: Request) -> Outcome | None:

@@ -1,19 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf run --dry-run`: the commands that would start the ranks; nothing is started or written."""
+"""`nhalf run --dry-run`: the commands that would start the ranks.
+
+Nothing is compiled, started or written.
+"""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 
+from nhalf.base.compiled import without_compiling
 from nhalf.base.errors import MissingError, NhalfError
-from nhalf.measure.loop.session import checked, prepare_probes
+from nhalf.measure.loop.session import check_before_probes, checked
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The commands of a plan, in its order; why a subject has none; what would be compiled."""
+
+    commands: list[Command]
+    failed: dict[str, str]
+    compiling: list[str]
 
 
 @dataclass(frozen=True)
@@ -33,15 +46,23 @@ class Command:
         return shlex.join([*(["env"] if own else []), *own, *self.command])
 
 
-def rehearse(
-    plan: Plan, site: Site = HERE, machine: VirtualMachine | None = None
-) -> tuple[list[Command], dict[str, str]]:
-    """Return the commands of a plan, in its order, and why a subject has none.
+def rehearse(plan: Plan, site: Site = HERE, machine: VirtualMachine | None = None) -> Rehearsal:
+    """Return the commands of a plan, and what would be compiled for them.
 
     A launcher's program need not be here. Raises InputError for an impossible plan, MissingError
     where nothing could be started.
     """
-    prepare_probes(plan)
+    check_before_probes(plan)
+    with without_compiling() as programs:
+        commands, failed = _commands(plan, site, machine)
+    if not commands:
+        raise MissingError(f"nothing would be started: {'; '.join(failed.values())}")
+    return Rehearsal(commands, failed, list(programs))
+
+
+def _commands(
+    plan: Plan, site: Site, machine: VirtualMachine | None
+) -> tuple[list[Command], dict[str, str]]:
     plan, subjects, failed = checked(plan, machine)
     by_key = {subject.key: subject for subject in subjects}
     commands = []
@@ -53,6 +74,4 @@ def rehearse(
             failed[subject.title] = str(error)
             continue
         commands.append(Command(subject.key, start.ranks, start.placement, words, variables))
-    if not commands:
-        raise MissingError(f"nothing would be started: {'; '.join(failed.values())}")
     return commands, failed

@@ -117,12 +117,16 @@ def _environment(site: Site, subjects: Sequence[Subject]) -> dict[str, Any]:
 
 def prepare_probes(plan: Plan) -> None:
     """Compile what a plan needs, before its budget begins, after checks that need no probe."""
+    check_before_probes(plan)
+    compile_probes(plan, _transports(plan))
+
+
+def check_before_probes(plan: Plan) -> None:
+    """Raises InputError for what is wrong whatever the probes of a plan can do."""
     check_blocks(plan)
     _check_settings(plan)
-    transports = _transports(plan)
-    if not any(file.app for file in transports):
+    if not any(file.app for file in _transports(plan)):
         _check_names(plan)
-    compile_probes(plan, transports)
 
 
 def _check_names(plan: Plan) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.plan.setting import JOINT, Setting, under
 from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.stand_in import stand_in_description
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
@@ -173,7 +175,10 @@ def transport_file(transport: str) -> TransportFile:
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
     """Return a transport started by a library; raises MissingError if its probe cannot run."""
     command = probe_command(library, transport)
-    description = describe(command, library.environment)
+    if Path(command[0]).exists():
+        description = describe(command, library.environment)
+    else:  # it would have to be compiled first
+        description = stand_in_description(transport)
     return Subject(
         transport.name,
         tuple(command),
