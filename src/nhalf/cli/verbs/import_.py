@@ -49,7 +49,7 @@ class Request(TableOptions, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Import logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests, and programs.
+    """Import logs of OSU, IMB, NetPIPE, nccl-tests, perftest, GPCNeT and others, and programs.
 
     nhalf import old/osu_latency.log --out runs/old
     nhalf import lulesh.goal --out runs/lulesh

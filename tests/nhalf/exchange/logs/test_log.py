@@ -26,7 +26,8 @@ OSU = """# OSU MPI Bandwidth Test v7.5
 
 def test_every_format_is_known() -> None:
     assert sorted(formats()) == [
-        "hpcc", "imb", "mpigraph", "nccl-tests", "netpipe", "osu", "perftest", "reprompi",
+        "gpcnet", "hpcc", "imb", "mpigraph", "nccl-tests", "netpipe", "osu", "perftest",
+        "reprompi", "ucx-perftest",
     ]  # fmt: skip
 
 
@@ -126,7 +127,7 @@ def test_nothing_to_read_is_one_clear_line(tmp_path: Path, content: bytes, words
     path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
         read_file(path)
-    assert "known are logs of HPC Challenge" in str(caught.value)
+    assert "known are logs of GPCNeT" in str(caught.value)
 
 
 def test_no_file_a_folder_and_a_file_that_is_not_for_us(tmp_path: Path) -> None:
