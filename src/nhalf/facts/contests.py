@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.listing import ranks_text
 from nhalf.facts.difference import FASTER, beyond
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -144,7 +145,7 @@ def crowded_points(facts: Facts) -> pl.DataFrame:
 def _where(facts: Facts, setting: dict[str, Any]) -> str:
     """The suffix to a library's name that distinguishes several settings."""
     parts = [
-        f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
+        ranks_text(setting[name]) if name == "ranks" else str(setting[name])
         for name in ("ranks", "placement", "axes", "run")
         if setting[name] != "" and facts.summary[name].n_unique() > 1
     ]

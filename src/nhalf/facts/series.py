@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from nhalf.base.carrier import carrier
+from nhalf.base.listing import ranks_text
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.base.rows import Row
 from nhalf.facts.fact import fact
@@ -70,7 +71,7 @@ def _extra(name: str, value: object) -> str:
     if name == "algorithm" and value == NATIVE:
         return ""
     if name == "ranks":
-        return "1 rank" if value == 1 else f"{value} ranks"
+        return ranks_text(value)
     return str(value)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.base.listing import listed
+from nhalf.base.listing import listed, ranks_text
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size
 from nhalf.facts.fact import fact
@@ -42,7 +42,7 @@ class WrongData:
         sizes = [format_size(size) for size in self.sizes_bytes]
         if len(sizes) > SIZES_LISTED:
             sizes = [f"{len(sizes)} sizes from {sizes[0]} to {sizes[-1]}"]
-        ranks = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        ranks = ranks_text(self.ranks)
         where = f", in {self.run}" if self.run else ""
         return f"{self.library}, {self.operation}, {listed(sizes)}, {ranks}{where}"
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nhalf.base.carrier import carrier
+from nhalf.base.listing import ranks_text
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 from nhalf.models.terms import WORDS, Sum
 
@@ -66,7 +67,7 @@ def _place(model: PatternModel) -> tuple[str, ...]:
 
 def _curve(model: FittedModel, form: str) -> str:
     words = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), model.placement]
-    words += [model.axes, f"{model.ranks} ranks"]
+    words += [model.axes, ranks_text(model.ranks)]
     regions = []
     for segment in model.segments:
         where = _range("n", segment.from_bytes, segment.to_bytes, form)

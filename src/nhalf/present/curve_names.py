@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nhalf.base.carrier import carrier
+from nhalf.base.listing import ranks_text
 from nhalf.base.operations import NATIVE
 
 
@@ -23,6 +24,6 @@ def _name(curve: Mapping[str, Any], varies: Mapping[str, bool]) -> str:
     pattern = "/".join(filter(None, (curve["pattern"], algorithm)))
     parts = [pattern, carrier(curve["mpi"], curve["transport"])]
     if varies["ranks"]:
-        parts.append(f"{curve['ranks']} ranks")
+        parts.append(ranks_text(curve["ranks"]))
     parts += [curve[name] for name in ("placement", "axes") if varies[name]]
     return ", ".join(filter(None, parts))

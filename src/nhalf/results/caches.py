@@ -49,9 +49,9 @@ class Caches(Result):
         SizeColumn("size_bytes", "size"),
         Column("line_bytes", "line", format_size),
         Column("ways", "ways"),
-        Column("hit_s", "load", format_time),
+        Column("hit_s", "load-to-use latency", format_time),
         Column("hit_cycles", "cycles", _cycles),
-        Column("miss_s", "a miss costs", format_time),
+        Column("miss_s", "a miss adds", format_time),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:

@@ -24,7 +24,7 @@ def _cycles(value: float) -> str:
 class Sweeps(Result):
     """One row per size of the array; all columns are cycles of an access."""
 
-    title: ClassVar[str] = "Sweeps"
+    title: ClassVar[str] = "Sweeps, cycles per access"
     patterns: ClassVar[frozenset[str]] = frozenset(KINDS)
     parts: ClassVar[frozenset[str]] = frozenset(KINDS)
     columns: ClassVar[Sequence[Column]] = (

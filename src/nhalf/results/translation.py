@@ -33,7 +33,7 @@ class Translation(Result):
         Column("pages", "pages"),
         Column("reach_bytes", "reach", format_size, with_interval=False),
         Column("beyond_bytes", "less than", format_size),
-        Column("miss_s", "a miss costs", format_time),
+        Column("miss_s", "a miss adds", format_time),
         Column("miss_cycles", "cycles", _cycles),
     )
 
@@ -45,12 +45,13 @@ class Translation(Result):
         ]
 
     def sentences(self, row: Row) -> list[str]:
-        """State the time of a load from huge pages and from small ones."""
+        """State the load-to-use latency in huge pages and in small ones."""
         if row.get("small_s") is None:
             return []
         return [
-            f"A load from {format_size(row['chased_bytes'])} takes {format_time(row['huge_s'])} in "
-            f"huge pages and {format_time(row['small_s'])} in small ones."
+            f"Load-to-use latency in {format_size(row['chased_bytes'])}: "
+            f"{format_time(row['huge_s'])} in huge pages, {format_time(row['small_s'])} in small "
+            "ones."
         ]
 
 

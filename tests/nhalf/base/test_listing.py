@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.base.listing import few
+from nhalf.base.listing import few, ranks_text
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ from nhalf.base.listing import few
 )
 def test_what_is_too_much_is_counted(names: list[str], text: str) -> None:
     assert few(names, 2) == text
+
+
+def test_a_single_rank_is_no_plural() -> None:
+    assert [ranks_text(1), ranks_text(2), ranks_text("1"), ranks_text("2, 4")] == [
+        *("1 rank", "2 ranks", "1 rank", "2, 4 ranks")
+    ]

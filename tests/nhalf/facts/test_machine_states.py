@@ -13,6 +13,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import machine_states
 from nhalf.present.findings.precision.machine_states import MachineStatesSeen
 from nhalf.present.findings.precision.taken_cores import TakenCores
+from nhalf.present.terminal.summary import show_points
 from tests.nhalf.synthetic import build_measurements
 
 NEAR, FAR = 55e-9, 290e-9
@@ -82,3 +83,8 @@ def test_a_screening_keeps_what_its_only_launch_met_in_another_state(
 ) -> None:
     given = facts([(64, 0)], launches=1)
     assert launch_times(given.measurements, elsewhere=elsewhere)["bytes"].to_list() == sizes
+
+
+def test_a_point_says_in_what_state_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    show_points(facts([(0, 1), (8, 1), (64, 1)]))
+    assert capsys.readouterr().out.count("flag 55 ns in 80 % of launches") == 3

@@ -20,6 +20,7 @@ from nhalf.present.findings import findings
 from nhalf.present.panels.applications.application_roofline import ApplicationRoofline
 from nhalf.present.report.page import page
 from nhalf.present.report.sections import sections
+from nhalf.present.terminal.node import show_node
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 from tests.nhalf.applied import Ran, applied
@@ -129,8 +130,21 @@ def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:
     texts = {one.kind: one.text for one in findings(facts)}
     assert "L1 48 KiB in 12 ways" in texts["caches"]
     assert "L2 2 MiB in 16 ways" in texts["caches"]
-    assert "L3 32 MiB to 96 MiB, 28 ns a load" in texts["caches"]
-    assert {"peak", "roofline"} <= set(texts)
+    assert "L3 32 MiB to 96 MiB, 28 ns" in texts["caches"]
+    assert texts["caches"].startswith("Caches and their load-to-use latencies: ")
+    figures = {one.kind: one.figure for one in findings(facts)}
+    assert figures["caches"] == "3 levels"
+    assert figures["peak"].endswith(" GFLOP/s")
+    assert figures["roofline"].endswith(" flop/B")
+
+
+def test_columns_of_a_node_say_what_they_count(
+    node_run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_node(node_run, Facts.of([node_run]), None, None)
+    shown = capsys.readouterr().out
+    assert "load-to-use latency" in shown
+    assert "a miss adds" in shown
 
 
 def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:

@@ -18,6 +18,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
 from nhalf.decide.check.promise import UNVERIFIED
@@ -301,5 +302,5 @@ def _name(key: dict[str, Any]) -> str:
     algorithm = "" if key["algorithm"] == "native" else key["algorithm"]
     pattern = "/".join(filter(None, (key["pattern"], algorithm)))
     place = [key["placement"], key["axes"]]
-    parts = [pattern, carrier(key["mpi"], key["transport"]), f"{key['ranks']} ranks", *place]
+    parts = [pattern, carrier(key["mpi"], key["transport"]), ranks_text(key["ranks"]), *place]
     return ", ".join(part for part in parts if part)

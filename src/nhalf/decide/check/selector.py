@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.base.listing import ranks_text
 from nhalf.base.units import format_size, parse_size
 from nhalf.store.axes import axis
 
@@ -62,7 +63,7 @@ class Selector:
         listed = ", ".join(parts)
         if self.is_axis:
             return f"{self.column}={listed}"
-        return f"{listed} ranks" if self.column == "ranks" else listed
+        return ranks_text(listed) if self.column == "ranks" else listed
 
     def _written(self, value: str | int) -> str:
         return format_size(int(value)) if self.column == "bytes" else str(value)

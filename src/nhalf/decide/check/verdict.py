@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.changes import Comparison
@@ -209,7 +210,7 @@ def format_excess(point: PointVerdict) -> str:
 
 def format_place(point: dict[str, Any]) -> str:
     """The point in words: 'pingpong, mpich, 2 ranks, cores, 8 KiB'; columns may be left out."""
-    ranks = f"{point['ranks']} ranks" if "ranks" in point else ""
+    ranks = ranks_text(point["ranks"]) if "ranks" in point else ""
     words = [point.get("pattern"), point.get("mpi") or point.get("transport"), ranks]
     size = format_size(point["bytes"]) if "bytes" in point else ""
     words += [point.get("placement"), point.get("axes"), size]

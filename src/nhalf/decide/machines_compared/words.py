@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number
 from nhalf.base.units import format_size
 from nhalf.decide.machines_compared.compare import (
@@ -41,7 +42,9 @@ def sentences(comparison: MachineComparison) -> list[str]:
         curves = pattern.curves
         shown = curves if len(curves) < 3 else (curves[0], curves[-1])
         for curve in shown:
-            texts.append(f"{subject} of {curve.ranks} ranks: {_curve(pattern, curve, names)}.")
+            texts.append(
+                f"{subject} of {ranks_text(curve.ranks)}: {_curve(pattern, curve, names)}."
+            )
         for rank_crossings in pattern.by_ranks:
             size = f" of {format_size(rank_crossings.size_bytes)}" if pattern.sized else ""
             changes = _rank_changes(rank_crossings.crossings, names)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import msgspec
 
+from nhalf.base.listing import ranks_text
 from nhalf.exchange.importers import Imported
 from nhalf.exchange.logs.log import Source
 from nhalf.exchange.logs.part import slug
@@ -106,7 +107,9 @@ def _told(curves: Mapping[tuple[str, ...], Mapping[int, Mapping[int, float]]]) -
     for (pattern, ranks, axes, library), launches in curves.items():
         factor = _factor(list(launches.values()))
         if factor > ALIKE:
-            name = " ".join(word for word in (pattern, axes, f"of {ranks} ranks", library) if word)
+            name = " ".join(
+                word for word in (pattern, axes, f"of {ranks_text(ranks)}", library) if word
+            )
             yield (
                 f"{len(launches)} tables of {name} differ by up to a factor of {factor:.2g}: "
                 "import those apart that are not launches of the same measurement"

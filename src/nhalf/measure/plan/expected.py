@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.units import format_duration
 from nhalf.measure.plan.budget import SLICE_MAX_S
 from nhalf.measure.plan.plan import Start
@@ -101,8 +102,8 @@ def plan_in_words(expected_s: float, launches: int, longest_s: float, budget_s: 
 
 def launch_in_words(title: str, ranks: int, kernels: str, expected_s: float) -> str:
     """Say what a launch runs, and for how long."""
-    ranks_text = f"{ranks} ranks" if ranks > 1 else "1 rank"
-    return f"{title}, {kernels} on {ranks_text}: about {format_duration(expected_s)}"
+    expected = format_duration(expected_s)
+    return f"{title}, {kernels} on {ranks_text(ranks)}: about {expected}"
 
 
 def elapsed_in_words(elapsed_s: float, expected_s: float) -> str:

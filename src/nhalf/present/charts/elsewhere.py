@@ -50,7 +50,7 @@ def elsewhere_layers(
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("size:N", title="size"),
                 alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("state:N", title="in another state of the machine: a flag takes"),
+                alt.Tooltip("state:N", title="in another state of the machine"),
             ],
         )
     )
@@ -62,5 +62,5 @@ def _row(point: Row, field: str, column: str) -> Row:
         **{"series": point["series"], "pattern": point["pattern"], "bytes": point["bytes"]},
         **{"size": format_size(point["bytes"]), "time": format_time(point["median_s"])},
         field: common.digits(point[column]),
-        "state": format_time(point["state_s"]) if point["state_s"] else "unknown",
+        "state": f"flag {format_time(point['state_s'])}" if point["state_s"] else "unknown",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent, whole
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.program.basis import shown_run
@@ -56,7 +57,7 @@ def _headline(program: Program) -> str:
     time = f", {format_time(program.elapsed_s)}" if program.is_timed else ""
     if program.as_traced is not None:
         time += f" ({format_time(program.as_traced.elapsed_s)} as traced)"
-    return f"{command}\n{program.ranks} ranks{place}{library}{time}"
+    return f"{command}\n{ranks_text(program.ranks)}{place}{library}{time}"
 
 
 Table = tuple[str, tuple[str, ...], list[list[str]]]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
@@ -154,7 +155,7 @@ def _chart(comparison: MachineComparison) -> Any:
 
 
 def _kind(ranks: int) -> str:
-    return f"{ranks} ranks"
+    return ranks_text(ranks)
 
 
 def _rows(pattern: PatternRatio, curve: RatioCurve, comparison: MachineComparison) -> list[Row]:

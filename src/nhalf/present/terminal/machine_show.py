@@ -11,6 +11,7 @@ import msgspec
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import library_named, unknown
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import format_number, superscript, whole
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
@@ -186,7 +187,7 @@ def _curves(models: Sequence[FittedModel]) -> list[RenderableType]:
     tables: dict[str, list[list[str]]] = {}
     for model in models:
         name = _name(model.pattern, model.algorithm)
-        title = f"{name}, {carrier(model.mpi, model.transport)}, {model.ranks} ranks"
+        title = f"{name}, {carrier(model.mpi, model.transport)}, {ranks_text(model.ranks)}"
         where = ", ".join(filter(None, (model.placement, model.axes)))
         rows = tables.setdefault(title, [])
         source = model.source

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent, says_nothing, whole
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.present.wording import change_of
@@ -99,7 +100,7 @@ def _loggp_table(libraries: Sequence[LogGP]) -> Table:
         parts = [
             carrier(library.mpi, library.transport),
             library.placement,
-            f"{library.ranks} ranks",
+            ranks_text(library.ranks),
         ]
         table.add_row(", ".join(part for part in parts if part), *cells)
     return table
@@ -215,7 +216,7 @@ def _change(change: Breakpoint | None) -> Text:
 def _title(model: FittedModel) -> str:
     place = [model.placement, model.axes]
     parts = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), *place]
-    return ", ".join(part for part in [*parts, f"{model.ranks} ranks"] if part)
+    return ", ".join(part for part in [*parts, ranks_text(model.ranks)] if part)
 
 
 def _caption(model: FittedModel) -> str:

@@ -22,6 +22,8 @@ from nhalf.results.sweeps import Sweeps
 from nhalf.results.translation import Translation
 from nhalf.store.run import Run
 
+LATENCIES = ("load-to-use latency", "cycles", "a miss adds")
+
 
 def show_node(run: Run, facts: Facts, described: Processor | None, report: Path | None) -> None:
     """Print tables of what was measured, what could not be resolved, and the paths."""
@@ -29,7 +31,7 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     rows = facts.results.get("caches", [])
     announced = {level["level"]: level for level in run.environment.get("announced", [])}
     levels = [row for row in rows if "level" in row]
-    titles = ("cache", "size", "line", "ways", "load", "cycles", "a miss costs", "system says")
+    titles = ("cache", "size", "line", "ways", *LATENCIES, "system says")
     show_table(titles, [_cells(row, announced.get(row["level"], {})) for row in levels])
     for row in rows:
         for doubt in row.get("doubts", []):
@@ -47,6 +49,8 @@ def _show_results(facts: Facts) -> None:
         rows = facts.results.get(name, [])
         shown = [row for row in rows if row.get(kind.columns[0].name) is not None]
         titles = [column.title for column in kind.columns]
+        if shown:
+            stdout_console().print(f"\n{kind.title}", style="bold", markup=False)
         show_table(titles, [[column.cell(row) for column in kind.columns] for row in shown])
         for row in rows:
             for sentence in (*kind.sentences(row), *row.get("doubts", [])):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from nhalf.base.carrier import carrier
+from nhalf.base.listing import ranks_text
 from nhalf.base.rows import Row
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
@@ -37,7 +38,7 @@ def result_lines(results: Mapping[str, list[Row]], titles: Mapping[str, str]) ->
     for name, rows in results.items():
         for row in rows:
             library, ranks = _subject(row, titles)
-            yield f"{library}, {ranks} ranks: {kinds_by_name[name].line(row)}"
+            yield f"{library}, {ranks_text(ranks)}: {kinds_by_name[name].line(row)}"
 
 
 def _subject(row: Row, titles: Mapping[str, str]) -> tuple[str, str]:

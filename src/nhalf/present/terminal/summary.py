@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nhalf.base.listing import few
+from nhalf.base.listing import few, ranks_text
 from nhalf.base.numbers import half_width_text, percent, span
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
@@ -152,7 +152,9 @@ def show_points(facts: Facts) -> None:
     ):
         title = facts.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
         place = f"  {placement}" if placements else ""
-        console.print(f"\n{pattern}  {ranks} ranks{place}  {title}", markup=False, soft_wrap=True)
+        console.print(
+            f"\n{pattern}  {ranks_text(ranks)}{place}  {title}", markup=False, soft_wrap=True
+        )
         ordered = points.sort(
             pl.col("algorithm") != NATIVE, "algorithm", "axes", "bytes", maintain_order=True
         )
@@ -168,10 +170,10 @@ def show_points(facts: Facts) -> None:
 
 
 def _state(row: Mapping[str, Any]) -> str:
-    """Format the flag time of a point's state, and the share of its launches."""
+    """The flag between two cores in a point's state, and the share of its launches."""
     if row["state_s"] is None:
         return "–"
-    return f"{format_time(row['state_s'])}, {percent(row['state_share'])}"
+    return f"flag {format_time(row['state_s'])} in {percent(row['state_share'])} of launches"
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:

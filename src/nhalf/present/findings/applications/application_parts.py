@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.base.listing import few
+from nhalf.base.listing import few, ranks_text
 from nhalf.base.numbers import percent, times
 from nhalf.facts.applications import Race, part_races, pattern_of
 from nhalf.facts.difference import FASTER
@@ -21,7 +21,7 @@ class ApplicationParts(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for race in part_races(facts):
             library = str(race.place["library"])
-            title = f"{facts.titles.get(library, library)}, {race.place['workers']} ranks"
+            title = f"{facts.titles.get(library, library)}, {ranks_text(race.place['workers'])}"
             for speed, direction in (("fast", race), ("slow", race.reversed)):
                 wins = direction.wins()
                 if wins:

@@ -37,7 +37,7 @@ class Ladder(Finder[Facts]):
                 44,
                 "bound-missed",
                 remedy=f"{sentence(remedy)}.",
-                figure=f"{kernels}",
+                figure=count(kernels, "kernel"),
                 pattern=PATTERN,
                 label="Losses",
             )

@@ -14,7 +14,7 @@ from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import UNSOUGHT
 from nhalf.node.reading import CHASE, UNIT
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import sentence
+from nhalf.present.wording import count, sentence
 from nhalf.results.caches import size_words
 
 
@@ -33,14 +33,15 @@ def _caches(node: NodeFacts) -> Iterator[Finding]:
     sized = [level for level in node.levels.levels if level.size_bytes or level.size_ci]
     words = ", ".join(
         f"L{level.level} {size_words(level.size_bytes, level.size_ci)}"
-        f"{f' in {level.ways} ways' if level.ways else ''}, {format_time(level.hit_s)} a load"
+        f"{f' in {level.ways} ways' if level.ways else ''}, {format_time(level.hit_s)}"
         for level in sized
     )
     memory = node.levels.memory_s
-    far = f"; a load from the largest arrays takes {format_time(memory)}" if memory else ""
+    far = f", memory {format_time(memory)}" if memory else ""
     if words:
-        text = f"Caches: {words}{far}."
-        yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=f"{len(sized)}")
+        text = f"Caches and their load-to-use latencies: {words}{far}."
+        figure = count(len(sized), "level")
+        yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=figure)
     for doubt in node.levels.unresolved:
         yield Finding(
             f"Not resolved: {doubt}.",
@@ -57,13 +58,13 @@ def _units(node: NodeFacts) -> Iterator[Finding]:
         return
     giga = node.peak_per_s / 1e9
     yield Finding(
-        f"One core does {format_number(giga)} billion floating-point operations a second "
-        f"at most, at {fixed(node.clock_hz / 1e9, 2)} GHz.",
+        f"The peak of one core is {format_number(giga)} GFLOP/s at "
+        f"{fixed(node.clock_hz / 1e9, 2)} GHz.",
         48,
         "peak",
         pattern=UNIT,
         label="Units",
-        figure=f"{format_number(giga)} G/s",
+        figure=f"{format_number(giga)} GFLOP/s",
     )
 
 
@@ -83,6 +84,6 @@ def _roof(roof: Roof) -> Finding:
         46,
         "roofline",
         pattern=UNIT,
-        label="Roofline",
-        figure=f"{format_number(roof.ridge_per_byte)}/B",
+        label="Ridge point",
+        figure=f"{format_number(roof.ridge_per_byte)} flop/B",
     )

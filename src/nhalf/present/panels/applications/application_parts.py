@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.rows import Row
 from nhalf.facts.applications import part_races
 from nhalf.facts.facts import Facts
@@ -29,7 +30,7 @@ class ApplicationParts(Panel[Facts]):
                 "name": kernel,
                 "kind": race.second,
                 "on": f"{facts.titles.get(str(race.place['library']), race.place['library'])}, "
-                f"{race.place['workers']} ranks",
+                f"{ranks_text(race.place['workers'])}",
                 "ratio": common.digits(ratio.median, 4),
                 "low": common.digits(common.drawn_low(ratio.low, ratio.median), 4),
                 "high": common.digits(common.drawn_high(ratio.high, ratio.median), 4),

@@ -7,6 +7,7 @@ import math
 
 import polars as pl
 
+from nhalf.base.listing import ranks_text
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import CLASSIC_PATTERNS, has_layers
@@ -50,7 +51,7 @@ def _setting(points: pl.DataFrame, pattern: str) -> dict[str, int]:
 def _title(points: pl.DataFrame, pattern: str) -> str:
     where = _setting(points, pattern)
     size = f", {format_size(where['bytes'])}" if where["bytes"] else ""
-    return f"{pattern}, {where['ranks']} ranks{size}"
+    return f"{pattern}, {ranks_text(where['ranks'])}{size}"
 
 
 def _smallest(frame: pl.DataFrame, points: pl.DataFrame, pattern: str) -> str:

@@ -20,10 +20,10 @@ from nhalf.results.caches import size_words
 class LoadLatency(Panel[Facts]):
     title = "Memory hierarchy"
     how_to_read = (
-        "The time of a load whose address comes from the load before, in random order over so much "
-        "memory: each step is a cache that became too small, in small pages also a table of "
-        "addresses, and dashed lines are the sizes of caches as their conflicts show them, or the "
-        "middle of the sizes at which arrays begin to miss."
+        "The load-to-use latency: the time of a load whose address comes from the load before, in "
+        "random order over so much memory: each step is a cache that became too small, in small "
+        "pages also a table of addresses, and dashed lines are the sizes of caches as their "
+        "conflicts show them, or the middle of the sizes at which arrays begin to miss."
     )
     order = 73
     patterns = (CHASE,)
@@ -40,13 +40,13 @@ class LoadLatency(Panel[Facts]):
                 scale=alt.Scale(type="log", base=2),
                 axis=alt.Axis(values=common.SIZE_TICKS, labelExpr=common.SIZE_LABEL),
             ),
-            y=common.log_axis("time_s", "time of a load", rows, common.TIME_LABEL),
+            y=common.log_axis("time_s", "load-to-use latency", rows, common.TIME_LABEL),
             color=alt.Color("kind:N", title=None),
         )
         points = base.mark_point(filled=True, size=36, opacity=1).encode(
             tooltip=[
                 alt.Tooltip("size:N", title="memory"),
-                alt.Tooltip("words:N", title="a load"),
+                alt.Tooltip("words:N", title="load-to-use latency"),
                 alt.Tooltip("cycles:Q", title="cycles"),
             ]
         )

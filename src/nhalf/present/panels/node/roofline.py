@@ -41,17 +41,17 @@ class Roofline(Panel[Facts]):
             .encode(
                 x=alt.X(
                     "per_byte:Q",
-                    title="floating-point operations for each byte",
+                    title="flop/B",
                     scale=alt.Scale(type="log", base=2, nice=False),
                     axis=alt.Axis(labelExpr=_FRACTION, labelOverlap="greedy", tickCount=8),
                 ),
-                y=common.log_axis("giga", "billion operations per second", rows, _NUMBER),
+                y=common.log_axis("giga", "GFLOP/s", rows, _NUMBER),
                 color=alt.Color("level:N", title=None),
                 tooltip=[
                     alt.Tooltip("level:N", title="arrays in"),
                     alt.Tooltip("rate:N", title="triad"),
-                    alt.Tooltip("per_byte:Q", title="operations a byte"),
-                    alt.Tooltip("giga:Q", title="billion operations per second"),
+                    alt.Tooltip("per_byte:Q", title="flop/B"),
+                    alt.Tooltip("giga:Q", title="GFLOP/s"),
                 ],
             )
         )
