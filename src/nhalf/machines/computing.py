@@ -23,8 +23,10 @@ class Computing(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
-Basis = Literal["as measured", "as given", "by the cores"]
+Basis = Literal["as measured", "as given", "by the cores", "as stated"]
 AS_MEASURED: Basis = "as measured"
+AS_STATED: Basis = "as stated"
+"""A schedule says itself how long computing takes, or --flop-rate does: nobody measured it."""
 CLOCK = "clock"
 WORK_PER_CYCLE = 3.0
 """Where only clocks are known: how many times more work a cycle may hold on either core."""

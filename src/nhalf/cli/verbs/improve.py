@@ -40,8 +40,8 @@ class Request(SecondsOption, QuietOption, heading="What to improve"):
     trace: Annotated[
         Path | None,
         Option(
-            "What the program does: a trace, an OTF2 archive, or a GOAL schedule; default: the "
-            "program is traced first."
+            "What the program does: a trace, an OTF2 archive, a GOAL schedule, or SimGrid's "
+            "time-independent trace; default: the program is traced first."
         ),
     ] = None
     same_output: Annotated[

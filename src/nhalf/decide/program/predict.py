@@ -36,7 +36,7 @@ from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.facts.fact import fact
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.whole_timeline import has_whole_timeline
-from nhalf.machines.computing import AS_MEASURED, Basis, ComputingRatio
+from nhalf.machines.computing import AS_MEASURED, AS_STATED, Basis, ComputingRatio
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.message import Messages
@@ -78,7 +78,8 @@ class ProgramPrediction:
     SimGrid did so, COUNTS if only their numbers are known. `forced` counts sends for which buffers
     had to be assumed. `computing_ratio` is how many times as long computing takes there, by each
     rate of a core; the interval covers programs that depend on a single rate. `launches` counts the
-    traces. `computing` is where its factor is from: "as measured" if computing was not scaled.
+    traces. `computing` is where its factor is from: "as measured" if computing was not scaled, of
+    a schedule "as stated".
     Of a schedule, which nobody timed, the traced time, the interval and the error are NaN.
     `placement` is the layout of the ranks, '' if it is as traced; `mpi` the library, '' if the
     machine has only one without a name.
@@ -206,6 +207,7 @@ def predict_program(
 def _of_schedule(program: Program, target: Target, costs: Costs) -> ProgramPrediction:
     """The prediction of calls whose times are unknown: there is nothing to hold it against."""
     ((spent, forced),) = _spent(program, [(costs, target.computing.mean_ratio)])
+    basis = target.computing.basis
     return ProgramPrediction(
         program.name,
         target.messages.machine.name,
@@ -219,7 +221,7 @@ def _of_schedule(program: Program, target: Target, costs: Costs) -> ProgramPredi
         time_share=_shares(spent, 0.0),
         forced=forced,
         computing_ratio=target.computing.each_ratio,
-        computing=target.computing.basis,
+        computing=AS_STATED if basis == AS_MEASURED else basis,
         placement=target.placement,
         mpi=target.messages.library,
     )

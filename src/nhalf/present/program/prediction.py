@@ -21,7 +21,7 @@ from nhalf.decide.program.predict import (
     TIMELINE,
     ProgramPrediction,
 )
-from nhalf.machines.computing import AS_MEASURED
+from nhalf.machines.computing import AS_MEASURED, AS_STATED
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.wording import count
 
@@ -209,6 +209,11 @@ def _caveats(prediction: ProgramPrediction) -> Iterator[str]:
         yield (
             f"  computing as measured here, not scaled to {prediction.machine}: give "
             "--computing-factor, or --traced-on a machine whose cores are known"
+        )
+    elif prediction.computing == AS_STATED and prediction.time_share["computing"]:
+        yield (
+            "  computing as the schedule or --flop-rate gives it, the same on every machine; "
+            "--computing-factor scales it"
         )
     elif len(prediction.computing_ratio) > 1 or prediction.computing == "by the cores":
         ratios = ", ".join(

@@ -205,10 +205,15 @@ def test_a_schedule_is_predicted_without_an_error(tmp_path: Path, call: Call) ->
     told = call("predict", path, "--machine", "altix-bx2")
     assert told.code == 0
     assert "the error of predictions is not known" in told.out
+    assert "computing as the schedule or --flop-rate gives it" in told.out
+    assert "measured here" not in told.out
     said = json.loads(call("predict", path, "--machine", "altix-bx2", "--json").out)
     assert said["error"] is None
     assert said["low_s"] is None
     assert said["time_s"] > 1e-6
+    assert said["computing"] == "as stated"
+    scaled = call("predict", path, "--machine", "altix-bx2", "--computing-factor", "2")
+    assert "--computing-factor scales" not in scaled.out
     table = call("predict", path, "--machine", "altix-bx2", "--placement", "1x2,2x1").out
     assert "within its error" not in table
 

@@ -134,6 +134,8 @@ def test_computing_needs_its_rate(tmp_path: Path, call: Call) -> None:
     for rate, time_s in (("1e9", 3.0), ("3e9", 1.0)):
         said = json.loads(call(*predict, "--flop-rate", rate, "--json").out)
         assert said["time_s"] == pytest.approx(time_s, rel=1e-3)
+        assert said["computing"] == "as stated"
+    assert "measured here" not in call(*predict, "--flop-rate", "1e9").out
     assert call("import", path, "--out", tmp_path / "run", "--flop-rate", "3e9").code == 0
     assert Program.open(tmp_path / "run").elapsed_s == pytest.approx(1.0, rel=1e-3)
     call("predict", tmp_path / "run", *predict[2:], "--flop-rate", "1e9").is_error(2, "has times")
