@@ -53,6 +53,7 @@ class _Table:
     head: dict[str, str] = field(default_factory=dict)
     is_of_command: bool = True
     is_own: bool = False
+    is_mixed: bool = False
 
 
 @dataclass
@@ -94,7 +95,10 @@ class Imb(Importer):
                 table = _table(number, name, header, part)
             elif "#repetitions" in line:
                 if table is not None:
-                    table.columns = line.replace("|", " ").split()
+                    columns = line.replace("|", " ").split()
+                    # Another head without a title: lines of two tables.
+                    table.is_mixed = table.is_mixed or table.columns not in ([], columns)
+                    table.columns = columns
             elif "#" in line[:2] or table is None:
                 _note(header, line)
                 if table is not None:
@@ -170,6 +174,12 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     points = [_point(cells, name, table, part) for name in timed if cells.get(name)]
     if not points and any(name in cells for name in timed):
         return []
+    if table.is_mixed:
+        part.refuse(
+            f"has a table of {table.name} with the columns of another one",
+            "take the lines of different runs apart",
+        )
+        return None
     valid = [point for point in points if point is not None]
     return valid if points and len(valid) == len(points) else None
 
@@ -240,9 +250,10 @@ def _identity(table: _Table, ranks: int, cells: dict[str, float]) -> tuple[str, 
         return "pairs-bandwidth", axes
     if pattern == "pairs-latency":
         axes["pairs"] = str(max(1, ranks // 2))
-    elif table.groups > 1 and pattern == "pingpong":
+    elif pattern == "pingpong" and (table.groups > 1 or ranks > 3):
+        # In groups, or all pairs of IMB-P2P.
         pattern = "pairs-latency"
-        axes["pairs"] = str(table.groups)
+        axes["pairs"] = str(table.groups if table.groups > 1 else ranks // 2)
     elif table.groups > 1:
         axes["groups"] = str(table.groups)
     if table.groups > 1 and "Group" in cells:

@@ -23,13 +23,14 @@ from nhalf.exchange.titles.osu import identity_of, identity_of_test
 
 _COLUMN = re.compile(
     r"transmitsize|size(?:\(b(?:ytes)?\))?|iterations|validation|messages/s|overlap\(%\)|"
-    r"(?:bandwidth\(|)(?:[kmg]i?b/s)\)?|"
+    r"(?:bandwidth\(|)(?:[kmg]i?(?:b|bits?)/s|[kmg]i?bps)\)?|"
     r"(?:(?:avg|min|max)?latency|overall|compute|coll\.init|mpi_test|mpi_wait|"
     r"(?:pure|min|max)comm\.|waitavg|initavg|p\d{1,2}(?:\.\d{1,4})?taillat)\([mnuµμ]?s(?:ec)?\)|"
-    r"p\d{1,2}(?:\.\d{1,4})?tailbw\([kmg]i?b/s\)"
+    r"p\d{1,2}(?:\.\d{1,4})?tailbw\([kmg]i?b/s\)",
+    re.IGNORECASE,
 )
 _UNIT = re.compile(r"\(([mnuµμ]?)s(?:ec)?\)$")
-_RATE_UNIT = re.compile(r"([kmg]i?)b/s")
+_RATE_UNIT = re.compile(r"([kmg]i?)(b|bits?)(?:/s|ps)", re.IGNORECASE)
 _MICRO = {"m": 1e3, "u": 1.0, "µ": 1.0, "μ": 1.0, "n": 1e-3, "": 1e6}
 """Microseconds in a unit of time."""
 _MEGA = {"k": 1e-3, "m": 1.0, "g": 1e3, "ki": 1.024e-3, "mi": 1.048576, "gi": 1073.741824}
@@ -85,6 +86,7 @@ class _Table:
     window: int = 0
     has_rows: bool = False
     is_of_command: bool = True
+    is_mixed: bool = False
     head: dict[str, str] = field(default_factory=dict)
     threads: dict[str, int] = field(default_factory=dict)
 
@@ -179,20 +181,33 @@ def _comment(table: _Table, line: str) -> None:
 
 def _columns(table: _Table, words: str) -> bool:
     """Take the names of the columns; returns whether the line has them."""
-    compact = "".join(words[:500].lower().split())
+    compact = "".join(words[:500].split())
     names = [match[0] for match in _COLUMN.finditer(compact)]
     if not names or sum(map(len, names)) != len(compact):
         return False
-    table.columns = [_column(name) for name in names]
+    columns = [_column(name) for name in names]
+    if any(math.isnan(factor) for _, factor in columns):
+        return False
+    # Another head without a title: lines of two tables.
+    table.is_mixed = table.is_mixed or table.columns not in ([], columns)
+    table.columns = columns
     return True
 
 
 def _column(name: str) -> tuple[str, float]:
-    """A column's name in microseconds or megabytes per second, and the factor to these."""
-    if unit := _UNIT.search(name):
-        return name[: unit.start()] + "(us)", _MICRO[unit[1]]
-    if unit := _RATE_UNIT.search(name):
-        return name[: unit.start()] + "mb/s" + name[unit.end() :], _MEGA[unit[1]]
+    """A column's name in microseconds or megabytes per second, and the factor to these.
+
+    MB are bytes and Mb are bits; of mb nobody knows, and the factor is NaN.
+    """
+    unit = _RATE_UNIT.search(name)
+    name = name.lower()
+    if unit:
+        is_bits = unit[2] != "B"
+        is_known = unit[1][0].isupper() or unit[2] != "b"
+        factor = _MEGA[unit[1].lower()] / (8 if is_bits else 1) if is_known else math.nan
+        return name[: unit.start()] + "mb/s" + name[unit.end() :], factor
+    if time := _UNIT.search(name):
+        return name[: time.start()] + "(us)", _MICRO[time[1]]
     return name.partition("(b")[0] if name.startswith("size") else name, 1.0
 
 
@@ -243,12 +258,26 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     points = [_point(size_bytes, cells, name, table, part) for name in timed if cells.get(name)]
     if not points and any(name in cells for name in timed):
         return []
+    if table.is_mixed or not _has_kind(table, timed[0]):
+        part.refuse(
+            f"has a table of {table.title} with the columns of another one",
+            "take the lines of different runs apart",
+        )
+        return None
     valid = [
         msgspec.structs.replace(point, verified=verdict == "pass")
         for point in points
         if point is not None
     ]
     return valid if points and len(valid) == len(points) else None
+
+
+def _has_kind(table: _Table, timed: str) -> bool:
+    """Whether a table has times, or rates, as its title says."""
+    title = table.title.lower()
+    if "latency" in title:
+        return timed not in _RATE
+    return timed in _RATE or not ("bandwidth" in title or "message rate" in title)
 
 
 def _ranks(table: _Table, part: Part) -> int:

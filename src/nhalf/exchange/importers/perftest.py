@@ -13,12 +13,17 @@ import re
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_row, is_time, ratio
+from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
 
 TRANSPORT = "verbs"
 _TITLE = re.compile(
-    r"(Send|RDMA_Write|RDMA_Read|RDMA Write|RDMA Read|Write|Read)(?: Post List)? "
-    r"(Bidirectional )?(BW|Latency|Bandwidth) Test"
+    r"\b(Send|RDMA_Write|RDMA_Read|RDMA Write|RDMA Read|Write|Read|Atomic\b.{0,40}?|[A-Z]\w{2,30})"
+    r"(?: Post List)? (Bidirectional )?(BW|Latency|Bandwidth) Test\b"
+)
+_COMMAND = re.compile(r"\bib_(send|write|read|atomic)_(lat|bw)\b(.{0,400})")
+_BOTH_WAYS = re.compile(r"\s(?:-b|--bidirectional)(?=\s|$)")
+_SETTING = re.compile(
+    r"(Number of qps|Connection type|Mtu|Number of messages)\s{1,20}:\s?(\S{1,20})"
 )
 _COLUMN = re.compile(
     r"#bytes|#iterations|t_\w{3,8}\[usec\]|99(?:\.9+)?% percentile\[usec\]|"
@@ -43,8 +48,11 @@ _PATTERNS = {
 class _Table:
     number: int
     operation: str = ""
+    is_rate: bool = False
     both_ways: bool = False
     columns: list[str] = field(default_factory=list)
+    head: dict[str, str] = field(default_factory=dict)
+    has_rows: bool = False
 
 
 class Perftest(Importer):
@@ -65,10 +73,19 @@ class Perftest(Importer):
         for place, line in enumerate(part.lines):
             if title := _TITLE.search(line[:200]):
                 operation = title[1].lower().replace("rdma", "").strip(" _")
-                table = _Table(table.number + 1, operation, bool(title[2]))
+                table = _Table(table.number + 1, operation, title[3] != "Latency", bool(title[2]))
+            elif command := _COMMAND.search(line[:1000]):
+                ways = _BOTH_WAYS.search(command[3])
+                table = _Table(table.number + 1, command[1], command[2] == "bw", bool(ways))
             elif "#bytes" in line and "#iterations" in line:
+                if table.has_rows:
+                    # The title of another run was lost.
+                    table = _Table(table.number + 1)
                 table.columns = [" ".join(c.split()) for c in _COLUMN.findall(line[:400])]
+            elif settings := _SETTING.findall(line[:200]):
+                table.head |= {slug(name): slug(value) for name, value in settings}
             elif table.columns and is_row(line):
+                table.has_rows = True
                 point = _row(line.split(), table, part)
                 if point is None:
                     part.pass_over(place)
@@ -80,15 +97,12 @@ class Perftest(Importer):
 def _row(tokens: list[str], table: _Table, part: Part) -> Imported | None:
     if len(tokens) != len(table.columns):
         return None
-    if not table.operation:
-        part.refuse(
-            "does not name the test of perftest (send, write or read)",
-            "keep the line with its title, such as: Send Latency Test",
-        )
+    rate = next((name for name in table.columns if name.startswith("BW average")), "")
+    if (table.operation, bool(rate)) not in _PATTERNS or table.is_rate != bool(rate):
+        _refuse(table, part)
         return None
     cells = dict(zip(table.columns, map(part.number, tokens), strict=True))
     size_bytes = part.size(tokens[0])
-    rate = next((name for name in table.columns if name.startswith("BW average")), "")
     ways = 2 if table.both_ways else 1
     if rate:
         unit = _RATES.get(rate.partition("[")[2].rstrip("]"), 0.0)
@@ -106,5 +120,18 @@ def _row(tokens: list[str], table: _Table, part: Part) -> Imported | None:
     axes = {"ways": "both"} if table.both_ways else {}
     return Imported(
         pattern, size_bytes, (time_s,), 2, ways * size_bytes, table.number, axes, values, (),
-        TRANSPORT, "",
+        TRANSPORT, "", head=dict(table.head),
     )  # fmt: skip
+
+
+def _refuse(table: _Table, part: Part) -> None:
+    if table.operation and (table.operation, False) not in _PATTERNS:
+        part.refuse(
+            f"has a table of perftest's test of {table.operation}, which is not read",
+            "take this table out of the log",
+        )
+    else:
+        part.refuse(
+            "does not name the test of perftest (send, write or read)",
+            "keep the line with its title, such as: Send Latency Test",
+        )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.exchange.importers import Imported
 from nhalf.exchange.logs.log import Log, read_text
 
@@ -212,3 +213,27 @@ def test_sizes_of_threads_are_those_of_one() -> None:
     (point,) = read_text(text).points
     assert (point.pattern, point.size_bytes, point.bytes_per_time) == ("pingpong-threads", 8, 32)
     assert dict(point.axes) == {"communicators": "each", "threads": "4"}
+
+
+def test_mixed_lines_of_two_tables_are_refused() -> None:
+    text = """# Intel(R) MPI Benchmarks 2018, MPI-1 part
+# Benchmarking PingPong
+# Benchmarking Bcast
+# #processes = 4
+       #bytes #repetitions      t[usec]   Mbytes/sec
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         0.50         0.70         0.60
+"""
+    with pytest.raises(InputError, match="columns of another one"):
+        read_text(text, name="log")
+
+
+def test_a_ping_pong_of_many_processes_is_one_of_pairs() -> None:
+    text = """# Intel(R) MPI Benchmarks 2019 Update 6, P2P part
+# Benchmarking PingPong
+# #processes = 8
+       #bytes #repetitions      t[usec]   Mbytes/sec      Msg/sec
+            8         1000         0.60       100.00      1000000
+"""
+    (point,) = read_text(text, name="log").points
+    assert (point.pattern, point.axes["pairs"]) == ("pairs-latency", "4")

@@ -307,3 +307,37 @@ def test_tables_pasted_as_markdown_are_read() -> None:
         "| 16 | 2.50 |\n"
     )
     assert [p.size_bytes for p in read_text(text).points] == [8, 16]
+
+
+@pytest.mark.parametrize(
+    ("unit", "time_s"),
+    [("MB/s", 1e-3), ("GB/s", 1e-6), ("Mb/s", 8e-3), ("Gbit/s", 8e-6), ("Gbps", 8e-6),
+     ("MiB/s", 1e-3 / 1.048576)],
+)  # fmt: skip
+def test_bits_and_bytes(unit: str, time_s: float) -> None:
+    text = f"# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth ({unit})\n1000  1.00\n"
+    (point,) = read_text(text, name="log").points
+    assert point.samples_s == pytest.approx([time_s])
+
+
+def test_a_unit_that_may_be_bits_or_bytes_is_none() -> None:
+    text = "# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (gb/s)\n1000  1.00\n"
+    assert len(read_text(text).passed_over) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Lines of two runs.
+        "# OSU MPI Bandwidth Test v5.6\n# OSU MPI Latency Test v5.6\n# Size      Bandwidth (MB/s)\n"
+        "# Size          Latency (us)\n64 100.00\n64 1.00\n",
+        # A title without its columns, and columns without their title.
+        "# OSU MPI Latency Test v5.6\n# Size      Bandwidth (MB/s)\n64 100.00\n",
+        "# OSU MPI Bandwidth Test v5.6\n# Size      Latency (us)\n64 100.00\n",
+        "# OSU MPI Latency Test v5.6\n# Size      Latency (us)\n64 1.00\n"
+        "# Size      Bandwidth (MB/s)\n64 100.00\n",
+    ],
+)
+def test_columns_of_another_table_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="columns of another one"):
+        read_text(text, name="log")

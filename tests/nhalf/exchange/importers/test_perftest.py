@@ -45,3 +45,31 @@ def test_rates_have_units(unit: str, rate_Bps: float) -> None:
 def test_a_table_without_its_title_is_refused() -> None:
     with pytest.raises(InputError, match="does not name the test of perftest"):
         read_text(LATENCY.format("Send").partition("\n")[2], name="log")
+
+
+def test_a_title_is_that_of_its_own_table() -> None:
+    read, sent = LATENCY.format("RDMA_Read"), LATENCY.format("Send")
+    with pytest.raises(InputError, match="does not name the test of perftest"):
+        read_text(read + sent.partition("\n")[2], name="log")
+    with pytest.raises(InputError, match="test of atomic"):
+        read_text(read + LATENCY.format("Atomic FETCH_AND_ADD"), name="log")
+    with pytest.raises(InputError, match="does not name the test of perftest"):
+        read_text(LATENCY.format("RDMA_Read").replace("Latency Test", "BW Test"), name="log")
+
+
+def test_the_command_is_a_title() -> None:
+    table = RATE.format("", unit="MB/sec").partition("\n")[2]
+    (one,) = read_text(f"$ ib_read_bw -d mlx5_0 node1\n{table}", name="log").points
+    (two,) = read_text(f"$ ib_write_bw -d mlx5_0 -b node1\n{table}", name="log").points
+    assert (one.pattern, one.bytes_per_time) == ("get-stream", 65536)
+    assert (two.pattern, two.bytes_per_time) == ("put-stream", 2 * 65536)
+
+
+def test_other_queue_pairs_are_another_curve() -> None:
+    head = " Number of qps   : {}\t\tTransport type : IB\n #bytes     #iterations"
+    text = "".join(
+        RATE.format("RDMA_Write", unit="MB/sec").replace(" #bytes     #iterations", head.format(q))
+        for q in (1, 8)
+    )
+    heads = [point.head["number-of-qps"] for point in read_text(text, name="log").points]
+    assert heads == ["1", "8"]

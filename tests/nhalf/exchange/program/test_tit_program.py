@@ -130,7 +130,7 @@ def test_computing_needs_its_rate(tmp_path: Path, call: Call) -> None:
     call(*predict).is_error(2, "operations, and how many", "--flop-rate")
     call("import", path, "--out", tmp_path / "run").is_error(2, "--flop-rate")
     for rate in ("0", "-1", "nan", "inf", "fast"):
-        call(*predict, "--flop-rate", rate).is_error(2, "no rate")
+        call(*predict, "--flop-rate", rate).is_error(2, "is not a rate")
     for rate, time_s in (("1e9", 3.0), ("3e9", 1.0)):
         said = json.loads(call(*predict, "--flop-rate", rate, "--json").out)
         assert said["time_s"] == pytest.approx(time_s, rel=1e-3)
