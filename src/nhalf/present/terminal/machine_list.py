@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NAME_WIDTH, TITLE_WIDTH = 20, 25
+TITLE_WIDTH = 25
 """With these widths the table has 100 columns at most."""
 
 
@@ -131,7 +131,7 @@ def _table(machines: Sequence[Listed]) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("name", no_wrap=True, max_width=NAME_WIDTH, overflow="ellipsis")
+    table.add_column("name", no_wrap=True)
     table.add_column("year", style="dim", no_wrap=True)
     table.add_column("machine", no_wrap=True, max_width=TITLE_WIDTH, overflow="ellipsis")
     table.add_column("nodes", justify="right", no_wrap=True)

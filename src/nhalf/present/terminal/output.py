@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nhalf.base.printable import CONTROL, PrintableSegments, printable_parts
@@ -92,6 +93,15 @@ def _console(**choices: Any) -> Console:
     from rich.console import Console
 
     class Plain(PrintableSegments, Console):
+        def print(self, *objects: Any, **choices: Any) -> None:
+            width = choices.get("width", self.width)
+            if len(objects) != 1 or isinstance(objects[0], str) or width >= UNLIMITED:
+                super().print(*objects, **choices)
+            else:
+                from nhalf.present.terminal.narrow import print_fitted
+
+                print_fitted(objects[0], partial(super().print, **choices), width)
+
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 

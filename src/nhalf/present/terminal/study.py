@@ -22,7 +22,7 @@ from nhalf.present.study_words import (
     value_text,
 )
 from nhalf.present.terminal.output import FORM, stdout_console
-from nhalf.present.terminal.tables import BETWEEN, house_table, print_table, show_table
+from nhalf.present.terminal.tables import house_table, print_table, show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +31,8 @@ HEAD = ("verdict", "number", "95 % interval", "limit", "published", "conclusion"
 WORDS_LEAST = 48
 """Where a table leaves fewer characters for the words of conclusions, these have own lines."""
 INDENT = 2
+BETWEEN = 3
+"""Characters between two columns."""
 
 
 def show_studies(forms: Mapping[str, StudyForm]) -> None:

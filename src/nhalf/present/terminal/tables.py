@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 RICH_ROWS_MAX = 40
-COLUMNS_MIN = 3
-BETWEEN = 3
-"""Characters between two columns."""
-FOLDED = 24
-"""Longer words, such as lists of options, may be divided in columns that wrap."""
-DROPPED = (
-    *("source", "samples", "launches", "steps at", "state", "95 %", "95 % interval"),
-    *("warnings", "n½", "threads", "where", "ranks", "year", "network", "nodes", "over time"),
-    *("changes", "first run", "baseline", "now", "by how much", "points", "machine"),
-)
-"""Columns that a narrow terminal does without, in this order, before a value is cut."""
-DROPPED_LAST = ("interval",)
-"""Columns that are left out if it does not help either that the first column wraps."""
 
 
 def house_table(*columns: str) -> Table:
@@ -48,56 +35,8 @@ def house_table(*columns: str) -> Table:
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table; columns that have no room are left out and named below."""
-    console = console or stdout_console()
-    dropped = [] if FORM.get() != "table" else _without_narrow(table, console)
-    console.print(table)
-    if dropped:
-        words = f"left out, as the terminal is narrow: {', '.join(dropped)}"
-        console.print(words, markup=False, style="dim")
-
-
-def _without_narrow(table: Table, console: Console) -> list[str]:
-    """Remove columns until the whole values of the others have room; their titles, in order."""
-    dropped = _drop(table, DROPPED, console.width)
-    first = table.columns[0]
-    if _width(table) > console.width and first.no_wrap:
-        first.no_wrap = False
-        dropped += _drop(table, DROPPED_LAST, console.width)
-        first.no_wrap = _width(table) > console.width
-    return dropped
-
-
-def _drop(table: Table, droppable: Sequence[str], width: int) -> list[str]:
-    """Remove columns with these titles, in this order, until the table has the width."""
-    dropped: list[str] = []
-    for title in droppable:
-        titles = [str(column.header) for column in table.columns]
-        for place in reversed([place for place, name in enumerate(titles) if name == title]):
-            if _width(table) <= width or len(table.columns) <= COLUMNS_MIN:
-                return dropped
-            del table.columns[place]
-            for number, column in enumerate(table.columns):
-                column._index = number
-            dropped = list(dict.fromkeys([*dropped, title]))
-    return dropped
-
-
-def _width(table: Table) -> int:
-    """The characters that a table needs; columns that may wrap break between words."""
-    from rich.cells import cell_len
-
-    from nhalf.present.terminal.forms import plain
-
-    width = 2
-    for place, column in enumerate(table.columns):
-        texts = [plain(cell) for cell in (column.header, *column.cells)]
-        is_last = place == len(table.columns) - 1
-        words = [word for text in texts for word in ([text] if column.no_wrap else text.split())]
-        longest = max(map(cell_len, words), default=0)
-        needed = max(column.min_width or 0, longest if column.no_wrap else min(longest, FOLDED))
-        width += min(needed, column.max_width or needed) + (0 if is_last else BETWEEN)
-    return width
+    """Print a table; on a narrow terminal as narrow.py does."""
+    (console or stdout_console()).print(table)
 
 
 def show_frame(frame: pl.DataFrame) -> None:
@@ -110,13 +49,17 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print cells as a table; long ones without rich, which takes a millisecond per row."""
     from rich.markup import escape
 
-    if len(rows) <= RICH_ROWS_MAX or FORM.get() != "table":
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    if (
+        len(rows) <= RICH_ROWS_MAX
+        or FORM.get() != "table"
+        or sum(widths) + 2 * (len(widths) - 1) > stdout_console().width
+    ):
         table = house_table(*columns)
         for row in rows:
             table.add_row(*map(escape, row))
         print_table(table)
         return
-    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     sides = ["<", *[">"] * (len(widths) - 2), "<"][: len(widths)]
     line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
     rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
