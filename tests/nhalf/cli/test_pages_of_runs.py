@@ -70,7 +70,7 @@ def test_the_page_names_both_and_keeps_the_other_page(
     call: Call, monday: Path, tuesday: Path
 ) -> None:
     own = monday / "report.html"
-    call("report", monday)
+    assert call("report", monday, "--out", own).code == 0
     before = own.read_bytes()
     path = Path(json.loads(call("report", monday, tuesday, "--json").out)["report"])
     assert (path.name, path.parent) == ("report-with-tuesday.html", monday)
@@ -114,3 +114,37 @@ def test_a_history_of_two_runs_says_it(
 
 def test_one_run_alone_is_compared_with_nothing(call: Call, monday: Path) -> None:
     assert findings_of(call, monday) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("history", "monday", "tuesday", "--report"),
+        ("report", "monday", "tuesday", "--out"),
+        ("report", "tuesday", "--out"),
+        ("report", "monday:mpich", "--out"),
+        ("predict", "bcast", "--machine", "sp2-mpl", "--report"),
+        ("compare", "sp2-mpl", "altix-bx2", "--report"),
+    ],
+)
+def test_no_page_takes_the_place_of_a_run_s_own(
+    call: Call, monday: Path, tuesday: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (monday / "report.html").write_text("mine")
+    data = (monday / "run.json").read_bytes()
+    (tmp_path / "link.html").symlink_to(monday / "report.html")
+    for name in ("monday/report.html", "link.html"):
+        ended = call(*words, name)
+        assert (ended.code, f"{name} is the page of the run monday" in ended.err) == (2, True)
+    assert call(*words, "monday/run.json").code == 2
+    assert (monday / "report.html").read_text() == "mine"
+    assert (monday / "run.json").read_bytes() == data
+
+
+def test_runs_of_one_name_in_two_folders_have_two_pages(
+    call: Call, monday: Path, keep: Callable[..., Path]
+) -> None:
+    names = set()
+    for other in (keep("a/night"), keep("b/night")):
+        names.add(Path(json.loads(call("report", monday, other, "--json").out)["report"]).name)
+    assert names == {"report-with-a-night.html", "report-with-b-night.html"}

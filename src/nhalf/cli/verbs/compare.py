@@ -286,7 +286,9 @@ def _machines(request: Request) -> None:
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.machines_page import machines_page
+        from nhalf.present.report.place import check_place
 
+        check_place(request.report)
         page_path = write_text(request.report, machines_page(comparison)).absolute()
     if request.json:
         emit_json({**as_json(comparison), "report": str(page_path) if page_path else None})

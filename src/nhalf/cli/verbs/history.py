@@ -51,8 +51,11 @@ def command(request: Request) -> int:
     """
     from nhalf.cli.wrong_data import announce_these
     from nhalf.decide.history.history import as_json
+    from nhalf.present.report.place import check_place
     from nhalf.present.terminal.output import emit_json, stdout_console
 
+    if request.report is not None:
+        check_place(request.report)
     collection = _collection(request)
     wrong = _wrong(collection.runs, request)
     is_wrong = announce_these(wrong, request)

@@ -143,8 +143,10 @@ def command(request: Request) -> None:
         _write_table(prediction, request.out)
     if request.report is not None:
         from nhalf.base.files import write_text
+        from nhalf.present.report.place import check_place
         from nhalf.present.report.prediction_page import prediction_page
 
+        check_place(request.report)
         write_text(request.report, prediction_page(prediction))
     if request.json:
         emit_json(prediction.as_json())

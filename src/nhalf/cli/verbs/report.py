@@ -124,16 +124,20 @@ def _overlay(facts: Facts, text: str) -> Overlay:
 
 def _usual_name(sides: Sequence[tuple[Run, str]]) -> str:
     """The name of a page, apart from that of the first run alone: it must not take its place."""
-    (_, library), *further = sides
+    (first, library), *further = sides
     parts = ["report", *filter(None, [library])]
     if further:
-        parts += [
-            "with",
-            *("-".join(filter(None, (run.name, mpi))) for run, mpi in further[:NAMED]),
-        ]
+        parts += ["with", *(_name(run, mpi, first) for run, mpi in further[:NAMED])]
     if len(further) > NAMED:
         parts.append(f"and-{len(further) - NAMED}-more")
     return "-".join(parts)
+
+
+def _name(run: Run, library: str, first: Run) -> str:
+    """A run in a file's name; runs of one name may lie in several folders."""
+    folder = run.path.resolve().parent
+    folder_name = "" if folder == first.path.resolve().parent else folder.name
+    return "-".join(filter(None, (folder_name, run.name, library)))
 
 
 def _write(subject: Facts | Program, request: Request) -> Path:
@@ -142,6 +146,7 @@ def _write(subject: Facts | Program, request: Request) -> Path:
     from nhalf.facts.facts import Facts
     from nhalf.present.report import write_report
     from nhalf.present.report.images import write_images
+    from nhalf.present.report.place import check_place
 
     first = request.runs[0]
     if isinstance(subject, Facts):
@@ -150,6 +155,8 @@ def _write(subject: Facts | Program, request: Request) -> Path:
     else:
         run, name = first, "report"
     if request.kind == "html":
+        if request.out is not None:
+            check_place(request.out, run if name == "report" else None)
         return write_report(subject, request.out or run / f"{name}.html").absolute()
     folder = request.out or run / f"{name}-{request.kind}"
     write_images(subject, folder, request.kind)

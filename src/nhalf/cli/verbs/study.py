@@ -92,10 +92,12 @@ def command(request: Request) -> None:
 def _page(repetition: Repetition, run: str | None, out: Path | None) -> str:
     """Write the page of a study: as `out`, into its run, or named after study and machine."""
     from nhalf.base.files import write_text
+    from nhalf.present.report.place import check_place
     from nhalf.present.report.study_page import study_page
 
     name = Path(repetition.study).stem
     path = out or (Path(run, PAGE) if run else Path(f"{name}-{repetition.machine}.html"))
+    check_place(path)
     has_report = path.with_name(REPORT).is_file()
     links = {"The report of the run": REPORT} if has_report and run else {}
     return str(write_text(path, study_page(repetition, links)).absolute())
