@@ -6,11 +6,15 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, UnknownName, unknown
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read
 
 FOLDER = Path(__file__).parent / "records"
+OF_RECORD = (
+    "machines of record are of publications from 1995 to 2005; make a file of your own with "
+    "nhalf fit RUN --out mine.toml"
+)
 
 
 def names() -> list[str]:
@@ -34,7 +38,13 @@ def path_of(name: str | Path) -> Path:
             f"there is no machine file {text}",
             "name another file, or a machine of `nhalf machines list`",
         )
-    raise unknown("machine", text, names())
+    raise unknown_machine("machine", text)
+
+
+def unknown_machine(kind: str, name: str) -> UnknownName:
+    """The error for a machine that is neither of record nor a file; it says how to make one."""
+    error = unknown(kind, name, names())
+    return UnknownName(kind, name, error.known_names, f"{error.remedy} ({OF_RECORD})")
 
 
 def machine(name: str | Path) -> Machine:

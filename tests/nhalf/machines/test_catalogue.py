@@ -65,3 +65,15 @@ def test_a_folder_is_told_how_it_becomes_a_machine_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder") as error:
         catalogue.machine(tmp_path)
     assert f"nhalf fit {tmp_path}" in error.value.remedy
+
+
+@pytest.mark.parametrize("name", ["frontier", "sp2"])
+def test_an_unknown_name_says_how_to_add_a_machine(name: str) -> None:
+    with pytest.raises(InputError) as raised:
+        catalogue.machine(name)
+    assert "from 1995 to 2005; make a file of your own with nhalf fit" in raised.value.remedy
+
+
+def test_the_years_of_the_hint_are_those_of_the_records() -> None:
+    years = [year for name in catalogue.names() if (year := catalogue.machine(name).year)]
+    assert f"from {min(years)} to {max(years)}" in catalogue.OF_RECORD

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
@@ -164,7 +164,7 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     if len(sources) == 2:
         raise InputError("--on and --run name two machines", "leave one of them out")
     if request.on and request.on not in catalogue.names():
-        raise unknown("machine of record", request.on, catalogue.names())
+        raise catalogue.unknown_machine("machine of record", request.on)
     if request.on:
         return Recorded(request.on, form.machines), {"machine": request.on, "run": None}
     if request.run:

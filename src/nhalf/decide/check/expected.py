@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError
 from nhalf.base.typed_toml import read_toml
 from nhalf.decide.check.against import TOLERANCE, against_former, against_machine, model_notes
 from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
@@ -88,7 +88,7 @@ def find(expect: str) -> tuple[Path, Kind]:
             raise InputError(
                 f"{expect} does not exist", "name a file, a run directory or a machine"
             )
-        raise unknown("machine or file", expect, catalogue.names())
+        raise catalogue.unknown_machine("machine or file", expect)
     if path.is_dir() or ((path.parent / DESCRIPTION).is_file() and path.suffix != ".toml"):
         return path, "baseline"
     content = read_toml(path)

@@ -17,6 +17,7 @@ from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
 from nhalf.present.terminal.tables import print_table
+from nhalf.present.wording import sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -113,8 +114,10 @@ def _start_s(model: FittedModel) -> float:
 
 
 def show_list(console: Console, machines: Sequence[Listed]) -> None:
-    """The table, then where the files are."""
+    """The table, how to add a machine, and where the files are."""
     print_table(_table(machines), console)
+    words = f"{sentence(catalogue.OF_RECORD)}."
+    console.print(words, soft_wrap=True, markup=False, highlight=False, style="dim")
     for entry in machines:
         for name, text in middles(entry.machine).items():
             words = f"~ {entry.machine.name}: no {name} is published; it is {text}"
