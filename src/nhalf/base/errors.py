@@ -51,6 +51,16 @@ class InputError(NhalfError):
     exit_code = 2
 
 
+class BudgetSpentError(InputError):
+    """The time that was given ended before the first result."""
+
+    def __init__(self, budget_s: float) -> None:
+        super().__init__(
+            f"the budget of {budget_s:g} s was spent before the first point",
+            "give a longer --budget",
+        )
+
+
 class UnknownName(InputError):
     """A name that is none of the known ones, of a kind such as 'pattern'."""
 

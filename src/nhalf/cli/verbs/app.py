@@ -127,6 +127,7 @@ def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
 
 def _print_outcome(outcome: Outcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
+    from nhalf.cli.wrong_data import announce
     from nhalf.facts.applications import applications
     from nhalf.facts.facts import Facts
     from nhalf.facts.npb_traffic import traffic_rows
@@ -140,6 +141,7 @@ def _print_outcome(outcome: Outcome, request: Request) -> None:
         from nhalf.present.report import write_report
 
         write_report(facts, outcome.run.path / "report.html")
+    announce(facts, request)
     for name, reason in outcome.failed.items():
         sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if request.json:

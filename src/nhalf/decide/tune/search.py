@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import BudgetSpentError, InputError, MissingError
 from nhalf.decide.race import (
     ALIKE,
     Cell,
@@ -82,7 +82,7 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
         rounds = max(1, min(3, ROUNDS_MAX - number))
         try:
             more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
-        except MissingError:
+        except (BudgetSpentError, MissingError):
             if not race:
                 raise
             break  # the time was up before its first point

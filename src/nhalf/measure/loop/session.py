@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError, NhalfError, unknown
+from nhalf.base.errors import BudgetSpentError, InputError, MissingError, NhalfError, unknown
 from nhalf.base.units import format_size
 from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.measure.loop.measure import Measuring
@@ -228,7 +228,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure the points of the plan that the journal lacks, then write the Parquet file.
 
-    Raises MissingError if no subject gave a single point: the run is removed if it is new.
+    Raises MissingError if no subject gave a single point, BudgetSpentError if that is for the
+    time alone: the run is removed if it is new.
     """
     with prepared.run.measuring():
         return _measured(prepared, progress)
@@ -245,10 +246,7 @@ def _measured(prepared: Prepared, progress: Progress) -> Outcome:
     if not any(event["event"] == "point" for event in events):
         reasons = _by_reason(failed) or measuring.troubles_in_words()
         if not reasons:
-            raise InputError(
-                f"the budget of {plan.budget_s:g} s was spent before the first point",
-                "give a longer --budget",
-            )
+            raise BudgetSpentError(plan.budget_s)
         raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
     notes = [

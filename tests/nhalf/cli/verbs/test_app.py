@@ -11,10 +11,13 @@ import pytest
 
 from nhalf.base.errors import FailedError
 from nhalf.cli.verbs.app import check_verified
+from nhalf.mpi.discover import libraries, newest
+from tests.nhalf.mpi.hasty import hasty
 from tests.probes import is_built
 from tests.server import Ended
 
 needs_program = pytest.mark.skipif(not is_built("npb-openmp"), reason="npb-openmp is not built")
+STANDARD = [library for library in newest(libraries()) if library.abi and library.compiler]
 WHOLE = ("--json", "--report")
 QUICK = ("--class", "S", "--program", "openmp", "--launches", "1")
 
@@ -106,3 +109,23 @@ def test_a_wrong_result_is_an_error_with_both_numbers() -> None:
     check_verified([{**row, "verified": True}])
     with pytest.raises(FailedError, match=r"computed 17\.5, official 17\.130235054029"):
         check_verified([wrong])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not STANDARD, reason="no library of the standard ABI here")
+@pytest.mark.skipif(not is_built("npb-mpi-abi"), reason="npb-mpi-abi is not built")
+def test_a_wrong_result_is_said_first(
+    call: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    library = STANDARD[0]
+    monkeypatch.setenv("LD_PRELOAD", str(hasty(library, tmp_path)))
+    monkeypatch.setenv("HASTY_UNDER", "HASTY_BYTES=1")
+    monkeypatch.setenv("HASTY_BYTES", "1")
+    asked = ("npb", "--kernel", "ep", "--class", "S", "--program", "mpi", "--ranks", "2")
+    done = call("app", *asked, "--mpi", library.name, "--launches", "1", "--out", tmp_path / "run")
+    assert done.out.startswith("WRONG DATA: MPICH"), done
+    assert done.code == 1
+    assert "official" in done.err
+    shown = call("show", tmp_path / "run")
+    assert shown.out.startswith("WRONG DATA: MPICH"), shown
+    assert shown.code == 1

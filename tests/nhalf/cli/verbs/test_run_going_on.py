@@ -14,6 +14,7 @@ from nhalf.cli import run_side
 from nhalf.cli.verbs import run
 from nhalf.jobs.request import RunRequest
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
+from tests.patience import duration
 
 pytestmark = needs_probes
 
@@ -114,7 +115,7 @@ class TestMore:
     ) -> None:
         words = model("r", "--bytes", "0,8", "--quiet", parameters=self.NOISY)
         assert call(*words).code == 0
-        ended = call("run", "--resume", "r", "--budget", "3s", "--json")
+        ended = call("run", "--resume", "r", "--budget", duration(3), "--json")
         assert ended.code == 0, ended.err
         assert min(p["launches"] for p in json.loads(ended.out)["points"]) > 2
         before = (tmp_path / "r/journal.jsonl").read_bytes()

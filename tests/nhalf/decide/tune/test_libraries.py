@@ -11,13 +11,14 @@ import pytest
 from nhalf.base.errors import FailedError, NhalfError
 from nhalf.decide.tune.bench import Bench
 from nhalf.decide.tune.outcome import check
-from nhalf.decide.tune.search import TuningRequest
+from nhalf.decide.tune.search import TuningRequest, search
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi.coll_tuned import PREFIX, CollTuned
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.tuning import tuner_for
 from nhalf.sites.site import HERE
+from tests.nhalf.mpi.hasty import hasty
 from tests.patience import patience_s
 
 FOUND = [library for library in newest(libraries()) if library.vendor == "openmpi"]
@@ -35,6 +36,7 @@ LOADED = "unclear"
 """What a machine that does too many other things may answer, but never the contrary."""
 
 QUIET_BUDGET_S = 6.0
+SEARCH_BUDGET_S = 20.0
 
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no Open MPI here: nhalf mpi install openmpi"),
@@ -53,6 +55,13 @@ class Forgetful(CollTuned):
         found = super().activate(path)
         del found[f"{PREFIX}_use_dynamic_rules"]
         return found
+
+
+class TwoAlgorithms(CollTuned):
+    """Knows no more than the test needs."""
+
+    def algorithms(self, operation: str) -> list[str]:
+        return ["recursive_doubling", "ring"]
 
 
 @pytest.fixture
@@ -91,3 +100,20 @@ def test_a_file_that_is_no_good_is_not_even_tried(bench: Bench, path: Path) -> N
     path.write_text(RULES.replace("0 0 0 0\n2", "8 0 0 0\n2"))
     with pytest.raises(FailedError, match="line 5: the first message size is 8, not 0"):
         check(bench, path, asked())
+
+
+def test_an_algorithm_that_delivers_wrong_data_is_not_chosen(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = dataclasses.replace(bench, tuner=TwoAlgorithms(bench.library))
+    variables = bench.tuner.force({"allreduce": "ring"})
+    # By this setting the library copies its own data where it should reduce, which is faster.
+    name = next(name for name in variables if name.endswith("allreduce_algorithm"))
+    monkeypatch.setenv("HASTY_UNDER", f"{name}={variables[name]}")
+    monkeypatch.setenv("LD_PRELOAD", str(hasty(bench.library, tmp_path)))
+    budget_s = patience_s(SEARCH_BUDGET_S)
+    result = search(bench, TuningRequest(("allreduce",), (2,), "64K", 0.05, budget_s))
+    assert bench.refused == {("allreduce", "ring")}
+    assert all("ring" not in times for times in (*result.screening.values(), *result.race.values()))
+    assert "ring" not in {gain.algorithm for gains in result.won.values() for gain in gains}
+    assert {curve.operation for curve in bench.wrong} == {"allreduce"}

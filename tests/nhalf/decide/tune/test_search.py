@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.errors import BudgetSpentError, FailedError, InputError, MissingError, NhalfError
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.tune.bench import Bench, size_text
 from nhalf.decide.tune.outcome import bad_places, check, tune
@@ -343,7 +343,12 @@ def test_what_is_another_one_at_a_size_does_not_race_there(bench: MadeBench) -> 
         assert set(times) == expected
 
 
-def test_a_round_without_time_for_a_point_ends_the_race(bench: MadeBench) -> None:
+@pytest.mark.parametrize(
+    "error", [BudgetSpentError(2.5), MissingError("nothing could be measured", "run nhalf doctor")]
+)
+def test_a_round_without_time_for_a_point_ends_the_race(
+    bench: MadeBench, error: NhalfError
+) -> None:
     measure = bench.measure
     ended: list[str] = []
 
@@ -351,7 +356,7 @@ def test_a_round_without_time_for_a_point_ends_the_race(bench: MadeBench) -> Non
         def measured(name: str, *arguments: Any, **options: Any) -> pl.DataFrame:
             if name == f"race-{last + 1}":
                 ended.append(name)
-                raise MissingError("nothing could be measured", "run nhalf doctor")
+                raise error
             return measure(name, *arguments, **options)
 
         return measured
@@ -361,5 +366,5 @@ def test_a_round_without_time_for_a_point_ends_the_race(bench: MadeBench) -> Non
     assert search(bench, ASKED).race
     assert ended == ["race-2"]
     bench.measure = until_round(0)  # type: ignore[method-assign]
-    with pytest.raises(MissingError):
+    with pytest.raises(type(error)):
         search(bench, ASKED)

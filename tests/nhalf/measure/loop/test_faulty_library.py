@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from nhalf.mpi.discover import libraries, newest
+from tests.patience import duration
 from tests.probes import is_built
 
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
@@ -52,7 +53,7 @@ def test_one_bit_in_a_thousand_messages(
     watched: Watch, call: Call, faulty: str, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    asked = ("--pattern", "pingpong", "--bytes", SIZES, "--mpi", faulty, "--budget", "8s")
+    asked = ("--pattern", "pingpong", "--bytes", SIZES, "--mpi", faulty, "--budget", duration(8))
     code, out, err = watched("run", *asked, "--out", run).wait()
     assert out.startswith("WRONG DATA: MPICH"), (out, err)
     assert (code, "pingpong" in out.splitlines()[0]) == (1, True)

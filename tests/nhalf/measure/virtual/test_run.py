@@ -24,7 +24,7 @@ from nhalf.mpi.discover import libraries
 from nhalf.sites.health import Examiner
 from nhalf.store.run import Run
 from tests.nhalf.measure.virtual.programs import in_turn, library_of
-from tests.patience import patience_s
+from tests.patience import duration, patience_s
 
 Call = Callable[..., Any]
 SIZES = "0,8,64,256,1K,4K,16K,32K,64K,256K,1M,4M"
@@ -110,7 +110,7 @@ def test_a_comparison_says_which_side_is_virtual(call: Call, tmp_path: Path) -> 
     mpi = library_of("mpich").name
     words = ("--pattern", "pingpong", "--bytes", "8,1K", "--mpi", mpi, "--placement", "cores")
     for name, machine in (("real", ()), ("virtual", ("--machine", "sp2-mpl"))):
-        launches = () if machine else ("--launches", "3", "--budget", "5s")
+        launches = () if machine else ("--launches", "3", "--budget", duration(5))
         ended = call("run", *machine, *words, *launches, "--out", tmp_path / name)
         assert ended.code == 0, ended.err
     compared = call("compare", tmp_path / "real", tmp_path / "virtual")
