@@ -28,7 +28,8 @@ class Hpcc(Importer):
     """Entries NAME=VALUE of the summary; a second summary is another table."""
 
     description = "HPC Challenge (summary)"
-    marks = ("Begin of Summary section", "Latency-Bandwidth-Benchmark R", "PingPongLatency_usec=")
+    marks = ("Begin of Summary section", "Latency-Bandwidth-Benchmark R", "PingPongLatency_usec=",
+             "OrderedRingLatency_usec=")  # fmt: skip
     head = r"Begin of Summary section|Begin of LatencyBandwidth section|CommWorldProcs="
 
     def read(self, part: Part) -> list[Imported]:

@@ -23,7 +23,7 @@ _OPTION = re.compile(r"(?<=\s)(-[sbmO])\s?([^\s&|;)]{1,200})")
 _FIELD = re.compile(
     r"\s{0,40}\| (API|Test|Data layout|Send memory|Recv memory|Message size|Window size): +"
 )
-_HEAD = re.compile(r"# iterations \| +(?:typical|(\d{1,3}(?:\.\d{1,3})?)%ile) +\|")
+_HEAD = re.compile(r"# iterations \| +(?:typical|(\d{1,3}(?:[.,]\d{1,3})?)%ile) +\|")
 _CSV = re.compile(r"iterations,(?:typical|(\d{1,3}(?:\.\d{1,3})?)_percentile)_lat,avg_lat,")
 _KIND = re.compile(r"\| +(latency|overhead) \(usec\) +\|")
 _BATCH = re.compile(r"\s{0,40}\+[^-+\s]")
@@ -122,7 +122,7 @@ def _after(table: _Table, line: str) -> _Table:
     elif kind:
         table.kind = kind[1]
     elif head:
-        table.percent = float(head[1] or 50)
+        table.percent = float((head[1] or "50").replace(",", "."))
         # Old heads call every time a latency.
         table.kind = table.kind if "Stage" in line or "Test" in line else ""
     return table

@@ -19,6 +19,7 @@ TIME_LEAST_S, TIME_MOST_S = 1e-12, 1e9
 """No message is faster, no benchmark waits longer: numbers outside are not times."""
 
 _COMMA_DECIMAL = re.compile(r"\d+,(?:\d{1,2}|\d{4,})|\d{4,},\d+")
+_POINT_DECIMAL = re.compile(r"\d+\.(?:\d{1,2}|\d{4,})|(?:0|\d{4,})\.\d+")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+")
 _GROUPED_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 _ROW = re.compile(r"\s*[-+.]?\d")
@@ -120,10 +121,19 @@ def slug(text: str) -> str:
 
 
 def writes_decimal_comma(lines: Sequence[str]) -> bool:
-    """Whether rows of numbers have decimal commas."""
-    return any(
+    """Whether rows of numbers have decimal commas: none of them has a decimal point."""
+    has_comma = any(
         "," in line
-        and is_row(line)
+        and _has_numbers(line)
         and any(_COMMA_DECIMAL.fullmatch(token) for token in line.split())
         for line in lines
     )
+    return has_comma and not any(
+        "." in line and _has_numbers(line) and any(map(_POINT_DECIMAL.fullmatch, line.split()))
+        for line in lines
+    )
+
+
+def _has_numbers(line: str) -> bool:
+    """Whether a line is a row, maybe with words before its numbers."""
+    return is_row(line) or sum(token[0].isdigit() for token in line.split()) > 2

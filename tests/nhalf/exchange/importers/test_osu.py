@@ -341,3 +341,17 @@ def test_a_unit_that_may_be_bits_or_bytes_is_none() -> None:
 def test_columns_of_another_table_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="columns of another one"):
         read_text(text, name="log")
+
+
+def test_headings_of_spack_name_the_library() -> None:
+    table = "# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n1    {}\n"
+    text = (
+        "openmpi@1.10.7%intel@19.0.5.281 osu_latency\n" + table.format("0.30")
+        + "mpich@3.3.2%gcc@10.2.0 osu_latency\n" + table.format("0.20")
+        + "mpich@3.3.2%intel@19.0.5 osu_latency\n" + table.format("0.25")
+        + table.format("0.40")
+    )  # fmt: skip
+    points = read_text(text, name="log").points
+    libraries = ["openmpi-1.10.7", "mpich-3.3.2", "mpich-3.3.2", "imported"]
+    assert [point.mpi for point in points] == libraries
+    assert points[1].head["library"] != points[2].head["library"]

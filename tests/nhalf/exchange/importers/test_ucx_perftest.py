@@ -112,3 +112,8 @@ def test_the_command_says_test_and_size(command: str, pattern: str, size_bytes: 
 def test_what_is_not_known_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_text(text, name="log")
+
+
+def test_decimal_commas() -> None:
+    text = FRAME + "".join(c if c != "." else "," for c in TABLE)
+    assert only(text).samples_s == pytest.approx([1.95e-6])

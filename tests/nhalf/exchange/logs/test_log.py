@@ -252,3 +252,12 @@ def test_what_nhalf_prints_in_their_style_is_read_back(
         time_s = 1e-6 + point.size_bytes / 5e9
         # Two decimals of a microsecond, or of megabytes per second.
         assert point.samples_s[0] == pytest.approx(time_s, abs=0.006e-6)
+
+
+def test_a_list_with_commas_is_no_decimal_comma() -> None:
+    text = (
+        "1 process on the cores 0,32\n# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n"
+        "1   0.30\n2   1.234\n4   1,234.50\n"
+    )
+    times_us = [point.samples_s[0] * 1e6 for point in read_text(text, name="log").points]
+    assert times_us == pytest.approx([0.3, 1.234, 1234.5])
