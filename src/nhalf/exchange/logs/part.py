@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nhalf.base.units import SIZE_BYTES_MAX
 from nhalf.exchange.logs.counts import Counts
@@ -22,6 +22,10 @@ _COMMA_DECIMAL = re.compile(r"\d+,(?:\d{1,2}|\d{4,})|\d{4,},\d+")
 _POINT_DECIMAL = re.compile(r"\d+\.(?:\d{1,2}|\d{4,})|(?:0|\d{4,})\.\d+")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+")
 _GROUPED_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_EXPORT = re.compile(
+    r"(?:.{0,80}?[$#>%] )?(?:export ([A-Za-z_]\w{0,80})=|setenv ([A-Za-z_]\w{0,80}) |"
+    r"(?:unset|unsetenv) ([A-Za-z_]\w{0,80})\s*$)(.{0,400})"
+)
 _ROW = re.compile(r"\s*[-+.]?\d")
 
 
@@ -51,6 +55,7 @@ class Part:
     launch_line: int = 0
     pattern: str = ""
     refusal: tuple[str, str] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, reason: str, remedy: str) -> None:
         """Say why the log cannot be imported, after its name, and what would help."""
@@ -85,8 +90,18 @@ class Part:
         return int(value) if 0 <= value <= SIZE_BYTES_MAX and value == int(value) else -1
 
     def note_launcher(self, line: str, place: int = 0) -> None:
-        """Take a launcher's command: what an earlier one said does not hold any more."""
-        if launch := launch_of(line):
+        """Take a launcher's command: what an earlier one said does not hold any more.
+
+        Variables that were exported before it belong to it.
+        """
+        if ("export " in line or "set" in line) and (export := _EXPORT.fullmatch(line.rstrip())):
+            name = export[1] or export[2] or export[3]
+            self.environment.pop(name, None)
+            if not export[3]:
+                self.environment[name] = "".join(export[4].split()).strip("'\"")
+        elif launch := launch_of(line):
+            variables = (f"{name}={value}" for name, value in sorted(self.environment.items()))
+            launch = replace(launch, words=(*variables, *launch.words))
             self.launch, self.launch_line, self.ranks = launch, self.first + place, launch.ranks
 
     def ranks_of(self, table: int, name: str, *, holds: bool = True) -> int:

@@ -261,3 +261,20 @@ def test_a_list_with_commas_is_no_decimal_comma() -> None:
     )
     times_us = [point.samples_s[0] * 1e6 for point in read_text(text, name="log").points]
     assert times_us == pytest.approx([0.3, 1.234, 1234.5])
+
+
+def test_exported_variables_belong_to_the_command() -> None:
+    table = (
+        "mpirun -n 2 osu_bw\n# OSU MPI Bandwidth Test v7.0\n# Size      Bandwidth (MB/s)\n8  {}\n"
+    )
+    text = (
+        "export HIP_VISIBLE_DEVICES=0,1\n" + table.format("100.0")
+        + "$ export HIP_VISIBLE_DEVICES=0,2\n" + table.format("50.0")
+        + "unset HIP_VISIBLE_DEVICES\n" + table.format("25.0")
+    )  # fmt: skip
+    commands = [point.head["command"] for point in read_text(text, name="log").points]
+    assert [command.partition(" ")[0] for command in commands[:2]] == [
+        "HIP_VISIBLE_DEVICES=0,1",
+        "HIP_VISIBLE_DEVICES=0,2",
+    ]
+    assert "HIP" not in commands[2]
