@@ -41,6 +41,8 @@ def command(request: Request) -> int:
     nhalf doctor
     nhalf doctor --build
     """
+    from rich.markup import escape
+
     from nhalf.mpi.discover import discover
     from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.build import build
@@ -49,8 +51,12 @@ def command(request: Request) -> int:
     shown = None if request.json else stdout_console()
     findings = []
     with console().status("looking for MPI libraries …") as status:
+
+        def at(subject: str) -> None:
+            status.update(f"looking at {escape(subject)} …")
+
         discovery = discover(request.mpi_prefix, ask_failed_again=True)
-        for finding in examine(discovery, lambda subject: status.update(f"looking at {subject} …")):
+        for finding in examine(discovery, at):
             findings.append(finding)
             if shown:
                 _show(shown, finding)

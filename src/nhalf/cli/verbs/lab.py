@@ -56,6 +56,8 @@ def up(request: Up) -> None:
 
     nhalf lab up --nodes 4 --rate 1gbit
     """
+    from rich.markup import escape
+
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.lab import build, packages
@@ -77,7 +79,7 @@ def up(request: Up) -> None:
         request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
     )
     with console().status("starting …") as shown:
-        lab = build.build(planned, lambda step: shown.update(f"starting: {step} …"))
+        lab = build.build(planned, lambda step: shown.update(f"starting: {escape(step)} …"))
     if request.json:
         emit_json(status(lab))
     else:
@@ -159,7 +161,8 @@ def link(request: Link) -> None:
         emit_json(changed)
     else:
         words = "up" if changed["up"] else "down"
-        stdout_console().print(f"{changed['link']} {words}, {rate_text(changed['rate_Bps'])}")
+        text = f"{changed['link']} {words}, {rate_text(changed['rate_Bps'])}"
+        stdout_console().print(text, markup=False)
 
 
 def kill(request: NodeRequest) -> None:
@@ -176,7 +179,7 @@ def kill(request: NodeRequest) -> None:
     if request.json:
         emit_json({"node": node, "processes": died})
     else:
-        stdout_console().print(f"{node} is dead: {died} processes ended with it")
+        stdout_console().print(f"{node} is dead: {died} processes ended with it", markup=False)
 
 
 def restart(request: NodeRequest) -> None:
@@ -196,7 +199,7 @@ def restart(request: NodeRequest) -> None:
     if request.json:
         emit_json({"node": node, "state": node_state})
     else:
-        stdout_console().print(f"{node} is back: {node_state}")
+        stdout_console().print(f"{node} is back: {node_state}", markup=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +225,8 @@ def down(request: Down) -> None:
     if request.json:
         emit_json({"lab": name, "removed": existed})
     else:
-        stdout_console().print(f"{name} is removed" if existed else f"there was no lab {name}")
+        words = f"{name} is removed" if existed else f"there was no lab {name}"
+        stdout_console().print(words, markup=False)
 
 
 COMMANDS = {

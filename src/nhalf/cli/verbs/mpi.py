@@ -58,10 +58,12 @@ def install_libraries(request: Install) -> None:
 
     nhalf mpi install mpich openmpi
     """
+    from rich.markup import escape
+
     from nhalf.mpi.install import install
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-    with console().status(f"installing {', '.join(request.names)} …"):
+    with console().status(f"installing {escape(', '.join(request.names))} …"):
         installations = install(request.names)
     if request.json:
         emit_json(

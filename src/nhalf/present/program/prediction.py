@@ -23,6 +23,7 @@ from nhalf.decide.program.predict import (
 )
 from nhalf.machines.computing import AS_MEASURED, AS_STATED
 from nhalf.machines.draws import FACTOR_MAX
+from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
@@ -95,17 +96,18 @@ def prediction_lines(prediction: ProgramPrediction) -> list[str]:
 def show_predictions(console: Console, alternatives: Alternatives) -> None:
     """Print a line for each machine, library and placement, the fastest first, and caveats."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=_title(alternatives), title_justify="left", box=None, pad_edge=False)
+    table = Table(title=Text(_title(alternatives)), title_justify="left", box=None, pad_edge=False)
     texts = _named_columns(alternatives)
     for name in (*texts, "time", "interval", "over the fastest", "over the traced", "by"):
         table.add_column(name, justify="left" if name in (*texts, "by") else "right")
     for prediction in alternatives.predictions:
         names = (getattr(prediction, member) for member in texts.values())
-        table.add_row(*names, *_cells(prediction, alternatives))
+        add_literal(table, *names, *_cells(prediction, alternatives))
     for refused in alternatives.refused:
         names = (getattr(refused.alternative, member) for member in texts.values())
-        table.add_row(*names, "–", "refused", "–", "–", "–")
+        add_literal(table, *names, "–", "refused", "–", "–", "–")
     console.print(table)
     for note in _notes(alternatives):
         console.print(note, markup=False, soft_wrap=True)

@@ -13,6 +13,7 @@ from nhalf.loops.source.reductions import REGROUPING
 from nhalf.loops.source.refusal import Refused
 from nhalf.machines.processor import Processor
 from nhalf.present.terminal.ladders import ladder_json
+from nhalf.present.terminal.tables import add_literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,14 +88,15 @@ def _headline(bound: Bound) -> dict[str, Any]:
 
 def show_bounds(console: Console, processor: Processor, bounds: Sequence[Bound]) -> None:
     """Print a table, a line for each loop, and the bounds of those whose order may be kept."""
+    from rich.markup import escape
     from rich.table import Table
 
     title = f"{processor.title or processor.name}: per iteration, times in cycles"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for number, name in enumerate(COLUMNS):
         table.add_column(name, justify="right" if 0 < number < len(COLUMNS) - 1 else "left")
     for bound in bounds:
-        table.add_row(*_cells(bound))
+        add_literal(table, *_cells(bound))
     console.print(table)
     for bound in bounds:
         if bound.in_order:

@@ -41,7 +41,8 @@ def show_status(console: Console, status: dict[str, Any], fresh: bool = False) -
         if link not in of_nodes.values():
             console.print(f"link {_link(link)}  {rate_text(link['rate_Bps'])}")
     for job in status["jobs"]:
-        console.print(f"job {job['job']} {job['name']}: {job['state'].lower()} {job['nodes']}")
+        words = f"job {job['job']} {job['name']}: {job['state'].lower()} {job['nodes']}"
+        console.print(words, markup=False)
     if fresh:
         name = "" if status["lab"] == "lab" else f" --name {status['lab']}"
         console.print(f"next: nhalf lab exec{name} -- nhalf run p2p --launcher srun")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.numbers import fixed
 from nhalf.loops.source.ma_bounds import Bound
+from nhalf.present.terminal.tables import add_literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,7 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
         table.add_column(name, justify="right")
     table.add_column("largest gap, and what helps")
     for ladder in ladders.ladders:
-        table.add_row(*_cells(ladder))
+        add_literal(table, *_cells(ladder))
     if ladders.ladders:
         console.print()
         console.print(table)

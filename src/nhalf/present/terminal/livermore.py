@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
     """Print the times, then the ladder of each kernel's fastest build with the cause of gaps."""
+    from rich.markup import escape
     from rich.table import Table
 
     bounded = f"; bounds of {processor.title or processor.name}" if processor else ""
     title = f"Livermore kernels, cycles per iteration{bounded}"
-    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     shown.add_column("kernel")
     plain = [build for build in used(table) if not build.is_tuned]
     for name in ("bound", *(build.title.replace("-march=native", "") for build in plain)):

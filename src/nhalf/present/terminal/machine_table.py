@@ -11,6 +11,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent, says_nothing, whole
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.present.terminal.tables import add_literal
 from nhalf.present.wording import change_of
 from nhalf.store.axes import parse_axes
 
@@ -102,7 +103,7 @@ def _loggp_table(libraries: Sequence[LogGP]) -> Table:
             library.placement,
             ranks_text(library.ranks),
         ]
-        table.add_row(", ".join(part for part in parts if part), *cells)
+        add_literal(table, ", ".join(part for part in parts if part), *cells)
     return table
 
 

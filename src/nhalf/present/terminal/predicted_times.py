@@ -11,7 +11,7 @@ from nhalf.base.numbers import percent
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_size, format_time
 from nhalf.present.terminal.output import FORM, stdout_console
-from nhalf.present.terminal.tables import row_text, show_table
+from nhalf.present.terminal.tables import add_literal, row_text, show_table
 from nhalf.present.wording import count
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _table(prediction: Prediction) -> Table:
                 f"{best[i][j]}{part}\n{format_time(float(prediction.time_s[k, i, j]))}{mark}"
                 f"{_next_ways(prediction, i, j)}"
             )
-        table.add_row(str(p), *cells)
+        add_literal(table, str(p), *cells)
     return table
 
 

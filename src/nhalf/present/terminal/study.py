@@ -44,7 +44,8 @@ def show_studies(forms: Mapping[str, StudyForm]) -> None:
 def show_repetition(repetition: Repetition) -> None:
     """Print the tables, ours beside the published ones, and the verdicts."""
     console = stdout_console()
-    console.print(f"{repetition.study} on {repetition.machine}: {repetition.form.title}")
+    title = f"{repetition.study} on {repetition.machine}: {repetition.form.title}"
+    console.print(title, markup=False)
     console.print(repetition.form.source, markup=False, style="dim", soft_wrap=True)
     for table in repetition.tables:
         console.print(f"\n{table.title}", markup=False, soft_wrap=True)
@@ -56,7 +57,7 @@ def show_repetition(repetition: Repetition) -> None:
             )
     console.print("\nConclusions")
     _show_conclusions(repetition.conclusions, console)
-    console.print(count_text(repetition), soft_wrap=True)
+    console.print(count_text(repetition), markup=False, soft_wrap=True)
     words = "in brackets: the machines of which the study says it"
     console.print(words, markup=False, style="dim", soft_wrap=True)
 

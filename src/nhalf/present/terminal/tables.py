@@ -39,6 +39,13 @@ def print_table(table: Table, console: Console | None = None) -> None:
     (console or stdout_console()).print(table)
 
 
+def add_literal(table: Table, *cells: str) -> None:
+    """Add a row of texts that are printed as they are, `[x]` included."""
+    from rich.markup import escape
+
+    table.add_row(*map(escape, cells))
+
+
 def show_frame(frame: pl.DataFrame) -> None:
     """Print any frame as a table."""
     rows = [[raw_text(value) for value in row] for row in frame.iter_rows()]
@@ -47,8 +54,6 @@ def show_frame(frame: pl.DataFrame) -> None:
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print cells as a table; long ones without rich, which takes a millisecond per row."""
-    from rich.markup import escape
-
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     if (
         len(rows) <= RICH_ROWS_MAX
@@ -57,7 +62,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     ):
         table = house_table(*columns)
         for row in rows:
-            table.add_row(*map(escape, row))
+            add_literal(table, *row)
         print_table(table)
         return
     sides = ["<", *[">"] * (len(widths) - 2), "<"][: len(widths)]

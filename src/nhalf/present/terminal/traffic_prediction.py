@@ -9,7 +9,7 @@ from rich.table import Table
 
 from nhalf.base.units import format_rate, format_size
 from nhalf.decide.traffic import PLACES, PredictedTraffic
-from nhalf.present.terminal.tables import print_table
+from nhalf.present.terminal.tables import add_literal, print_table
 
 
 def show(console: Console, prediction: PredictedTraffic) -> None:
@@ -30,7 +30,7 @@ def show(console: Console, prediction: PredictedTraffic) -> None:
         published = "" if row.published_Bps is None else format_rate(row.published_Bps)
         where = (row.to, PLACES[row.place], str(row.senders))
         predicted = format_rate(row.rate.middle_Bps) if row.rate.is_certain else "–"
-        table.add_row(*where, predicted, between, published)
+        add_literal(table, *where, predicted, between, published)
     print_table(table, console)
     for line in prediction.reasons:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -85,6 +85,8 @@ def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
 
 def _winners(tuned: Tuned) -> Table:
     """Make a table with a line for every cell that has a winner."""
+    from rich.markup import escape
+
     table = house_table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
     for cell in sorted(tuned.search.won):
         chosen = choice(tuned.rules, *cell)
@@ -97,7 +99,7 @@ def _winners(tuned: Tuned) -> Table:
             cell.operation,
             str(cell.ranks),
             format_size(cell.size_bytes),
-            gain.algorithm,
+            escape(gain.algorithm),
             percent(gain.share),
             share_span(low, high) if gain.launches > 1 else "exact",
             str(gain.launches),
@@ -107,6 +109,8 @@ def _winners(tuned: Tuned) -> Table:
 
 def _trial(curves: list[CurveRatio]) -> Table:
     """Make a table of default against tuned times, a line for every cell."""
+    from rich.markup import escape
+
     table = house_table(
         "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"
     )
@@ -115,7 +119,7 @@ def _trial(curves: list[CurveRatio]) -> Table:
             ratio = size.ratio
             colour = COLOURS[size.verdict]
             table.add_row(
-                curve.point["pattern"],
+                escape(curve.point["pattern"]),
                 str(curve.point["ranks"]),
                 format_size(size.size_bytes),
                 format_time(size.a_s),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import change, fixed
 from nhalf.base.units import format_time
-from nhalf.present.terminal.tables import house_table, print_table
+from nhalf.present.terminal.tables import add_literal, house_table, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,9 +40,9 @@ def show_differences(console: Console, ways: Ways) -> None:
     """Print all differences: what can be switched, and what cannot."""
     table = house_table("difference", "A", "B", "switch")
     for switch in ways.switches:
-        table.add_row(switch.name, _short(switch.a), _short(switch.b), "yes")
+        add_literal(table, switch.name, _short(switch.a), _short(switch.b), "yes")
     for switch in ways.not_tried:
-        table.add_row(switch.name, _short(switch.a), _short(switch.b), "no")
+        add_literal(table, switch.name, _short(switch.a), _short(switch.b), "no")
     if not table.row_count:
         console.print("A and B do not differ in anything that is recorded", markup=False)
         return
@@ -141,7 +141,7 @@ def _show_cause(console: Console, explained: Explanation, cause: Cause) -> None:
         effect = change(member.ratio.median) if member.ratio else "–"
         for switch in member.switches:
             sides = _short(switch.a), _short(switch.b)
-            table.add_row(switch.name, *sides, _share(member.share), effect, proof)
+            add_literal(table, switch.name, *sides, _share(member.share), effect, proof)
     table.add_row("everything else", "", "", _share(cause.remainder_share), "", rounds)
     print_table(table, console)
     if not explained.ways.are_exact:
