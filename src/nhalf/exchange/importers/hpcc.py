@@ -27,7 +27,7 @@ _KINDS = (
 class Hpcc(Importer):
     """Entries NAME=VALUE of the summary; a second summary is another table."""
 
-    description = "HPC Challenge (summary)"
+    description = "HPC Challenge (latency and bandwidth in the summary)"
     marks = ("Begin of Summary section", "Latency-Bandwidth-Benchmark R", "PingPongLatency_usec=",
              "OrderedRingLatency_usec=")  # fmt: skip
     head = r"Begin of Summary section|Begin of LatencyBandwidth section|CommWorldProcs="

@@ -43,6 +43,9 @@ _RANK = re.compile(r"#?\s{1,8}Rank\s{1,8}(\d{1,7})\b")
 _THREADS = re.compile(r"nThread (\d{1,4}) nGpus (\d{1,4})\b")
 _TOKENS = re.compile(r'\{\s{0,40}"size"\s{0,4}:|"device_hex"|"args"\s{0,4}:')
 IN_PLACE = {"place": "in"}
+_UNITS = {"(B)", "(elements)", "(us)", "(GB/s)"}
+BLANK = 20
+"""More blanks than this between two columns are columns without numbers."""
 
 
 @dataclass
@@ -84,8 +87,10 @@ class NcclTests(Importer):
                 table.ranks = max(table.ranks, min(int(match[1]) + 1, RANKS_MOST))
             elif "algbw" in line:
                 _head(line, table, part)
+            elif "(elements)" in line and not _UNITS.issuperset(re.findall(r"\([^()]*\)", line)):
+                table.columns = ["in other units"]
             elif table.columns and is_row(line):
-                points = _row(line.split(), table, part)
+                points = _row(line, table, part)
                 all_points += points
                 if not points:
                     part.pass_over(place)
@@ -107,13 +112,16 @@ def _pattern(name: str) -> str:
     return _PATTERNS.get(slug(name), slug(name))
 
 
-def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
+def _row(line: str, table: _Table, part: Part) -> list[Imported]:
     """The out-of-place and the in-place point of one row; none if the row is incomplete."""
-    names = table.columns
-    first = next((i for i, name in enumerate(names) if name in ("time", "cputime")), len(names))
-    width = (len(names) - first) // 2
+    tokens = line.split()
+    names = _names(table.columns, len(tokens))
+    times = [i for i, name in enumerate(names) if name in ("time", "cputime")] or [len(names)]
+    first = times[0]
+    width = (times[1] if len(times) > 1 else len(names)) - first
     tokens = tokens[: len(names)]
-    if width < 3 or first < 3 or len(tokens) not in (len(names), first + width):
+    is_half = len(times) > 1 and len(tokens) == first + width
+    if width < 3 or first < 3 or not (is_half or len(tokens) == len(names)):
         return []
     head = dict(zip(names[:first], tokens[:first], strict=True))
     if not table.ranks:
@@ -121,7 +129,7 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
     pattern = table.pattern or _reduction(head, table, part)
     size_bytes = _message_bytes(head, pattern, part)
     halves = [tokens[first : first + width], tokens[first + width :]]
-    if len(tokens) == first + width:
+    if is_half and _is_blank_before(line, tokens[first - 1], tokens[first]):
         halves = [[], halves[0]]  # replays of a trace have no out-of-place half
     points = []
     for axes, half in zip(({}, IN_PLACE), halves, strict=True):
@@ -143,6 +151,19 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
     return points
 
 
+def _names(columns: list[str], count: int) -> list[str]:
+    """The columns of a row with `count` words: old versions leave redop and root blank."""
+    named = [name for name in columns if name not in ("redop", "root")]
+    is_blank = "redop" in columns and count == len(named)
+    return named if is_blank else columns
+
+
+def _is_blank_before(line: str, before: str, word: str) -> bool:
+    """Whether there is room for other columns between two words of a row."""
+    gap = re.search(rf"{re.escape(before)}(\s+){re.escape(word)}(?:\s|$)", line[:400])
+    return gap is not None and len(gap[1].expandtabs()) > BLANK
+
+
 def _type(head: dict[str, str]) -> dict[str, str]:
     return {"datatype": head["type"]} if "type" in head else {}
 
@@ -159,6 +180,8 @@ def _reduction(head: dict[str, str], table: _Table, part: Part) -> str:
             return "reduce-scatter"
     if is_sum and head.get("root", "-1").isdecimal() and size_bytes == bytes_of_count:
         return "reduce"
+    if is_sum and size_bytes == 0:
+        return ""  # other rows may tell
     part.refuse(
         "does not name the operation that nccl-tests measured, and its columns leave it open",
         "name it with --pattern, such as --pattern allgather",

@@ -58,7 +58,7 @@ class _Table:
 class Perftest(Importer):
     """Tables by their columns' names."""
 
-    description = "perftest"
+    description = "perftest (ib_send, ib_write and ib_read, _lat and _bw)"
     marks = ("#iterations",)
     head = r"#bytes +#iterations"
 

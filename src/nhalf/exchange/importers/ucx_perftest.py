@@ -76,7 +76,7 @@ class _Table:
 class UcxPerftest(Importer):
     """The last row of every table: on the screen, with -f, and as CSV."""
 
-    description = "ucx_perftest (UCX)"
+    description = "ucx_perftest (screen, -f and CSV)"
     marks = ("# iterations |", "_lat,avg_lat,overall_lat", "| Message size:", "ucx_perftest")
     head = r"\| API:  |\| +(?:Stage|Test) +\| # iterations|\| # iterations \|"
 

@@ -120,3 +120,47 @@ def test_what_the_columns_leave_open_is_asked_for() -> None:
     assert "--pattern" in str(caught.value)
     out, _ = read_text(text, pattern="alltoall").points
     assert (out.pattern, out.size_bytes) == ("alltoall", 262144)
+
+
+ONE_HALF = """# nThread 1 nGpus 2 minBytes 8 maxBytes 128 step: 2(factor)
+# all_reduce_perf
+#       size         count      type   redop    root     time   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)
+      1024           256     float     sum      -1    35.49    0.03    0.05       0
+"""
+
+
+def test_a_table_may_have_one_half() -> None:
+    (point,) = read_text(ONE_HALF, ranks=2).points
+    assert (point.samples_s[0], dict(point.axes)) == (pytest.approx(35.49e-6), {})
+    for unit in ("(ms)", "(MB)"):
+        other = ONE_HALF.replace("(us)" if unit == "(ms)" else "(B)", unit)
+        assert read_text(other, ranks=2).points == []
+
+
+def test_a_row_that_was_cut_is_out_of_place() -> None:
+    half = "    time   algbw   busbw  #wrong"
+    text = ONE_HALF.replace("#wrong\n", f"#wrong{half}\n", 1)
+    (cut,) = read_text(text, ranks=2).points
+    assert dict(cut.axes) == {}
+    (replay,) = read_text(text.replace("-1    35", "-1" + " " * 40 + "35"), ranks=2).points
+    assert dict(replay.axes) == {"place": "in"}
+
+
+def test_old_versions_leave_the_operation_of_an_alltoall_blank() -> None:
+    text = """# alltoall_perf
+# nThread 1 nGpus 8 minBytes 1 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+          64             2   float            86.83    0.00    0.00    N/A    85.77    0.00    0.00    N/A
+"""  # noqa: E501
+    out, within = read_text(text, ranks=8).points
+    assert (out.pattern, out.size_bytes) == ("alltoall", 8)
+    assert (out.samples_s[0], within.samples_s[0]) == pytest.approx((86.83e-6, 85.77e-6))
+
+
+def test_rows_without_data_do_not_refuse_a_reduction() -> None:
+    first = "         0             0     float     sum      -1    35.49    0.00    0.00       0\n"
+    text = ONE_HALF.replace("# all_reduce_perf\n", "").replace("      1024", first + "      1024")
+    (point,) = read_text(text, ranks=2, name="log").points
+    assert (point.pattern, point.size_bytes) == ("allreduce", 1024)
