@@ -153,9 +153,9 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported]:
 
 def _names(columns: list[str], count: int) -> list[str]:
     """The columns of a row with `count` words: old versions leave redop and root blank."""
-    named = [name for name in columns if name not in ("redop", "root")]
-    is_blank = "redop" in columns and count == len(named)
-    return named if is_blank else columns
+    printed = [name for name in columns if name not in ("redop", "root")]
+    is_blank = "redop" in columns and count == len(printed)
+    return printed if is_blank else columns
 
 
 def _is_blank_before(line: str, before: str, word: str) -> bool:

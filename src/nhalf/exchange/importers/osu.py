@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
+from nhalf.exchange.logs.heading import Heading, heading_of
 from nhalf.exchange.logs.launch import RANKS_MOST
 from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
 from nhalf.exchange.titles import Identity
@@ -48,11 +49,6 @@ _VALUES_S = {
 }  # fmt: skip
 _INIT = re.compile(r"nprocs: *(\d{1,7}), *min: *(\d+) *ms, *max: *(\d+) *ms, *avg: *(\d+) *ms")
 _TITLE = re.compile(r"# (?:OSU|OMB[ -]Py(?:thon)?)[ :]")
-_SPEC = re.compile(
-    r"\s*((openmpi|mpich|mvapich2?|intel-oneapi-mpi|intel-mpi|cray-mpich|hpcx)@(\d[\w.]{0,20})\S{0,200})"
-    r"\s+osu_\w+\s*$"
-)
-"""A heading that names the library, as Spack does, and the test."""
 _THREADS = re.compile(r"Number of (?:(Sender|Receiver) )?threads: *(\d{1,4})\b", re.IGNORECASE)
 _PARTS = re.compile(r"partitions?\b[^\d\n]{0,20}(\d{1,4})\b|(\d{1,4}) partitions", re.IGNORECASE)
 _BUFFERS = re.compile(r"(?:Buffer|Memory) on [A-Z ]{1,20}\(([A-Z]{1,2})\)")
@@ -113,15 +109,16 @@ class Osu(Importer):
         all_points: list[Imported] = []
         table: _Table | None = None
         threads: dict[str, int] = {}
-        spec: re.Match[str] | None = None
+        heading: Heading | None = None
         for place, line in enumerate(part.lines):
             if title := _TITLE.search(line):
                 number = table.number + 1 if table else 0
                 table, threads = _table(line[title.start() :], number, part, threads), {}
-                _take_library(table, spec)
-                spec = None
+                if heading is not None:
+                    table.mpi, table.head["library"] = heading.mpi, slug(heading.spec)
+                heading = None
                 continue
-            spec = _SPEC.match(line[:400]) or spec
+            heading = heading_of(line) or heading
             part.note_launcher(line, place)
             if count := _THREADS.search(line[:200]):
                 _note_threads(table, threads, count)
@@ -160,14 +157,6 @@ def _table(line: str, number: int, part: Part, threads: dict[str, int]) -> _Tabl
     table = _Table(number, title.partition(" Test")[0], name, identity, axes)
     table.head, table.threads, table.is_of_command = head, threads, is_of_command
     return table
-
-
-def _take_library(table: _Table, spec: re.Match[str] | None) -> None:
-    """The library of a heading, and how it was built."""
-    if spec is not None:
-        name = "intel" if spec[2].startswith("intel") else spec[2]
-        table.mpi = f"{name}-{spec[3].rstrip('.')}"
-        table.head["library"] = slug(spec[1])
 
 
 def _note_threads(table: _Table | None, threads: dict[str, int], count: re.Match[str]) -> None:

@@ -70,7 +70,7 @@ class _Table:
     size_bytes: int = -1
     kind: str = ""
     percent: float = -1.0
-    last: tuple[int, list[float]] | None = None
+    last_row: tuple[int, list[float]] | None = None
 
 
 class UcxPerftest(Importer):
@@ -92,7 +92,7 @@ class UcxPerftest(Importer):
             _take_row(tables[-1], place, line[:400], part)
             if tables[-1] is tables[-2]:
                 tables.pop()
-        points = [_point(table, *table.last, part) for table in tables if table.last]
+        points = [_point(table, *table.last_row, part) for table in tables if table.last_row]
         return [point for point in points if point is not None]
 
 
@@ -113,7 +113,7 @@ def _after(table: _Table, line: str) -> _Table:
     if _BATCH.match(line):
         # A test of a batch file, whose settings are only there.
         return _Table(table.number + 1, percent=table.percent, kind=table.kind)
-    if command or ((entry or kind or head) and table.last):
+    if command or ((entry or kind or head) and table.last_row):
         table = _Table(table.number + 1)
     if command:
         _take_command(table, command[1], line[command.start() :])
@@ -161,7 +161,7 @@ def _take_field(table: _Table, name: str, value: str) -> None:
 def _take_row(table: _Table, place: int, line: str, part: Part) -> None:
     cells, is_named = _cells(line, part) if table.percent >= 0 else ([], False)
     if cells:
-        table.last = (place, cells)
+        table.last_row = (place, cells)
         # The name of a test of a batch file, whose settings are only there.
         table.size_bytes = -1 if is_named else table.size_bytes
 
@@ -187,9 +187,9 @@ def _point(table: _Table, place: int, cells: list[float], part: Part) -> Importe
     """The point of a table's last row; a refusal if it is not known what was measured."""
     is_known = table.is_clear and table.operation and table.kind != _OTHER[table.is_rate]
     if not is_known or table.size_bytes < 0:
-        what = "size of the messages" if is_known else "test"
+        missing = "size of the messages" if is_known else "test"
         part.refuse(
-            f"does not say the {what} of a table of ucx_perftest",
+            f"does not say the {missing} of a table of ucx_perftest",
             "keep the frame that the server prints (Test, Message size), or the command with -t "
             "and -s",
         )

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from nhalf.base.errors import InputError
 from nhalf.exchange.importers import Imported
 from nhalf.exchange.logs.log import read_text
+from nhalf.exchange.logs.prefixes import plain_lines
 from tests.nhalf.exchange.importers.test_fuzz import SAMPLES, damaged
 
 DERIVED = ("reprompi_verbose.txt", "nccl_tests.json")
@@ -169,6 +170,8 @@ def strangers(text: str) -> Iterator[str]:
     except InputError as error:
         assert "\n" not in str(error)
         return
+    # Marks that nobody sees, and colours, may be inside a number.
+    text = "\n".join([*plain_lines(text), text])
     everywhere = numbers_of(text)
     lines = [numbers_of(line) for line in text.splitlines()] if log.points else []
     by_row = len(log.suites) == 1 and log.suites[0] in WITH_ROWS
