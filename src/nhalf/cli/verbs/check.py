@@ -74,8 +74,8 @@ class Request(TableOptions, heading="Against what"):
     unclear_max: Annotated[
         int,
         Option(
-            "Also fail when an answer is unclear for so many runs in a row, of those in the folder "
-            "of RUN; 0: never.",
+            "Also fail when an answer is unclear for this many runs in a row, of those in the "
+            "folder of RUN; 0: never.",
             metavar="RUNS",
             least=0,
         ),

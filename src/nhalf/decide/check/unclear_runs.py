@@ -67,16 +67,16 @@ def runs_before(run: Run, baseline: Run | None) -> Iterator[Run]:
     starts: list[tuple[float, str, Run]] = []
     for description in run.path.resolve().parent.glob(f"*/{DESCRIPTION}"):
         try:
-            other = Run.open(description.parent)
-            other.check()
+            candidate = Run.open(description.parent)
+            candidate.check()
         except InputError:
             continue
-        starts.append((_started_s(other), other.path.name, other))
-    for started_s, name, other in sorted(starts, key=lambda start: start[:2], reverse=True):
-        is_baseline = baseline is not None and other.path.resolve() == baseline.path.resolve()
+        starts.append((_started_s(candidate), candidate.path.name, candidate))
+    for started_s, name, former in sorted(starts, key=lambda start: start[:2], reverse=True):
+        is_baseline = baseline is not None and former.path.resolve() == baseline.path.resolve()
         is_before = (started_s, name) < (began_s, run.path.resolve().name)
         if is_before and started_s >= since_s and not is_baseline:
-            yield other
+            yield former
 
 
 def _started_s(run: Run) -> float:

@@ -50,7 +50,12 @@ def choice_map(prediction: Prediction) -> alt.Chart:
         alt.Chart(common.data_of(rows))
         .mark_rect(stroke="transparent", strokeWidth=2, cornerRadius=2)
         .encode(
-            x=alt.X("size:N", title="message size", sort=sizes, axis=alt.Axis(labelAngle=0)),
+            x=alt.X(
+                "size:N",
+                title="message size",
+                sort=sizes,
+                axis=alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=4),
+            ),
             y=alt.Y("ranks:N", title="ranks", sort=ranks),
             color=colour,
             opacity=opacity,

@@ -11,6 +11,9 @@ from nhalf.base.rows import Row
 from nhalf.present.charts import common
 from nhalf.results.pair_map.times import natural
 
+COLOURS = 7
+"""This many colours can be told apart; further lines have them again, dashed."""
+DASHES: list[list[int]] = [[1, 0], [7, 3], [2, 3]]
 SIZES_MAX = 5
 """This many sizes are drawn as lines of their own; more could not be told apart."""
 
@@ -41,6 +44,15 @@ def dashed_level(value: float) -> alt.Chart:
     return level
 
 
+def _strokes(kinds: Sequence[str]) -> dict[str, alt.StrokeDash]:
+    """Dashes for the kinds whose colours are those of others, none where the colours suffice."""
+    if len(kinds) <= COLOURS:
+        return {}
+    dashes = [DASHES[place // COLOURS % len(DASHES)] for place in range(len(kinds))]
+    scale = alt.Scale(domain=list(kinds), range=dashes)
+    return {"strokeDash": alt.StrokeDash("kind:N", title=None, scale=scale)}
+
+
 def lines(
     rows: Sequence[Row],
     axes: tuple[alt.X, alt.Y],
@@ -57,8 +69,7 @@ def lines(
     shown at a time, and its title. Layers `behind` the lines have no fields of their own. Unless
     `every_kind`, the legend has only the kinds of what is shown.
     """
-    x, y = axes
-    field, order = facets
+    (x, y), (field, order) = axes, facets
     facet_values = {row[field] for row in rows}
     kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
     # Legends of colour and shape are one where their domains are the same and given.
@@ -80,14 +91,17 @@ def lines(
             legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
         ),
     )
+    shape = alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes)
     marks = base.mark_point(filled=True, size=42, opacity=1).encode(
-        shape=alt.Shape(
-            "kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes
-        ),
-        tooltip=list(tooltip),
+        shape=shape, tooltip=list(tooltip)
     )
+    picked = alt.selection_point(name="picked", fields=["kind"], bind="legend")
+    opacity = alt.when(picked).then(alt.value(1.0)).otherwise(alt.value(0.12))
+    dashes = _strokes(kinds if every_kind else ())
+    strokes = base.mark_line(strokeWidth=2).encode(opacity=opacity, **dashes)
+    marks = marks.encode(opacity=opacity).add_params(picked)
     return (
-        alt.layer(*behind, base.mark_line(strokeWidth=2), marks, data=common.data_of(list(rows)))
+        alt.layer(*behind, strokes, marks, data=common.data_of(list(rows)))
         .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
         .facet(
             alt.Facet(

@@ -20,3 +20,4 @@ def test_cells_name_the_parts_of_their_fastest_algorithm() -> None:
     )
     (rows,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
     assert [row["parts"] for row in rows] == ["one, the whole message", "16 KiB"]
+    assert spec["encoding"]["x"]["axis"]["labelOverlap"] == "parity"

@@ -37,7 +37,7 @@ def test_they_are_hollow_marks_of_their_own(of_two_states: Facts, panel: Any) ->
     )
     assert (layer["mark"]["type"], layer["mark"]["filled"]) == ("point", False)
     assert {row["bytes"] for row in layer["data"]["values"]} == {64}
-    assert {row["state"] for row in layer["data"]["values"]} == {"290 ns"}
+    assert {row["state"] for row in layer["data"]["values"]} == {"flag 290 ns"}
 
 
 @pytest.mark.parametrize("panel", [Latency, Bandwidth])
