@@ -14,6 +14,7 @@ import pytest
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.sites.start import cores
+from tests.patience import duration
 from tests.probes import is_built
 
 FOUND = newest(libraries())
@@ -57,7 +58,9 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 def run(watched: Watch, out: Path, *words: str) -> tuple[int, str, str]:
     effort = ("--launches", str(LAUNCHES), "--bytes", "0,8", "--precision", "0.2")
-    ended: tuple[int, str, str] = watched("run", *words, *effort, "--out", out, "--json").wait()
+    budget = () if "--budget" in words else ("--budget", duration(20))
+    asked = (*words, *effort, *budget, "--out", out, "--json")
+    ended: tuple[int, str, str] = watched("run", *asked).wait()
     return ended
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from nhalf.mpi.discover import libraries, newest
-from tests.patience import duration
+from tests.patience import duration, patience_s
 from tests.probes import is_built
 
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
 EVERY = 1000
+"""Of so many messages one is wrong; where ranks wait for processors, fewer can be verified."""
 SIZES = "8,1000"
 Watch = Callable[..., Any]
 Call = Callable[..., Any]
@@ -39,8 +40,9 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (prefix / "bin").mkdir(parents=True)
     (prefix / "lib").symlink_to(real.prefix / "lib")
     starter = prefix / "bin" / "mpiexec"
+    every = max(5, round(EVERY / patience_s(1) ** 2))
     starter.write_text(
-        f'#!/bin/sh\ncase "$*" in *probe-*) export LD_PRELOAD={library} FLIPS_EVERY={EVERY};; '
+        f'#!/bin/sh\ncase "$*" in *probe-*) export LD_PRELOAD={library} FLIPS_EVERY={every};; '
         f'esac\nexec {real.mpiexec} "$@"\n'
     )
     starter.chmod(0o755)
