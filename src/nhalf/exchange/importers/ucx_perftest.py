@@ -57,6 +57,10 @@ _PLACES = {
 }  # fmt: skip
 
 
+_Row = tuple[int, list[float]]
+"""The number of a line, and its cells."""
+
+
 @dataclass
 class _Table:
     """The frame's fields, the operation and size that it or the command says, and the rows."""
@@ -70,7 +74,7 @@ class _Table:
     size_bytes: int = -1
     kind: str = ""
     percent: float = -1.0
-    last_row: tuple[int, list[float]] | None = None
+    final_row: _Row | None = None
 
 
 class UcxPerftest(Importer):
@@ -92,7 +96,7 @@ class UcxPerftest(Importer):
             _take_row(tables[-1], place, line[:400], part)
             if tables[-1] is tables[-2]:
                 tables.pop()
-        points = [_point(table, *table.last_row, part) for table in tables if table.last_row]
+        points = [_point(table, *table.final_row, part) for table in tables if table.final_row]
         return [point for point in points if point is not None]
 
 
@@ -113,7 +117,7 @@ def _after(table: _Table, line: str) -> _Table:
     if _BATCH.match(line):
         # A test of a batch file, whose settings are only there.
         return _Table(table.number + 1, percent=table.percent, kind=table.kind)
-    if command or ((entry or kind or head) and table.last_row):
+    if command or ((entry or kind or head) and table.final_row):
         table = _Table(table.number + 1)
     if command:
         _take_command(table, command[1], line[command.start() :])
@@ -161,7 +165,7 @@ def _take_field(table: _Table, name: str, value: str) -> None:
 def _take_row(table: _Table, place: int, line: str, part: Part) -> None:
     cells, is_named = _cells(line, part) if table.percent >= 0 else ([], False)
     if cells:
-        table.last_row = (place, cells)
+        table.final_row = (place, cells)
         # The name of a test of a batch file, whose settings are only there.
         table.size_bytes = -1 if is_named else table.size_bytes
 

@@ -18,7 +18,7 @@ from tests.probes import is_built
 
 HYDRA = [one for one in newest(libraries()) if one.vendor == "mpich" and one.abi]
 EVERY = 1000
-"""Of so many messages one is wrong; where ranks wait for processors, fewer can be verified."""
+"""One message in this many is wrong; where ranks wait for processors, fewer are verified."""
 SIZES = "8,1000"
 Watch = Callable[..., Any]
 Call = Callable[..., Any]

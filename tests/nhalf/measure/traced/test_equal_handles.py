@@ -86,7 +86,7 @@ def pair() -> tuple[Library, Library]:
 
 
 def newer_program(library: Library, folder: Path) -> Path:
-    """A program of its own header."""
+    """newer.cpp with the header of the library."""
     variables = {**library.environment, **compiler_variables(library)}
     program = folder / f"program-{library.name}"
     words = [str(library.compiler), "-std=c++20", str(SOURCES / "newer.cpp"), "-o", str(program)]
