@@ -37,7 +37,7 @@ def test_sweeps_and_translation_are_tables_and_pictures(tmp_path: Path) -> None:
     assert (near["level"], near["pages"], near["reach_bytes"]) == (1, 64, 256 << 10)
     assert near["reach_bytes_ci"] == [256 << 10, 320 << 10]
     (said,) = Translation().sentences(far)
-    assert said.startswith("A load from 32 MiB takes")
+    assert said.startswith("Load-to-use latency in 32 MiB: ")
     assert far["doubts"] == []
     drawn = [panel.render(facts) for panel in (Sweeps(), LoadLatency())]
     texts = [chart.to_json() for chart in drawn if chart is not None]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from nhalf.base import native_files
@@ -13,7 +14,8 @@ from nhalf.mpi import discover
 from nhalf.mpi.probe import ready_probe
 from nhalf.mpi.transport_files import TransportFile
 
-THREADS = "probe-threads"
+PROBES = ("probe-threads", "probe-model")
+"""Those that every installation has."""
 PROGRAM = "npb-openmp"
 
 
@@ -27,7 +29,14 @@ def stand_in_description(transport: TransportFile) -> dict[str, Any]:
             path, _ = ready_probe(library, transport)
             if path:
                 return describe([str(path)], library.environment)
-    path = native_files.executable(PROGRAM if transport.app else THREADS)
+    path = native_files.executable(PROGRAM) if transport.app else _probe()
     description = describe([str(path)])
     patterns = [{**pattern, "present": True} for pattern in description["patterns"]]
     return {**description, "transport": transport.name, "patterns": patterns}
+
+
+def _probe() -> Path:
+    for name in PROBES[:-1]:
+        with suppress(MissingError):
+            return native_files.executable(name)
+    return native_files.executable(PROBES[-1])

@@ -102,7 +102,7 @@ def test_tables_of_imb(entry: Entry, part: str) -> None:
     text = table("imb", entry)
     for ending in ("(P2P)", "(EXT)"):
         text = text.replace(f" {ending}", "")
-    ranks = 2 if entry.pattern in ("exchange", "stream", "bibw") else RANKS
+    ranks = 2 if entry.pattern in ("pingpong", "exchange", "stream", "bibw") else RANKS
     text = text.replace(f"#processes = {RANKS}", f"#processes = {ranks}")
     read = found(f"#    Intel(R) MPI Benchmarks 2021.3, {part}\n{text}")
     assert read == wanted(entry)
