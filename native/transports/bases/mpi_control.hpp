@@ -6,9 +6,13 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -19,6 +23,7 @@
 #include "host/virtual_clock.hpp"
 #include "timing/clock.hpp"
 #include "transports/bases/mpi_start.hpp"
+#include "transports/bases/threefold.hpp"
 
 namespace nhalf {
 
@@ -46,34 +51,40 @@ class MpiControl {
   double sleep_until(double clock_s) { return virtual_clock_.sleep_until(clock_s); }
 
   void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
-  void broadcast(Bytes data) {
-    MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, 0, MPI_COMM_WORLD);
-  }
+  void broadcast(Bytes data) { broadcast(data, MPI_COMM_WORLD); }
   bool all(bool mine) {
-    int verdict = mine ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &verdict, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    return verdict != 0;
+    std::array<int, copies> verdicts{};
+    verdicts.fill(mine ? 1 : 0);
+    MPI_Allreduce(MPI_IN_PLACE, verdicts.data(), copies, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return std::ranges::count(verdicts, 0) < 2;
   }
   std::vector<std::string> gather(const std::string& text) {
-    const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const auto length = static_cast<int>(text.size());
+    auto lengths = everybodys(length);
+    const auto sent = threefold(std::as_bytes(std::span(text)));
+    for (auto& each : lengths) each *= static_cast<int>(copies);
     std::vector<int> offsets(lengths.size() + 1, 0);
-    for (std::size_t i = 0; i < lengths.size(); ++i) offsets[i + 1] = offsets[i] + lengths[i];
-    std::string joined(rank_ == 0 ? static_cast<std::size_t>(offsets.back()) : 0, ' ');
-    MPI_Gatherv(text.data(), length, MPI_CHAR, joined.data(), lengths.data(), offsets.data(),
-                MPI_CHAR, 0, MPI_COMM_WORLD);
+    std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+    std::vector<std::byte> arrived(rank_ == 0 ? static_cast<std::size_t>(offsets.back()) : 0);
+    MPI_Gatherv(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, arrived.data(),
+                lengths.data(), offsets.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
     std::vector<std::string> all_texts;
-    for (std::size_t i = 0; rank_ == 0 && i < lengths.size(); ++i)
-      all_texts.push_back(joined.substr(static_cast<std::size_t>(offsets[i]),
-                                        static_cast<std::size_t>(lengths[i])));
+    for (std::size_t i = 0; rank_ == 0 && i < lengths.size(); ++i) {
+      const auto size = static_cast<std::size_t>(lengths[i]);
+      all_texts.emplace_back(size / copies, ' ');
+      restore(std::span(arrived).subspan(static_cast<std::size_t>(offsets[i]), size),
+              std::as_writable_bytes(std::span(all_texts.back())));
+    }
     return all_texts;
   }
   std::vector<double> collect(std::span<const double> mine) {
-    std::vector<double> everyone(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
-    const int count = static_cast<int>(mine.size());
-    MPI_Gather(mine.data(), count, MPI_DOUBLE, everyone.data(), count, MPI_DOUBLE, 0,
-               MPI_COMM_WORLD);
+    const auto sent = threefold(std::as_bytes(mine));
+    const auto ranks = static_cast<std::size_t>(rank_ == 0 ? size_ : 0);
+    std::vector<std::byte> arrived(ranks * sent.size());
+    MPI_Gather(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, arrived.data(),
+               static_cast<int>(sent.size()), MPI_BYTE, 0, MPI_COMM_WORLD);
+    std::vector<double> everyone(ranks * mine.size());
+    restore_each(arrived, sent.size(), std::as_writable_bytes(std::span(everyone)));
     return everyone;
   }
 
@@ -82,8 +93,11 @@ class MpiControl {
     requires std::is_trivially_copyable_v<Value>
   std::vector<Value> everybodys(const Value& mine) {
     std::vector<Value> values(static_cast<std::size_t>(size_));
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, values.data(), sizeof mine, MPI_BYTE,
-                  MPI_COMM_WORLD);
+    const auto sent = threefold(std::as_bytes(std::span(&mine, 1)));
+    std::vector<std::byte> arrived(values.size() * sent.size());
+    MPI_Allgather(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, arrived.data(),
+                  static_cast<int>(sent.size()), MPI_BYTE, MPI_COMM_WORLD);
+    restore_each(arrived, sent.size(), std::as_writable_bytes(std::span(values)));
     return values;
   }
 
@@ -98,13 +112,25 @@ class MpiControl {
   }
 
  private:
+  void broadcast(Bytes data, MPI_Comm among) {
+    auto sent = threefold(data);
+    MPI_Bcast(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, 0, among);
+    restore(sent, data);
+  }
+
+  /// Restores the data of one rank after the other, each of which sent `length` bytes.
+  static void restore_each(ConstBytes arrived, std::size_t length, Bytes data) {
+    for (std::size_t at = 0; at < arrived.size(); at += length)
+      restore(arrived.subspan(at, length), data.subspan(at / copies, length / copies));
+  }
+
   /// Ranks of one host share an epoch. Hosts do not: where one has been up for months longer, its
   /// readings would be so large that nanoseconds are lost in them.
   void share_epoch() {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     auto epoch_ns = clock_.epoch_ns();
-    MPI_Bcast(&epoch_ns, 1, MPI_INT64_T, 0, node);
+    broadcast(std::as_writable_bytes(std::span(&epoch_ns, 1)), node);
     clock_.set_epoch_ns(epoch_ns);
     MPI_Comm_free(&node);
   }

@@ -15,7 +15,7 @@ from nhalf.mpi.probe import ready_probe
 from nhalf.mpi.transport_files import TransportFile
 
 PROBES = ("probe-threads", "probe-model")
-"""Those that every installation has."""
+"""Probes that every installation has."""
 PROGRAM = "npb-openmp"
 
 

@@ -51,14 +51,15 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return next(one.name for one in libraries() if one.mpiexec == starter)
 
 
+@pytest.mark.parametrize("pattern", ["pingpong", "bcast", "allreduce"])
 def test_one_bit_in_a_thousand_messages(
-    watched: Watch, call: Call, faulty: str, tmp_path: Path
+    watched: Watch, call: Call, faulty: str, tmp_path: Path, pattern: str
 ) -> None:
     run = tmp_path / "run"
-    asked = ("--pattern", "pingpong", "--bytes", SIZES, "--mpi", faulty, "--budget", duration(8))
+    asked = ("--pattern", pattern, "--bytes", SIZES, "--mpi", faulty, "--budget", duration(8))
     code, out, err = watched("run", *asked, "--out", run).wait()
     assert out.startswith("WRONG DATA: MPICH"), (out, err)
-    assert (code, "pingpong" in out.splitlines()[0]) == (1, True)
+    assert (code, pattern in out.splitlines()[0]) == (1, True)
     assert "arrived wrong" in err
     shown = call("show", run, "--json")
     points = json.loads(shown.out)["points"]
