@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nhalf.decide.improve.bench import Bench
     from nhalf.decide.improve.candidate import Candidate, Setting
     from nhalf.decide.improve.left_behind import LeftBehind
+    from nhalf.decide.improve.provable import Provable
     from nhalf.decide.improve.situation import Situation
     from nhalf.decide.improve.trials import Search
     from nhalf.decide.turns import Turns
@@ -115,8 +116,8 @@ def command(request: Request) -> int:
         for note in notes:
             say(note)
         state, bounded = _searching(situation, turns)
-        error = _run(state)
-    _report(request, situation, state, bounded, notes)
+        possible, error = _run(state, say)
+    _report(request, situation, state, bounded, possible, notes)
     if error is not None:
         raise error
     return 0
@@ -220,17 +221,31 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, lis
     return search(turns, in_order(all_candidates)), bounded
 
 
-def _run(state: Search) -> NhalfError | None:
+def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
+    """What the search can prove, which it says; None without candidates."""
+    from nhalf.decide.improve.provable import provable
+    from nhalf.present.improve.words import provable_text
+
+    if not state.trials:
+        return None
+    possible = provable(state.turns, len(state.trials))
+    say(provable_text(possible))
+    return possible
+
+
+def _run(state: Search, say: Callable[[str], None]) -> tuple[Provable | None, NhalfError | None]:
     """Run a search; what ended it early is raised after what was learned has been shown."""
     from nhalf.decide.improve.search import run
 
+    possible = None
     try:
+        possible = _provable(state, say)
         run(state)
     except KeyboardInterrupt as error:
-        return Interrupted(how_ended(error))
+        return possible, Interrupted(how_ended(error))
     except NhalfError as error:
-        return error
-    return None
+        return possible, error
+    return possible, None
 
 
 def _report(
@@ -238,11 +253,12 @@ def _report(
     situation: Situation,
     state: Search,
     bounded: list[Candidate],
+    possible: Provable | None,
     notes: list[str],
 ) -> None:
     """Write what switches the winner on, and print the answer."""
     from nhalf.decide.improve.left_behind import leave
-    from nhalf.present.improve.as_json import left_json, search_json
+    from nhalf.present.improve.as_json import left_json, provable_json, search_json
     from nhalf.present.improve.words import remarks
     from nhalf.present.terminal.output import emit_json
 
@@ -258,6 +274,7 @@ def _report(
                 "traced": situation.program is not None,
                 **search_json(state, bounded),
                 **left_json(files),
+                "provable": provable_json(possible),
                 "notes": notes,
             }
         )

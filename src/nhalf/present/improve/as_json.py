@@ -9,6 +9,7 @@ from typing import Any
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.forms import USUAL
 from nhalf.decide.improve.left_behind import LeftBehind
+from nhalf.decide.improve.provable import Provable
 from nhalf.decide.improve.sequential import Gain
 from nhalf.decide.improve.trials import Search, Trial
 from nhalf.decide.tune.outcome import rule_json
@@ -41,6 +42,17 @@ def gain_json(gain: Gain | None) -> dict[str, Any] | None:
         "ci_high": gain.high if math.isfinite(gain.high) else None,
         "pairs": gain.pairs,
         "proven": gain.is_proven,
+    }
+
+
+def provable_json(possible: Provable | None) -> dict[str, Any] | None:
+    """What the search could prove, as was known before it began; null if nothing was tried."""
+    if possible is None:
+        return None
+    return {
+        "factor": possible.factor,
+        "pairs": possible.pairs,
+        "deviation_share": possible.deviation,
     }
 
 

@@ -10,7 +10,8 @@ from nhalf.base.numbers import percent
 from nhalf.base.units import format_duration, format_time
 from nhalf.decide.improve.candidate import Candidate
 from nhalf.decide.improve.left_behind import LeftBehind
-from nhalf.decide.improve.sequential import Gain
+from nhalf.decide.improve.provable import Provable
+from nhalf.decide.improve.sequential import LOOKS, Gain
 from nhalf.decide.improve.trials import Search, Trial
 from nhalf.present.wording import count
 
@@ -32,6 +33,25 @@ def verdict(state: Search) -> str:
     assert state.total is not None
     pairs = count(state.total.pairs, "pair of launches", "pairs of launches")
     return f"{factor_text(state.total)}, {pairs}: {names}."
+
+
+def provable_text(possible: Provable) -> str:
+    """What the search can prove in the time that is left, said before it begins."""
+    left = f"in the {format_duration(possible.remaining_s)} that are left"
+    pairs = count(possible.pairs, "pair of launches", "pairs of launches")
+    if possible.pairs < LOOKS[0]:
+        return f"{left} there are {pairs} for a proof, which takes {LOOKS[0]}: give more --budget"
+    if possible.factor is None or possible.deviation is None:
+        return f"{left} there are up to {pairs} for a proof"
+    if possible.deviation == 0.0:
+        return (
+            f"launches take exactly as long as each other: any gain above 1 % can be proven {left}"
+        )
+    return (
+        f"launches differ by {percent(possible.deviation, 1)} at this load: {left} "
+        f"(up to {pairs}) a change is likely to be proven if it makes the program "
+        f"{factor_number(possible.factor)} times as fast; a larger --budget proves less"
+    )
 
 
 def _unclear(state: Search) -> Iterator[str]:
