@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python that has imported the libraries under nhalf, and forks `python -m nhalf` when asked.
+"""A Python that has imported nhalf and the libraries under it, and is `python -m nhalf` when asked.
 
 To import them takes longer than most calls do. What it forks is its own process, with its own
-environment, folder, signals and exit code; everything of nhalf is imported there, afresh. Here no
-thread of a library works, so that nothing is held at a fork.
+environment, folder, signals and exit code; no function of nhalf has been called there. Here no
+thread of a library works, so that nothing is held at a fork. What nhalf imports when it starts
+afresh is tested in tests/nhalf/cli/test_group.py.
 
 One message asks for one process: JSON, and file descriptors for output, errors and the answer,
 which is two lines: the process's number and, later, its exit code.
@@ -11,14 +12,19 @@ which is two lines: the process's number and, later, its exit code.
 
 from __future__ import annotations
 
+import atexit
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
 import socket
 import sys
+import threading
+from contextlib import suppress
 
 MESSAGE_BYTES_MAX = 1 << 20
 LIBRARIES = (
@@ -35,6 +41,8 @@ LIBRARIES = (
     "scipy.spatial.distance",
     "scipy.special",
 )
+SCRIPTS = ("nhalf.__main__", "nhalf.measure.probe.survivor")
+"""Modules that do something when they are imported."""
 
 
 def serve(asked: socket.socket) -> list[str] | None:
@@ -95,6 +103,15 @@ def become(wanted: dict[str, object], out: int, err: int, answer: int) -> list[s
     return list(wanted["words"])  # type: ignore[call-overload]
 
 
+def import_nhalf() -> None:
+    """All its modules; where the environment is read by one of them, it would be read too early."""
+    import nhalf
+
+    for module in pkgutil.walk_packages(nhalf.__path__, "nhalf."):
+        if module.name not in SCRIPTS:
+            importlib.import_module(module.name)
+
+
 def main() -> None:
     """Serve; in a forked process, be nhalf."""
     # Ctrl-C is for the tests; they close the connection.
@@ -103,13 +120,33 @@ def main() -> None:
     os.set_inheritable(asked.fileno(), False)
     for library in LIBRARIES:
         __import__(library)
-    assert not any(name.partition(".")[0] == "nhalf" for name in sys.modules)
+    import_nhalf()
     gc.collect()
     gc.freeze()
     words = serve(asked)
     if words is not None:
         sys.argv[1:] = words
+        os._exit(exit_code())
+
+
+def exit_code() -> int:
+    """Be nhalf to its end. Python would free every object one by one then, which takes longer than
+    most calls do: all else that it does at an end is done here.
+    """
+    code = 0
+    try:
         runpy.run_module("nhalf", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    return code
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import patience
+from tests import patience, times
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """
@@ -44,7 +44,7 @@ def run(folder: Path, text: str, slowness: float, *words: str) -> tuple[list[str
     file = folder / "tests" / "nhalf" / "base" / "test_small.py"
     file.parent.mkdir(parents=True)
     file.write_text(HEAD.format(slowness=slowness) + text)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow: x\n  full: x\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow: x\n  full: x\n  sampled: x\n")
     command = [sys.executable, "-m", "pytest", "--import-mode=importlib", "-q"]
     done = subprocess.run(
         [*command, "-p", "tests.times", "-p", "tests.schedule", "-p", "no:cacheprovider", *words],
@@ -90,6 +90,33 @@ def test_who_is_the_first_to_need_a_probe_is_given_time(
         "1 failed",
         "3 passed",
     ]
+
+
+CASES = """
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("other", ["x", "y"])
+@pytest.mark.parametrize("case", [1, 2, 3, pytest.param(4, marks=pytest.mark.full)])
+def test_cases(case, other): pass
+"""
+
+
+def test_some_cases_are_sampled_and_the_others_left(tmp_path: Path) -> None:
+    lines, last = run(tmp_path / "few", CASES, 1, "-m", "not full", "-v")
+    assert (last[0][-8:], last[1]) == ("3 passed", "5 deselected")
+    passed = {line.partition("[")[2].partition("]")[0] for line in lines if "PASSED" in line}
+    assert {case.partition("-")[0] for case in passed} == {"1", "2", "3"}
+    assert {case.partition("-")[2] for case in passed} == {"x", "y"}
+    assert run(tmp_path / "all", CASES, 1)[1] == ["8 passed"]
+
+
+def test_a_sample_has_every_value_that_it_can_have_and_is_spread() -> None:
+    assert times.sample([{"a": number} for number in range(9)], 3) == [0, 8, 4]
+    assert times.sample([], 2) == []
+    assert times.sample([{"a": 0}], 2) == [0]
+    assert times.sample([{"a": 0}, {"a": 1}], 0) == []
+    square = [{"a": row, "b": column} for row in range(3) for column in range(3)]
+    assert len({case["a"] for case in (square[p] for p in times.sample(square, 3))}) == 3
+    assert len({case["b"] for case in (square[p] for p in times.sample(square, 3))}) == 3
 
 
 def test_a_slow_machine_is_given_time(tmp_path: Path) -> None:

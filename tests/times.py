@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,44 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is left for `make test-full` is slow; slow files come first, so that nobody waits."""
+    leave_cases(items)
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def leave_cases(items: list[pytest.Item]) -> None:
+    """Mark `full` all but n cases of each test that is marked `sampled(n)`."""
+    tests: dict[tuple[Path, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and not item.get_closest_marker("full"):
+            tests.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    for cases in tests.values():
+        marker = cases[0].get_closest_marker("sampled")
+        if marker is not None:
+            kept = sample([case.callspec.indices for case in cases], *marker.args)
+            for place, case in enumerate(cases):
+                if place not in kept:
+                    case.add_marker("full")
+
+
+def sample(cases: Sequence[Mapping[str, int]], number: int) -> list[int]:
+    """The places of some cases, which have as many values of their parameters as they can have,
+    each at least once, and are far from each other in the list.
+    """
+    kept: list[int] = []
+    unseen = {value for case in cases for value in case.items()}
+
+    def difference(place: int) -> tuple[int, int]:
+        apart = min((abs(place - other) for other in kept), default=0)
+        return len(unseen & cases[place].items()), apart
+
+    for _ in range(min(number, len(cases))):
+        kept.append(max((p for p in range(len(cases)) if p not in kept), key=difference))
+        unseen -= cases[kept[-1]].items()
+    return kept
 
 
 @pytest.hookimpl(wrapper=True)

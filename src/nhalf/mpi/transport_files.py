@@ -95,13 +95,7 @@ def program_files() -> dict[str, TransportFile]:
         folder = native_files.include_folder()
     except MissingError:
         return {}
-    programs = {}
-    for path in sorted([*folder.glob("apps/*/*.cpp"), *folder.glob("apps/*/*.sh")]):
-        name = path.stem.replace("_", "-")
-        program = _read_description(path, name, str(path.relative_to(folder)))
-        if program.needs != "SMPI":
-            programs[name] = program
-    return programs
+    return _read_programs(folder)
 
 
 def kernels_of(program: TransportFile) -> list[str]:
@@ -134,6 +128,17 @@ def simulated_program(name: str) -> TransportFile:
     if not path.is_file():
         raise MissingError(f"{name} has no program for simulated machines", "leave --machine out")
     return _read_description(path, f"{name}-simulated", f"apps/{name}/{path.name}")
+
+
+@functools.cache
+def _read_programs(folder: Path) -> dict[str, TransportFile]:
+    programs = {}
+    for path in sorted([*folder.glob("apps/*/*.cpp"), *folder.glob("apps/*/*.sh")]):
+        name = path.stem.replace("_", "-")
+        program = _read_description(path, name, str(path.relative_to(folder)))
+        if program.needs != "SMPI":
+            programs[name] = program
+    return programs
 
 
 @functools.cache
