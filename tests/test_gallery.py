@@ -57,6 +57,7 @@ def test_every_table_is_on_the_page() -> None:
     assert sorted(marks) == sorted(gallery_tables.TABLES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("study", ["pair", "barrier", "collectives"])
 def test_the_page_shows_each_kept_time_and_its_error(study: str) -> None:
     lines = filled().split("\n")

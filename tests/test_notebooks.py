@@ -20,6 +20,7 @@ def cells(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -183,6 +183,7 @@ def test_an_added_vendor_is_recognised_and_tuned(tree: Path, house: Path, tmp_pa
     assert "export HOUSE_BCAST=tree" in said
 
 
+@pytest.mark.full
 def test_an_added_vendor_and_an_added_launcher_start_ranks(
     tree: Path, native: Path, house: Path, tmp_path: Path
 ) -> None:
@@ -253,6 +254,7 @@ def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Pat
     assert points["serial"]["values"]["steps"] == 4
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("transport", ["model", "pipes"])
 def test_they_are_measured_and_reported(
     tree: Path, native: Path, tmp_path: Path, transport: str

@@ -101,9 +101,11 @@ def test_cases(case, other): pass
 
 
 def test_some_cases_are_sampled_and_the_others_left(tmp_path: Path) -> None:
-    lines, last = run(tmp_path / "few", CASES, 1, "-m", "not full", "-v")
+    lines, last = run(tmp_path / "few", CASES, 1, "-m", "not full", "-rA")
     assert (last[0][-8:], last[1]) == ("3 passed", "5 deselected")
-    passed = {line.partition("[")[2].partition("]")[0] for line in lines if "PASSED" in line}
+    passed = {
+        line.partition("[")[2].partition("]")[0] for line in lines if line.startswith("PASSED")
+    }
     assert {case.partition("-")[0] for case in passed} == {"1", "2", "3"}
     assert {case.partition("-")[2] for case in passed} == {"x", "y"}
     assert run(tmp_path / "all", CASES, 1)[1] == ["8 passed"]

@@ -158,6 +158,7 @@ def nhalf(unpacked: Path, path: Path, *arguments: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("transport", ["model", "threads"])
 def test_measures_without_mpi_and_compiler(
     unpacked: Path, no_compiler: Path, tmp_path: Path, transport: str

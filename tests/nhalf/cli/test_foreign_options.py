@@ -13,6 +13,7 @@ from nhalf.cli.foreign_options import COUNTERPARTS
 Call = Callable[..., Any]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [

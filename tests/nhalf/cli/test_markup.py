@@ -22,6 +22,7 @@ from tests.nhalf.cli.in_process import call_here
 NAMES = ("[bold]x[bold]", "[/]", "[red]", "[/bold]")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_runs_libraries_patterns_and_machines_are_printed_as_they_are(
     name: str, tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]

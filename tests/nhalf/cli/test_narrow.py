@@ -57,6 +57,7 @@ def runs(
     return folder
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("words", VERBS)
 def test_no_number_is_cut(words: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -58,6 +58,7 @@ def counted_in(tmp_path: Path, output: list[str]) -> Counter[str]:
     return counted
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output", [[], ["--json"]], ids=["tables", "json"])
 def test_everything_is_computed_once(output: list[str], tmp_path: Path) -> None:
     counted = counted_in(tmp_path, output)

@@ -68,6 +68,7 @@ VERBS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", VERBS.values(), ids=VERBS.keys())
 def test_it_is_said_first(call: Call, right: Path, wrong: Path, words: tuple[str, ...]) -> None:
     paths = {"right": str(right), "wrong": str(wrong), "wrong:intel": f"{wrong}:intel"}
@@ -126,6 +127,7 @@ def test_a_check_counts_it_as_missed(call: Call, right: Path, wrong: Path) -> No
     assert {(INTEL, 1000), (INTEL, 5000)} <= missed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", ["show", "report", "check", "compare", "history"])
 def test_a_run_of_nothing_else(
     call: Call, tmp_path: Path, right: Path, make_measurements: Make, verb: str

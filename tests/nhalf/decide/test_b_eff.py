@@ -94,6 +94,7 @@ def test_changed_machines_are_scaled_as_they_were_and_others_are_not() -> None:
 FEWER_BY_HAND = [4, 8, 16, 32, 64, 128, 256, 512]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "largest"),
     [("altix-bx2", 512), ("x1-ssp", 48), ("opteron-myrinet", 126), ("poweredge-ib", 512)],

@@ -109,6 +109,7 @@ def errors(known: Machine, machine: str, ranks: Sequence[int], cells: list[Cell]
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("machine", "patterns", "measured", "ranks"),
     [(LOGGP, MESSAGES, "2", (2, 5, 13)), (BUSY, MESSAGES, "2", (3, 8))],
@@ -127,6 +128,7 @@ def test_every_algorithm_takes_what_is_predicted(
     assert {cell: error for cell, error in found.items() if error > ERROR} == {}
 
 
+@pytest.mark.full
 def test_fans_tell_how_far_apart_messages_are(call: Call, tmp_path: Path) -> None:
     """What a rank spends on a message is then assumed, which only windowed exchanges show."""
     known = fitted(call, tmp_path, LOGGP, FANS, "2:5")
@@ -135,6 +137,7 @@ def test_fans_tell_how_far_apart_messages_are(call: Call, tmp_path: Path) -> Non
     assert {cell: error for cell, error in found.items() if error > ERROR} == {}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("machine", "saved"), [("", 0.25), (LOGGP, 0.0)], ids=["default", "with a gap"]
 )
@@ -174,6 +177,7 @@ TUNED_WITHIN = 1.06
 """The best of the sizes that `nhalf tune` tries, over the best of all. Found: at most 1.055."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "machine",
     [

@@ -66,6 +66,7 @@ def t0_us(n: int) -> float:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_broadcasts_of_the_sp2_are_the_published_ones(name: str) -> None:
     found = predict(

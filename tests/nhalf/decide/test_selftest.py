@@ -105,6 +105,7 @@ def test_promises_hold_on_a_few_runs() -> None:
     assert {check["name"] for check in written["checks"]} == set(checks)
 
 
+@pytest.mark.full
 @needs_probe
 def test_a_wrong_interval_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half as wide, and the self test says so: it is able to fail."""

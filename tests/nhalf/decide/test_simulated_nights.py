@@ -48,6 +48,7 @@ def runs_of(
     return frames
 
 
+@pytest.mark.full
 def test_a_night_without_a_change_is_quiet() -> None:
     """At most one of forty, for all noise and numbers of launches together."""
     worlds = [(noise, launches) for noise in (0.0, 0.03, 0.10) for launches in (3, 5)]

@@ -143,6 +143,7 @@ def test_the_report_of_applications_computes_each_fact_once(counts: Counts) -> N
     )
 
 
+@pytest.mark.full
 def test_a_report_on_many_patterns_computes_each_fact_once(
     counts: Counts,
     make_measurements: Make,

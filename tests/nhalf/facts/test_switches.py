@@ -78,6 +78,7 @@ def test_a_switch_costs_no_more_than_the_time_rises() -> None:
     assert found.ratio.median == pytest.approx(522 / 420.4, rel=0.01)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_claimed_follows_from_what_is_stated(seed: int) -> None:
     """Steps, caches and noise at random: the expected time lies between the possible ones."""

@@ -59,6 +59,7 @@ def started() -> list[str]:
     return [*plain, *placed, "pattern=ibarrier bytes=0 axis.work=1 axis.tests=2"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @every_library
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 5))])
@@ -71,6 +72,7 @@ def test_every_operation_verifies(library: Library, ranks: int, points: list[str
     assert all(record["samples_s"] for record in found.values())
 
 
+@pytest.mark.sampled(1)
 @every_library
 def test_overlap_is_a_share(library: Library) -> None:
     points = [point for point in started() if "work=1" in point]

@@ -56,6 +56,7 @@ def went(way: str, output: str) -> bool:
     return {"native": not taken, "shared": "shared-memory" in taken}.get(way, bool(taken))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(("library", "ranks", "way", "tests"), CASES)
 def test_the_tests_of_mpi4py_pass(

@@ -70,6 +70,7 @@ def words_for(library: Library, table: Path) -> list[str]:
     return [f"LD_PRELOAD={own_library(library)}", f"NHALF_COLL_TABLE={table}"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(not SOME, reason="there is no library with a compiler")
 def test_one_case_of_each_kind_passes_with_routed_collectives(

@@ -48,6 +48,7 @@ def cases() -> list[object]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "compiler", "start", "what", "rank"),
     cases(),

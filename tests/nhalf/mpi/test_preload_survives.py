@@ -23,6 +23,7 @@ NOT_FOR_FIRST = (
 SOME = [one for one in FOUND if one.vendor != "intel"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
 @pytest.mark.parametrize("first", [None, -1])
 @pytest.mark.parametrize("others", ["absent", "0.table"])
@@ -40,6 +41,7 @@ def test_ranks_with_different_tables_go_the_librarys_way_together(
     assert "shared-memory" not in output
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
 @pytest.mark.parametrize("ranks", [3, pytest.param(2, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [-1, pytest.param(0, marks=pytest.mark.full)])

@@ -63,6 +63,7 @@ def _nhalf(library: Library, *words: str) -> Outcome:
     return run(command, patience_s(TIMEOUT_S), own)
 
 
+@pytest.mark.sampled(2)
 @every_case
 @pytest.mark.parametrize(
     "sanitizer", ["address", *(pytest.param(name, marks=pytest.mark.full) for name in ("thread",))]
@@ -78,6 +79,7 @@ def test_a_sanitized_program_is_traced(
     assert "MPI_Allreduce" in outcome.stdout + outcome.stderr
 
 
+@pytest.mark.sampled(2)
 @every_case
 def test_a_sanitized_program_is_tried(library: Library, compiler: Path, tmp_path: Path) -> None:
     """Its errors are found, too."""
@@ -89,6 +91,7 @@ def test_a_sanitized_program_is_tried(library: Library, compiler: Path, tmp_path
     assert FOUND in wrong.stderr
 
 
+@pytest.mark.sampled(2)
 @every_case
 def test_a_sanitized_program_has_own_collectives(
     library: Library, compiler: Path, tmp_path: Path

@@ -85,6 +85,7 @@ def test_a_small_program_talks_where_the_probe_is_not_compiled(
     assert with_compiler.version.split(".post")[0] in outcome.banner
 
 
+@pytest.mark.sampled(4)
 @every_library
 @pytest.mark.parametrize("bind", [True, False])
 @pytest.mark.parametrize("extra", [0, 2])

@@ -44,6 +44,7 @@ def covered(medians: Floats) -> float:
     return float(((low <= following) & (following <= high)).mean())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("common", [0.0, 0.5, 0.95])
 @pytest.mark.parametrize("launches", [2, 3, 5, 20])
 def test_the_next_run_is_covered_as_often_as_is_said(launches: int, common: float) -> None:

@@ -30,12 +30,14 @@ class TestWhole:
         assert cluster.jobs == 2
         assert "COMPLETED" in ended.err and "latency" in ended.out
 
+    @pytest.mark.full
     def test_the_report_is_written_here(self, cluster: Any, tmp_path: Path, submit: Call) -> None:
         ended = submit("--out", "r", "--report", "--quiet")
         assert (ended.code, ended.err, ended.out) == (0, "", "")
         assert (tmp_path / "r/report.html").exists()
         assert "--report" not in (tmp_path / "r/job.sh").read_text()
 
+    @pytest.mark.full
     def test_nobody_has_to_wait(
         self, call: Call, cluster: Any, tmp_path: Path, submit: Call
     ) -> None:
@@ -53,6 +55,7 @@ class TestWhole:
 
 
 class TestNodes:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("words", "nodes"),
         [
@@ -99,6 +102,7 @@ class TestNodes:
 
 
 class TestInput:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("words", "said"),
         [

@@ -116,6 +116,7 @@ def follow_to_its_time(nhalf: Call, out: Path) -> Any:
     return nhalf("run", "--resume", out, "--submit", "--job", "--time=1", "--json")
 
 
+@pytest.mark.full
 def test_cancelled_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
     """No point too often, none lost."""
     out = tmp_path / "r"

@@ -92,6 +92,7 @@ class TestRun:
         assert call("report", "r", "--out", "r.html").code == 0
         assert "Algorithms of collective operations" in (tmp_path / "r.html").read_text()
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("words", "said"),
         [

@@ -61,6 +61,7 @@ def test_sdes_is_an_application(call: Callable[..., Ended], tmp_path: Path) -> N
     assert all(row["speedup"] for row in rows)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("more", "words"),
     [

@@ -99,6 +99,7 @@ def test_a_sum_has_two_bounds_and_says_what_the_smaller_one_needs(
     assert note.endswith("In the order of the source: t_dep 2.00, 2.00 cycles, 67 MFLOPS.")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -236,6 +236,7 @@ def test_without_a_curve_it_is_incomplete(keep: Keep, capsys: pytest.CaptureFixt
     assert [effect["ratio"] is None for effect in told["effects"]] == [True, False]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("baseline", "now"),
     [
@@ -322,6 +323,7 @@ def test_expectations_are_not_overwritten(keep: Keep, tmp_path: Path, call: Call
     assert file.read_text() == "mine"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "meant"),
     [("max", "at_most"), ("minimum", "at_least"), ("size", "bytes"), ("library", "mpi")],

@@ -95,6 +95,7 @@ def test_another_launcher_need_not_answer(
     assert said in " ".join(ended.err.split())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

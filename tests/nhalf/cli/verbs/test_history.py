@@ -131,6 +131,7 @@ def test_a_night_that_failed_does_not_hide_the_others(
     assert [curve.levels.sizes for curve in narrowed.curves] == [(8,)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sample_s", [-1e-6, float("nan"), float("inf")])
 def test_a_night_with_an_impossible_time_is_named_and_left_out(
     sample_s: float, call: Call, nights: Path, tmp_path: Path
@@ -163,6 +164,7 @@ def test_the_page_has_the_change_and_every_value(call: Call, nights: Path, tmp_p
     assert text.count("night7") >= 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

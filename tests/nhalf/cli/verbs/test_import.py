@@ -150,6 +150,7 @@ def test_ranks_that_nobody_said_are_asked_for(call: Call, tmp_path: Path) -> Non
     assert sorted(point["ranks"] for point in found) == [4, 8]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ranks", ["0", "-1", "x", "2,3,4", "1.5", "99999999", "²"])
 def test_numbers_of_ranks_that_are_none(call: Call, ranks: str) -> None:
     log = LOGS / "osu_latency_7_5.txt"

@@ -132,6 +132,7 @@ def test_a_program_without_mpi_has_nothing_to_try(call: Callable[..., Ended]) ->
     assert ended.out.startswith("There is nothing to try.\n1 launch in")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [

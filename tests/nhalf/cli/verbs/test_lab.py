@@ -35,6 +35,7 @@ def call(*arguments: str, prefix: tuple[str, ...] = (), **variables: str) -> tup
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

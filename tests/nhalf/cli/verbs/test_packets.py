@@ -15,6 +15,7 @@ MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
 PACKETS = ",packet_offset_bytes=217,packet_bytes=232,packet_s=2e-6"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("options", "lengths"), [(PACKETS, [232]), ("", [])])
 def test_the_length_of_packets_comes_out(
     options: str, lengths: list[int], call: Callable[..., Any]

@@ -40,6 +40,7 @@ def named(row: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(one["kind"], one["members"]) for one in row["slow"]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("slow", "kind", "members"),
     [

@@ -144,6 +144,7 @@ def test_the_functions_of_python_run(call: Call) -> None:
     assert "bcast_binary_pipelined" in names
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -199,6 +200,7 @@ def test_a_share_of_the_cells_is_simulated(call: Call) -> None:
     assert any(corrected[key] != pytest.approx(before[key], rel=1e-3) for key in before)
 
 
+@pytest.mark.full
 def test_simulated_cells_have_their_parts(call: Call) -> None:
     if ctypes.util.find_library("simgrid") is None:
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")

@@ -73,6 +73,7 @@ def test_the_run_is_a_machine_for_more_ranks(call: Call, run: Path) -> None:
     assert {one["transport"] for one in points} == {"simulated"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [("dense",), ("--ranks=4",), ("--set=node.ranks=2",)])
 def test_it_goes_with_nothing_else(call: Call, run: Path, words: tuple[str, ...]) -> None:
     done = call("simulate", *words, "--machine", run, "--replay")

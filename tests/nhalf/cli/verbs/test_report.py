@@ -62,6 +62,7 @@ def test_a_run_that_cannot_be_read_is_skipped_among_several(
             command(Request(runs=runs))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_pictures_go_into_a_folder(
     run: Path, kind: str, capsys: pytest.CaptureFixture[str]

@@ -83,6 +83,7 @@ class TestExact:
         assert below["t0_s"] == pytest.approx(T0_S, rel=EXACT)
         assert above["t0_s"] == pytest.approx(T0_S + extra_s, rel=EXACT)
 
+    @pytest.mark.full
     @pytest.mark.slow
     def test_packets_are_found_on_a_fine_grid(self, call: Call, tmp_path: Path) -> None:
         """The first packet holds 216 bytes; each of 232 after it takes packet_s more."""
@@ -144,6 +145,7 @@ BAD = [
 
 
 class TestBadInput:
+    @pytest.mark.sampled(11)
     @pytest.mark.parametrize(("words", "code", "said"), BAD, ids=lambda one: str(one)[:30])
     def test_is_one_clear_line_and_leaves_nothing(
         self, call: Call, tmp_path: Path, words: list[str], code: int | None, said: str

@@ -110,6 +110,7 @@ class TestMore:
         ended = call("run", "--resume", "r", "--json")
         assert {p["launches"] for p in json.loads(ended.out)["points"]} == {4}
 
+    @pytest.mark.full
     def test_a_budget_is_spent_where_the_precision_is_missed(
         self, call: Call, tmp_path: Path
     ) -> None:

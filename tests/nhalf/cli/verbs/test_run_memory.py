@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(not is_built("probe-threads"), reason="the probe
 QUICK = ("--transport", "threads", "--bytes", "64K", "--launches", "1", "--budget", "6s", "--json")
 
 
+@pytest.mark.full
 def test_rates_are_counted_as_stream_does(call: Callable[..., Ended], tmp_path: Path) -> None:
     out = tmp_path / "run"
     asked = ("--pattern", "memory-copy,memory-triad,array-triad,sdes", "--ranks", "2")

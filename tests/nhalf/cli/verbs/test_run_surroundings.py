@@ -23,6 +23,7 @@ pytestmark = needs_probes
 class TestDisks:
     SIZES = ("--bytes", "0:300:1", "--launches", "1", "--quiet")
 
+    @pytest.mark.full
     def test_a_file_that_may_not_grow(self, call: Call, call_afresh: Call, tmp_path: Path) -> None:
         """What a full disk or a quota does, for every user: the journal cannot grow further."""
         ended = call_afresh(
@@ -81,6 +82,7 @@ class TestDisks:
         call("run", "--resume", disk / "r").is_error(3, "Read-only file system")
         assert call("show", disk / "r").code == 0
 
+    @pytest.mark.full
     def test_output_that_nobody_can_take(self, call: Call, tmp_path: Path) -> None:
         assert call(*model("r", "--bytes", "0", "--quiet")).code == 0
         command = f"cd {tmp_path}; {{python}} -m nhalf show r"

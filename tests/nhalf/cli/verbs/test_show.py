@@ -93,6 +93,7 @@ def negative(run: Path) -> None:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -185,6 +186,7 @@ def test_ten_million_samples_fit_into_memory(ten_million: Path) -> None:
     assert peak_bytes < MEMORY_BYTES_MAX
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_ten_million_samples_that_are_only_in_the_journal_do_too(
     ten_million: Path, tmp_path: Path

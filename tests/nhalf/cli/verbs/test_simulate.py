@@ -26,6 +26,7 @@ def simulator() -> None:
 
 @pytest.mark.usefixtures("simulator")
 class TestMulticast:
+    @pytest.mark.full
     def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
         words = ["simulate", "multicast", "--machine", "sci-torus", "--bytes", "0,1K"]
         words += ["--axis", "group=3,15", "--axis", "algorithm=s-torus,u-torus,separate"]
@@ -68,6 +69,7 @@ class TestMulticast:
         }
         call(*words, "--axis", "algorithm=u-torus").is_error(2, "holds a run already")
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("words", "code", "reason"),
         [
@@ -161,6 +163,7 @@ class TestMessages:
         assert [one["ranks"] for one in json.loads(done.out)["points"]] == [4], done.err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "code", "reason"),
     [

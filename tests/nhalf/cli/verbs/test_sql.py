@@ -47,6 +47,7 @@ def test_runs_can_be_named(call: Call, runs: list[Path]) -> None:
     assert json.loads(ended.out)["rows"] == [["second"]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -89,6 +90,7 @@ def test_a_folder_with_a_run_that_failed_is_asked_all_the_same(
     call("sql", "show tables", runs[0].parent / "failed").is_error(2, "holds no finished point")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

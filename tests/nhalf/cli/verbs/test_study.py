@@ -84,6 +84,7 @@ def test_people_see_tables_and_verdicts(call: Call) -> None:
         assert word not in done.out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_conclusions_fit_the_terminal(
     call: Call, monkeypatch: pytest.MonkeyPatch, width: int
@@ -140,6 +141,7 @@ def test_on_a_narrow_terminal_no_number_is_cut(call: Call, monkeypatch: pytest.M
     assert max(map(len, tables.split("Messages, T")[1].splitlines())) <= 80
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -205,6 +207,7 @@ def test_a_node_is_measured_in_a_run_inside(
     assert node.path == run.path / "node"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["run.json", "measurements.parquet"])
 def test_a_damaged_node_leaves_the_messages(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -261,6 +264,7 @@ measure = {title = "Messages", block = [{patterns = ["pingpong", "exchange"], by
 """
 
 
+@pytest.mark.full
 @needs_probes
 def test_a_verdict_near_its_limit_does_not_turn_round(call: Call, tmp_path: Path) -> None:
     """On a noisy machine: either verdict may become open, none becomes its opposite."""

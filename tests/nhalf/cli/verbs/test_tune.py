@@ -28,6 +28,7 @@ def needs(vendor: str) -> str:
     return FOUND[vendor].name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -60,6 +61,7 @@ def test_what_a_library_cannot_be_told(call: Call, tmp_path: Path) -> None:
     call(*begin, "--pattern", "bcast").is_error(2, "already there")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("vendor", "text", "said"),
     [

@@ -37,6 +37,7 @@ def nights(keep: Keep, tmp_path: Path) -> Callable[..., list[str]]:
     return make
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("launches", "limit", "runs", "expected"),
     [

@@ -138,6 +138,7 @@ def test_a_budget_that_ends_says_what_is_known(call: Call, program: Path) -> Non
     assert "not answered: the budget is spent" in ended.out
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

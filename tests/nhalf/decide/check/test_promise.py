@@ -44,6 +44,7 @@ def ask(make_measurements: Make) -> Callable[..., Answer]:
 Ask = Callable[..., Answer]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("text", "verdict", "points"),
     [
@@ -83,6 +84,7 @@ def test_verdicts(ask: Ask, text: str, verdict: str, points: int) -> None:
     assert len(answer.points) == points
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("metric", "sizes", "value"),
     [
@@ -237,6 +239,7 @@ def test_intervals_widen_with_what_is_checked_at_once(make_measurements: Make) -
     assert width(points) > width(only_a) > 1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_machine_that_keeps_its_promises_is_rarely_accused(make_measurements: Make) -> None:
     """Everything is promised at just its true time: half of 5 % of the checks may say missed."""

@@ -20,6 +20,7 @@ RANKS, ROUNDS = 3, 50
 HOPS = RANKS * ROUNDS
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not CASES, reason="no MPI library here")
 def test_a_relay_takes_its_hops(tmp_path: Path, call: Callable[..., Ended]) -> None:
     library, compiler = CASES[0]

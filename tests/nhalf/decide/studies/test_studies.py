@@ -86,6 +86,7 @@ def at_home() -> list[tuple[str, str]]:
     return [(name, m) for name, form in forms.items() for group in form.machines for m in group]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "machine"), at_home())
 def test_at_home_every_conclusion_comes_out_as_published(name: str, machine: str) -> None:
     needs_simulator(name)

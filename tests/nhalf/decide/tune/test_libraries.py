@@ -84,6 +84,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_a_file_is_honoured(bench: Bench, path: Path) -> None:
     found = check(bench, path, asked())
     assert found.activity.verdict in ("active", LOADED), found.activity

@@ -156,6 +156,7 @@ def test_distance_costs_what_links_cost(ping_pong: Path, tmp_path: Path) -> None
     assert far[65536] > near[65536] + 1e-6
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_smpi_repeats_machines_of_record(name: str, ping_pong: Path, tmp_path: Path) -> None:
     record = catalogue.machine(name)

@@ -209,6 +209,7 @@ def test_a_rare_message_does_not_hide_the_shape() -> None:
     assert shape_of(matrix(16, sends)).name == "ring"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("messages", [3, 20, 500])
 @pytest.mark.parametrize("ranks", [6, 8, 16, 64])
 def test_random_traffic_is_not_named(ranks: int, messages: int) -> None:

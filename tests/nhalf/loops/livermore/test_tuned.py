@@ -52,6 +52,7 @@ def test_every_tuned_source_is_listed_and_stands_beside_the_plain_one() -> None:
         assert f"void kernel_{number}(long n)" in path.read_text("utf-8")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(
     shutil.which("gcc") is None or platform.machine() not in READABLE,
     reason="needs gcc on x86-64",

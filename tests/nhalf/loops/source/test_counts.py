@@ -137,6 +137,7 @@ CHAINS = {  # cycles of POWER2 per iteration
 }
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("statement", ARITHMETIC)
 def test_arithmetic(statement: str) -> None:
     assert operations(each(statement)) == ARITHMETIC[statement]

@@ -74,6 +74,7 @@ def check(said: Sequence[dict[str, Any]]) -> None:
         assert one["ranks"] == 1 or share is None or 0 < share < 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.full)])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_class_s_is_verified(program: str, ranks: int) -> None:
@@ -91,6 +92,7 @@ def test_class_w_is_verified(program: str) -> None:
     check(answers(subject_of(program), 2, ["W"]))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("threads", [1, 2, pytest.param(4, marks=pytest.mark.full)])
 def test_class_s_is_verified_in_java(threads: int) -> None:
     said = answers(subject_of(JAVA), threads, ["S"])
@@ -113,6 +115,7 @@ def test_java_compiles_before_it_is_timed() -> None:
     assert compiling[1] < compiling[0] / 2
 
 
+@pytest.mark.full
 def test_java_refuses_a_class_that_its_heap_cannot_hold() -> None:
     command, environment = subject_of(JAVA).launch(1, FREE, "")
     environment = {**environment, "JDK_JAVA_OPTIONS": "-Xmx64m"}
@@ -226,6 +229,7 @@ def test_sources_name_the_ranks_that_programs_describe(program: str) -> None:
             assert described.ranks_rule == "any"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("program", ["npb-openmp", JAVA])
 def test_operations_are_described_and_are_those_of_the_rate(program: str) -> None:
     subject = subject_of(program)

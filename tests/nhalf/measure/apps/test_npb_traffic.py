@@ -26,6 +26,7 @@ def case(kernel: str, ranks: int, name: str = "S") -> object:
     return pytest.param(kernel, name, ranks, marks=marks)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kernel", "name", "ranks"),
     [

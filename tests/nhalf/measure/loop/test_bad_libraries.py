@@ -57,8 +57,8 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def run(watched: Watch, out: Path, *words: str) -> tuple[int, str, str]:
-    effort = ("--launches", str(LAUNCHES), "--bytes", "0,8", "--precision", "0.2")
-    budget = () if "--budget" in words else ("--budget", duration(20))
+    effort = ("--launches", str(LAUNCHES), "--bytes", "0,8", "--precision", "0.9")
+    budget = () if "--budget" in words else ("--budget", duration(6))
     asked = (*words, *effort, *budget, "--out", out, "--json")
     ended: tuple[int, str, str] = watched("run", *asked).wait()
     return ended
@@ -166,6 +166,7 @@ NOISE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", NOISE)
 def test_one_that_talks_is_measured(watched: Watch, fake: Fake, tmp_path: Path, body: str) -> None:
     code, out, err = run(watched, tmp_path / "r", "--mpi", fake(body))

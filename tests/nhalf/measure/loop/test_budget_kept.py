@@ -102,6 +102,7 @@ def go(
     return run
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("subjects", [1, 2, 4])
 @pytest.mark.parametrize("point_s", [0.003, 0.1, 0.5])
 @pytest.mark.parametrize("budget_s", [15.0, 60.0])

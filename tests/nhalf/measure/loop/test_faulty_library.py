@@ -51,6 +51,7 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return next(one.name for one in libraries() if one.mpiexec == starter)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("pattern", ["pingpong", "bcast", "allreduce"])
 def test_one_bit_in_a_thousand_messages(
     watched: Watch, call: Call, faulty: str, tmp_path: Path, pattern: str

@@ -15,6 +15,7 @@ from tests.nhalf.measure.loop.fakes import EVERYTHING, Fake, Go, measured, start
 from tests.patience import patience_s
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("before", "reason"),
     [

@@ -171,6 +171,7 @@ class TestCosts:
                 assert bool(one.cost) != one.name.endswith("native-bcast")
                 assert not one.cost or parse(one.cost).parts() <= set(PARTS)
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("ranks", [2, 4, 8, pytest.param(16, marks=pytest.mark.full)])
     def test_costs_of_a_logp_machine_are_its_times(self, ranks: int) -> None:
         points, costs = [], []

@@ -53,6 +53,7 @@ def test_a_launch_answers_and_ends(begin: Begin) -> None:
     assert probe._process.returncode == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "noise",
     [
@@ -130,6 +131,7 @@ def test_a_line_without_end_is_not_kept(begin: Begin, monkeypatch: pytest.Monkey
     assert len(probe._partial) <= 2 << 20
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -48,6 +48,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", OF_LIBRARIES)
 def test_what_a_library_left_goes(folder: Path, name: str) -> None:
     left = SegmentsLeft(folder)
@@ -57,6 +58,7 @@ def test_what_a_library_left_goes(folder: Path, name: str) -> None:
     left.remove()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OF_LIBRARIES)
 def test_where_processes_may_be_hidden_only_that_of_ranks_goes(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch

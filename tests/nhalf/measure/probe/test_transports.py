@@ -103,6 +103,7 @@ def present(subject: Subject, ranks: int) -> list[PatternInfo]:
     return [one for one in subject.infos.values() if one.present and one.ranks_min <= ranks]
 
 
+@pytest.mark.sampled(3)
 @each_transport
 def test_every_pattern_moves_the_right_data(name: str) -> None:
     subject = subject_of(name)
@@ -110,6 +111,7 @@ def test_every_pattern_moves_the_right_data(name: str) -> None:
     assert wrong(subject, 2, asked, OPTIONS.get(name, "")) == []
 
 
+@pytest.mark.sampled(3)
 @each_transport
 def test_each_kind_of_pattern_does_so_on_an_odd_number_of_ranks(name: str) -> None:
     subject = subject_of(name)
@@ -181,6 +183,7 @@ def killed(name: str, ranks: int, victim: int) -> tuple[str, list[int], float]:
     return str(caught.value), processes, time.monotonic() - began_s
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("ranks", "victim"),
     [(2, 1), *(pytest.param(3, v, marks=pytest.mark.full) for v in (0, 1, 2))],

@@ -47,6 +47,7 @@ def check(trace: TraceFolder, said: Path) -> None:
         assert sent <= int(own["count"].sum()) <= sent + 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "number",
     [

@@ -86,6 +86,7 @@ def cases() -> Sequence[object]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "compiler", "what"), cases(), ids=lambda one: getattr(one, "name", one)
 )
@@ -142,6 +143,7 @@ def test_what_serves_no_process_steps_aside_with_one_line(
     assert served.count(True) == 1, list(zip(loaded, served, strict=True))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step_s", [60, pytest.param(-60, marks=pytest.mark.full)])
 def test_times_hold_where_the_clock_of_the_day_steps(
     step_s: int, tmp_path: Path, programs: Path

@@ -26,6 +26,7 @@ def memory_kib(output: str) -> int:
     return int(line.split()[1])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("what", "detail", "lost"),
     [
@@ -58,6 +59,7 @@ def test_memory_is_bounded(
             assert counted == int(what[what.index(words) + 1])
 
 
+@pytest.mark.full
 def test_threads_outnumber_the_files_that_may_be_open(tmp_path: Path, programs: Path) -> None:
     library, compiler = CASES[0]
     program = built(library, compiler, "crowds.cpp", programs)

@@ -49,6 +49,7 @@ def traffic(trace: TraceFolder, rank: int) -> Traffic:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_all_kernels(tmp_path: Path) -> None:
     wrappers = ((one, one.prefix / "bin/mpicxx_abi") for one in FOUND if one.abi)
@@ -78,6 +79,7 @@ def test_all_kernels(tmp_path: Path) -> None:
 QUICK = ("cg", "mg")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",

@@ -89,6 +89,7 @@ def test_each_call_has_its_line_of_python(
     assert not read.sites["python_file"].str.len_chars().sum()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("addr2line") is None, reason="there is no addr2line")
 @pytest.mark.parametrize(
     ("library", "compiler"), STANDARD, ids=lambda one: getattr(one, "name", "")

@@ -69,6 +69,7 @@ def cases() -> list[object]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("library", "compiler", "sanitizer", "name"),
     cases(),

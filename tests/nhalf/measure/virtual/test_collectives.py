@@ -41,6 +41,7 @@ CASES += [(name, size) for name in ("bcast", "allreduce") for size in (8, 1024, 
 FULL = pytest.mark.full
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("vendor", "ranks"),
     [

@@ -19,6 +19,7 @@ USUAL = ("mpich", 8, "barrier")
 CASES = [(vendor, ranks, word) for vendor in WHEELS for ranks in (4, 8) for word in ROUNDS]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("vendor", "ranks", "word"),
     [pytest.param(*case, marks=[] if case == USUAL else [pytest.mark.full]) for case in CASES],

@@ -32,6 +32,7 @@ def tried_looks(way: str, folder: Path, *words: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["MODULE", pytest.param("F08", marks=pytest.mark.full)])
 def test_looks_of_fortran_take_a_moment(way: str, tmp_path: Path) -> None:
@@ -41,6 +42,7 @@ def test_looks_of_fortran_take_a_moment(way: str, tmp_path: Path) -> None:
     assert all(re.fullmatch(r"909[01] looks", line) for line in ended.stdout.splitlines())
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_deadlock_of_fortran_is_named(tmp_path: Path) -> None:
     ended = tried_looks("F08", tmp_path, "deadlock")

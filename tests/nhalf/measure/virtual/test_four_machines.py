@@ -86,6 +86,7 @@ def measured_s(call: Call, folder: Path, *words: str) -> dict[Cell, float]:
     return times
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_three_machines_agree(call: Call, even: Path, simulator: None, tmp_path: Path) -> None:
     model = ("run", "--transport", "model", "--model", MODEL, "--algorithm", ALGORITHMS)

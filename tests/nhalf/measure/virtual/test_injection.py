@@ -60,6 +60,7 @@ EACH = ("--from", "0,1,2,3")
 DIAGONAL = (("burst", "latency=5us", EACH), ("ring", "byte=1ns", ()))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("word", "delay", "chosen"),
     [
@@ -82,6 +83,7 @@ def test_a_delay_is_a_slower_machine(
     assert injected_s == pytest.approx(expected_s, rel=EXACT)
 
 
+@pytest.mark.full
 def test_messages_within_an_operation_are_delayed(
     programs: Path, plain: Path, tmp_path: Path
 ) -> None:
@@ -93,6 +95,7 @@ def test_messages_within_an_operation_are_delayed(
     assert injected_s - usual_s == pytest.approx(3 * 4 * 5e-6, rel=EXACT)
 
 
+@pytest.mark.full
 def test_a_timeline_tells_which_messages_an_operation_has(
     programs: Path, plain: Path, tmp_path: Path
 ) -> None:

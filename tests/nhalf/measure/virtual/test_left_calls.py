@@ -11,6 +11,7 @@ import pytest
 from tests.nhalf.measure.virtual.programs import built, tried
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("vendor", "way"),
     [

@@ -24,7 +24,7 @@ from tests.patience import patience_s
 TIMEOUT_S = 1200.0
 OUTSIDE_TIMEOUT_S = 60.0
 PROVIDER = "tcp"
-QUICK = r"test_msgzero|test_win\b|test_status|test_p2p_obj_matched"
+QUICK = r"test_msgzero|test_status|test_p2p_obj_matched"
 ELSEWHERE = "spawn|dynproc"
 """Modules of calls that are refused: other processes are started outside the network."""
 REFUSED = {"openmpi": "CreateFromGroup"}
@@ -129,6 +129,7 @@ def test_the_test_that_does_not_end_fails_without_nhalf(environment: Path, vendo
     assert re.search(rf"{name} \(\S+World\S*\) \.\.\. FAIL", output), output[-2000:]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("vendor", "module", "call"),

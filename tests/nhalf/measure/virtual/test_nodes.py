@@ -17,6 +17,7 @@ PLACEMENTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("vendor", "placement"),
     [

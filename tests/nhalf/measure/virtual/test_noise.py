@@ -25,6 +25,7 @@ ROUNDS, SIZES = 10, 13
 OVERHEADS_S = 1.5e-6 + 2.5e-6
 
 
+@pytest.mark.full
 def test_noise_depends_on_its_seed_and_has_its_mean(programs: Path, plain: Path) -> None:
     program = built("mpich", "pingpong", programs)
 
@@ -48,6 +49,7 @@ def test_noise_depends_on_its_seed_and_has_its_mean(programs: Path, plain: Path)
     assert fmean(added) == pytest.approx(SHARE, abs=4 * error)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -28,6 +28,7 @@ MOST_US = 1500
 VENDORS = ("mpich", "intel", "openmpi")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("vendor", "way"),
     [

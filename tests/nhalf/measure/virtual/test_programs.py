@@ -27,6 +27,7 @@ CLOCK_PS = 500
 SHARED = Path("/dev/shm")
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize(
     ("machine", "placement"), [("sp2-mpl", "2x1"), ("altix-bx2", "1x2"), ("plain", "2x1")]
@@ -77,12 +78,14 @@ def test_looks_for_a_message_that_nobody_sends_are_a_deadlock(programs: Path) ->
     assert "rank 0 waits in MPI_Wait for rank 1, tag 5; rank 1 waits in MPI_Test" in outcome.stderr
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_a_look_that_finds_a_message_waits_for_no_other(vendor: str, programs: Path) -> None:
     outcome = tried("sp2-mpl", vendor, 2, built(vendor, "habits", programs), "probe")
     assert outcome.stdout == "probed\n", outcome.stderr
 
 
+@pytest.mark.sampled(2)
 @in_turn("openmpi")
 @pytest.mark.parametrize(
     ("habit", "line"),
@@ -105,6 +108,7 @@ def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, program
     assert outcome.stdout.split() == ["as", "before"] * 3, outcome.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("habit", "words", "code"),
     [
@@ -127,6 +131,7 @@ def test_a_rank_that_dies_is_named_and_leaves_nothing(
     assert own == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("habit", "words"),
     [
@@ -168,6 +173,7 @@ def test_the_exit_code_is_the_programs(programs: Path) -> None:
     assert outcome.exit_code == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -199,6 +205,7 @@ def test_a_program_that_ends_before_it_begins(programs: Path) -> None:
     assert outcome.stderr.strip().endswith("ended with exit code 1 before MPI_Init did")
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_the_rank_of_a_job_around_it_is_another(
     vendor: str, programs: Path, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,7 @@ def test_a_library_that_nobody_has_tried() -> None:
         vendors()["cray"].over_provider(library("cray"), "nhalf", [])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

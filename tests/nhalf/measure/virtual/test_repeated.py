@@ -52,6 +52,7 @@ def check_imb(vendor: str, runs: int) -> None:
     assert text.count("# Benchmarking ") >= 4
 
 
+@pytest.mark.full
 def test_who_comes_first_is_the_same_beside_a_busy_loop(programs: Path) -> None:
     with busy_loops(1):
         check_farm("mpich", programs, RUNS)

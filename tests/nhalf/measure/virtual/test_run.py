@@ -90,6 +90,7 @@ def test_odd_numbers_of_ranks_have_nodes_of_their_own(call: Call, tmp_path: Path
     assert placed == {(3, "3x1"), (5, "5x1"), (8, "4x2")}
 
 
+@pytest.mark.full
 @in_turn("openmpi")
 def test_a_run_repeats_itself(vendor: str, call: Call, tmp_path: Path) -> None:
     words = ("--pattern", "allreduce,stream", "--bytes", "8,64K", "--ranks", "8")
@@ -105,6 +106,7 @@ def test_a_run_repeats_itself(vendor: str, call: Call, tmp_path: Path) -> None:
     assert json.loads(compared.out)["verdict"] == "equal"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_comparison_says_which_side_is_virtual(call: Call, tmp_path: Path) -> None:
     mpi = library_of("mpich").name
@@ -131,6 +133,7 @@ def test_a_run_goes_on_with_its_machine(call: Call, tmp_path: Path) -> None:
     assert {point["placement"] for point in points_of(tmp_path / "run")} == {"1x2", "2x1"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -150,6 +153,7 @@ def test_what_a_virtual_run_cannot_do(call: Call, words: list[str], message: str
     assert message in ended.err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", ["run", "tune"])
 @pytest.mark.parametrize("option", ["--noise=10%", "--computing=power2"])
 def test_real_hosts_have_a_noise_of_their_own(call: Call, verb: str, option: str) -> None:

@@ -44,6 +44,7 @@ def times_s(name: str, ranks: int, flows: Sequence[str], folder: Path) -> dict[i
     return {int(rank): int(time_ps) * 1e-12 for rank, time_ps in lines}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("flows", "shares"),
     [

@@ -22,6 +22,7 @@ def test_threads_may_take_turns(vendor: str, way: str, line: str, programs: Path
     assert outcome.stdout.splitlines() == [line] * 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "vendor", ["mpich", *(pytest.param(name, marks=[pytest.mark.full]) for name in ("intel",))]
 )

@@ -24,6 +24,7 @@ def _elapsed_s(program: Program) -> float:
     return max(rank.end_s for rank in program.trace.ranks) - program.trace.ranks[0].begin_s
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("word", "messages"), [pytest.param("pipeline", 3, marks=pytest.mark.full), ("overlap", 0)]
 )

@@ -55,6 +55,7 @@ def pipeline(programs: Path, plain: Path, tmp_path_factory: pytest.TempPathFacto
     return traced(str(plain), "mpich", 4, tmp_path_factory.mktemp("pipeline"), program, "pipeline")
 
 
+@pytest.mark.full
 @in_turn("openmpi")
 def test_a_trace_has_the_machines_times_and_repeats_itself(
     vendor: str, programs: Path, plain: Path, tmp_path: Path
@@ -128,6 +129,7 @@ def _is_refused(outcome: Outcome) -> None:
     )
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_collectives_of_nhalf_run_over_the_virtual_wires(
     vendor: str, programs: Path, plain: Path, tmp_path: Path

@@ -16,6 +16,7 @@ ROUND_US = {8: 14.008, 16384: 30.384, 131072: 145.072}
 """On the machine `plain`: send overhead, the way there and back, and receive overhead."""
 
 
+@pytest.mark.sampled(2)
 @every_library
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.full)])
 def test_windows_are_written_and_read(vendor: str, ranks: int, programs: Path, plain: Path) -> None:
@@ -38,6 +39,7 @@ def test_open_mpi_reaches_memory_in_the_time_of_the_ways(programs: Path, plain: 
         assert [float(time_us) for time_us in times_us] == [expected] * 2, size
 
 
+@pytest.mark.sampled(2)
 @every_library
 def test_one_sided_operations_of_messages_take_a_round_trip(
     vendor: str, programs: Path, plain: Path
@@ -67,6 +69,7 @@ def test_a_target_that_calls_nothing(
     assert time_us < float(waited_us) < time_us + 50
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "vendor",
     [
@@ -104,6 +107,7 @@ def test_windows_within_a_node_that_bypass_the_network_are_refused(
     assert "place one rank on each node, e.g. --placement 16x1" in line
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("vendor", "placement"),
     [

@@ -66,6 +66,7 @@ def test_white_noise_has_no_steps(seed):
     assert fit(GRID, SMOOTH * noise(0.02, seed)).period_bytes is None
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "time_s",

@@ -62,6 +62,7 @@ def test_panels_of_many_ranks_need_such_points(name: str, make_measurements: Mak
     assert PANELS[name]().render(Facts(measured)) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["latency", "bandwidth", "modes", "model", "launch-spread"])
 def test_chart_shows_every_library_by_its_title(name: str, make_measurements: Make) -> None:
     titles = {"a": "Library A", "b": "<script>alert(1)</script>"}
@@ -70,6 +71,7 @@ def test_chart_shows_every_library_by_its_title(name: str, make_measurements: Ma
     assert {row["series"] for row in rows_of(spec)} == set(titles.values())
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", ["latency", "bandwidth", "modes", "model", "launch-spread"])
 @pytest.mark.parametrize("sizes", [(0,), (1,), (0, 1), (0, 1, 2**40)])
 @pytest.mark.parametrize("launches", [1, 2])
@@ -82,6 +84,7 @@ def test_degenerate_data_is_drawn_or_hidden(
         json.dumps(drawn(name, data), allow_nan=False)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("column", ["median_s", "ci_low_s", "ci_high_s"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0])
 @pytest.mark.parametrize("name", ["latency", "bandwidth", "model"])

@@ -48,6 +48,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [2, 3, 100, 300])
 def test_every_panel_has_something_to_show(ranks: int) -> None:
     shown = sections(example(ranks))
@@ -93,6 +94,7 @@ def test_the_report_is_written_in_each_form(tmp_path: Path, call: Callable[..., 
 class TestInBrowser:
     pytestmark = IN_BROWSER
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
     def test_every_chart_is_drawn_without_complaint(
         self, browser: webdriver.Chrome, report: Path, width: int, scheme: str

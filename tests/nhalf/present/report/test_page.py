@@ -77,6 +77,7 @@ def test_page_shows_every_section_and_no_outside_reference(make_measurements: Ma
     assert not re.search(r"@import|url\((?!#)", html[: html.index("<body>")])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("environment", "named"),
     [

@@ -75,6 +75,7 @@ def measured(ranks: int, parameters: dict[str, float]) -> pl.LazyFrame:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not has_model(), reason="probe-model is not built")
 @pytest.mark.parametrize(
     ("ranks", "parameters"),
@@ -121,6 +122,7 @@ def test_the_script_knows_a_round_in_closed_form() -> None:
         )
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not has_model(), reason="probe-model is not built")
 @pytest.mark.slow
 def test_the_whole_chain_gives_the_value_of_the_script(tmp_path: Path) -> None:

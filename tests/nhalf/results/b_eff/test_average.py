@@ -109,6 +109,7 @@ def test_what_is_missing_is_said_instead_of_a_number(
     assert not any(name.endswith("_Bps") for name in row)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [

@@ -148,6 +148,7 @@ def test_members_by_themselves() -> None:
     assert named(judgement.suspects) == [("alone", (2,))]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(("count", "noise"), [(3, 0.03), (4, 0.03), (4, 0.1), (8, 0.1), (8, 0.3)])
 def test_equal_maps_name_nobody(count: int, noise: float, directed: bool) -> None:
@@ -156,6 +157,7 @@ def test_equal_maps_name_nobody(count: int, noise: float, directed: bool) -> Non
     assert sum(bool(suspects(times_s, directed=directed)) for times_s in maps) <= 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("count", "noise", "missed"), [(3, 0.03, 0), (4, 0.03, 0), (4, 0.1, 1), (8, 0.1, 0)]
 )

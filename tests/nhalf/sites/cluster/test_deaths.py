@@ -97,6 +97,7 @@ def strike(
         time.sleep(0.05)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:

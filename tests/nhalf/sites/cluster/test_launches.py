@@ -29,6 +29,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("launcher", "vendor"), WAYS)
 def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str) -> None:
     found = discover.newest(discover.libraries())
@@ -78,6 +79,7 @@ def test_srun_says_what_it_offers(cluster: Cluster) -> None:
     assert {"none", "pmi2"} <= set(parse_offer(outcome.stdout + outcome.stderr).kinds)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])
 def test_variables_of_pmix_beside_those_of_pmi(
     cluster: Cluster, tmp_path: Path, launcher: str
@@ -100,6 +102,7 @@ def test_more_hosts_than_there_are(cluster: Cluster, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+@pytest.mark.full
 def test_a_run_of_hosts_does_not_go_on_without(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [*NHALF, "run", "--placement", "2x1", "--bytes", "8", "--launches", "1"]

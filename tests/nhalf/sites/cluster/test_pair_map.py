@@ -41,6 +41,7 @@ def slow_links(cluster: Cluster) -> Iterator[None]:
         cluster.lab("link", node, "--rate", "1gbit")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("slow_links")
 def test_a_slow_link_has_a_name(cluster: Cluster, tmp_path: Path) -> None:
     cluster.lab("link", "n3", "--rate", "40mbit")

@@ -23,6 +23,7 @@ def passed_bytes(cluster: Cluster, node: str) -> int:
     return int(bucket["bytes"] * PAYLOAD_SHARE)
 
 
+@pytest.mark.full
 def test_every_measured_byte_passed_the_link(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "run"
     before = passed_bytes(cluster, "n1")

@@ -36,6 +36,7 @@ print(refused)
 """Connects to where ranks listen and greets them with another token than theirs."""
 
 
+@pytest.mark.full
 def test_ranks_of_two_hosts_meet_among_strangers(cluster: Cluster, tmp_path: Path) -> None:
     addresses = {node["node"]: node["address"] for node in cluster.status()["nodes"]}
     goes_on, script = tmp_path / "goes-on", tmp_path / "stranger.py"

@@ -22,6 +22,7 @@ SRUN = ("srun", "--mpi=pmi2", "--nodes=1", "--ntasks=2")
 JOB = "#!/bin/sh\n#SBATCH --nodes=1 --ntasks=2 --wait --output={output}\nexec {command}\n"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "start",
     ["srun", "script", *(pytest.param(s, marks=pytest.mark.full) for s in ("sh", "salloc"))],

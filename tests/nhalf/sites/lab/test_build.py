@@ -73,6 +73,7 @@ CRASHES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("topology", ["star", "ring", "tree"])
 def test_nothing_is_left_after_down_while_jobs_run(name: str, topology: str) -> None:
     lab = build.build(build.plan(name, 2, topology))
@@ -94,6 +95,7 @@ def test_nothing_is_left_after_down_while_jobs_run(name: str, topology: str) -> 
     assert who_is_in(spaces) & inhabitants == set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", CRASHES)
 def test_down_removes_what_a_crash_has_left_and_may_be_called_again(name: str, where: str) -> None:
     with state.locked():
@@ -106,6 +108,7 @@ def test_down_removes_what_a_crash_has_left_and_may_be_called_again(name: str, w
     assert not remove.remove_named(name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("index", range(len(NAMES)))
 def test_up_that_is_interrupted_cleans_up_by_itself(
     name: str, index: int, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +121,7 @@ def test_up_that_is_interrupted_cleans_up_by_itself(
     assert traces(begun[0]) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("after_s", [0.35, 0.6, 0.9])
 def test_up_that_is_killed_leaves_nothing_that_down_does_not_remove(
     name: str, after_s: float
@@ -137,6 +141,7 @@ def test_up_that_is_killed_leaves_nothing_that_down_does_not_remove(
     assert lab is None or traces(lab) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("daemon", ["keeper.ctl", "munged.pid", "slurmctld.pid", "slurmd.n1.pid"])
 def test_down_does_not_need_any_of_the_daemons(name: str, daemon: str) -> None:
     lab = build.build(build.plan(name, 1))

@@ -50,6 +50,7 @@ def test_every_node_reaches_every_other_and_the_head_all(lab: Lab) -> None:
         assert reached(lab, node) == list(lab.layout.nodes)
 
 
+@pytest.mark.full
 def test_a_link_is_pulled_out_and_plugged_in_and_keeps_its_rate(lab: Lab) -> None:
     before = network.link_state(lab, lab.layout.link("n2"))
     assert not faults.change_link(lab, "n2", up=False)["up"]
@@ -88,6 +89,7 @@ def test_a_dead_node_leaves_no_process_and_comes_back_as_another_start(lab: Lab)
     assert inside(lab, "cat", "/proc/sys/kernel/random/boot_id", node="n4").stdout != boot
 
 
+@pytest.mark.full
 def test_a_ring_without_a_link_keeps_its_slurm(make_lab: Callable[..., Lab]) -> None:
     ring = make_lab(3, "ring")
     faults.change_link(ring, "n1-n2", up=False)
@@ -101,6 +103,7 @@ def test_a_ring_without_a_link_keeps_its_slurm(make_lab: Callable[..., Lab]) -> 
         assert time.monotonic() < end_s
 
 
+@pytest.mark.full
 def test_what_nodes_of_a_ring_say_to_each_other_stays_on_the_ring(
     make_lab: Callable[..., Lab], transfer: Callable[..., None]
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_stream_passes_buckets_of_the_rate(lab: Lab, transfer: Transfer, megab
     assert all(one.dropped == 0 for one in found.values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "slow", "pairs"),
     [
@@ -98,6 +99,7 @@ def test_a_slow_link_slows_down_who_uses_it_and_nobody_else(
         assert all(one.dropped == 0 for one in found)
 
 
+@pytest.mark.full
 def test_without_a_rate_nothing_is_slowed_down(
     make_lab: Callable[..., Lab], transfer: Transfer
 ) -> None:

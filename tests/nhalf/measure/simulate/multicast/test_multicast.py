@@ -122,6 +122,7 @@ def test_a_bus_is_passed_on_the_way_in_and_out(ask: Ask) -> None:
     assert two_s == exactly(O_S + bus_s + SEND + wire_s + hop_s + bus_s + O_R)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("network", ["dimensions=16", "dimensions=4x4", "dimensions=4x2x2"])
 def test_adapters_spare_the_hosts(ask: Ask, network: str, algorithm: str) -> None:
