@@ -37,21 +37,21 @@ SCOUTED_DEVIATIONS = 2.0
 SAMPLES, SAMPLES_SHARE = 3, 0.05
 """Further launches of the plain program, and the share of the remaining budget they may take."""
 FALSE_GAIN_SHARE = 0.5
-"""Of the error of a look, a half is at either end."""
+"""The share of a look's error that is at the lower end of the interval."""
 
 
 @dataclass(frozen=True)
 class Provable:
     """What a search can prove: the factor by which a program has to become faster; None if nothing
-    can be proven, or if `deviation` is unknown.
+    can be proven, or if `deviation_share` is unknown.
 
-    `pairs` is the largest number of pairs of launches of a proof, and `deviation` that of the
+    `pairs` is the largest number of pairs of launches of a proof, and `deviation_share` that of the
     logarithm of a launch's time: None if there was no time to launch twice.
     """
 
     factor: float | None
     pairs: int
-    deviation: float | None
+    deviation_share: float | None
     remaining_s: float
 
 

@@ -37,18 +37,18 @@ def verdict(state: Search) -> str:
 
 def provable_text(possible: Provable) -> str:
     """What the search can prove in the time that is left, said before it begins."""
-    left = f"in the {format_duration(possible.remaining_s)} that are left"
+    time_text = f"in the {format_duration(possible.remaining_s)} that are left"
     pairs = count(possible.pairs, "pair of launches", "pairs of launches")
     if possible.pairs < LOOKS[0]:
-        return f"{left} there are {pairs} for a proof, which takes {LOOKS[0]}: give more --budget"
-    if possible.factor is None or possible.deviation is None:
-        return f"{left} there are up to {pairs} for a proof"
-    if possible.deviation == 0.0:
         return (
-            f"launches take exactly as long as each other: any gain above 1 % can be proven {left}"
+            f"{time_text} there are {pairs} for a proof, which takes {LOOKS[0]}: give more --budget"
         )
+    if possible.factor is None or possible.deviation_share is None:
+        return f"{time_text} there are up to {pairs} for a proof"
+    if possible.deviation_share == 0.0:
+        return f"launches take exactly as long: any gain above 1 % can be proven {time_text}"
     return (
-        f"launches differ by {percent(possible.deviation, 1)} at this load: {left} "
+        f"launches differ by {percent(possible.deviation_share, 1)} at this load: {time_text} "
         f"(up to {pairs}) a change is likely to be proven if it makes the program "
         f"{factor_number(possible.factor)} times as fast; a larger --budget proves less"
     )

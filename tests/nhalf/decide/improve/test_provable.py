@@ -51,7 +51,7 @@ def possible_of(noise: float, budget_s: float, plain_s: float = 2.0) -> tuple[Pr
 def test_the_noise_is_measured_where_there_is_time_for_it() -> None:
     possible, launches = possible_of(0.05, 600.0)
     assert launches == 4
-    assert possible.deviation == pytest.approx(0.05, rel=0.9)
+    assert possible.deviation_share == pytest.approx(0.05, rel=0.9)
     assert possible.pairs == pytest.approx(74, abs=2)
     text = provable_text(possible)
     assert "at this load: in the 10 min" in text
@@ -60,7 +60,7 @@ def test_the_noise_is_measured_where_there_is_time_for_it() -> None:
 
 def test_without_time_to_launch_twice_only_the_pairs_are_known() -> None:
     possible, launches = possible_of(0.05, 30.0)
-    assert (launches, possible.deviation, possible.factor) == (1, None, None)
+    assert (launches, possible.deviation_share, possible.factor) == (1, None, None)
     assert "there are up to 3 pairs of launches for a proof" in provable_text(possible)
 
 
@@ -73,6 +73,6 @@ def test_a_budget_for_which_nothing_can_be_proven_says_so() -> None:
 
 def test_of_times_that_do_not_vary_all_can_be_proven() -> None:
     possible, launches = possible_of(0.0, 600.0)
-    assert (launches, possible.deviation) == (2, 0.0)
+    assert (launches, possible.deviation_share) == (2, 0.0)
     assert possible.factor == pytest.approx(math.exp(math.log(1.01)))
     assert "any gain above 1 %" in provable_text(possible)

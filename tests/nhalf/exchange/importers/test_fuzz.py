@@ -25,7 +25,7 @@ from nhalf.exchange.logs.part import Part
 LOGS = Path(__file__).resolve().parents[3] / "data" / "logs"
 SAMPLES = {path.name: decode(path.read_bytes()) for path in sorted(LOGS.iterdir())}
 BATCH = 100
-FEW = 20_000
+FEW = 5_000
 MANY = int(os.environ.get("NHALF_FUZZ", "500000"))
 
 TOKENS = (
