@@ -99,14 +99,15 @@ def change(ratio: float, *, as_factor: bool = False) -> str:
     return f"{(ratio - 1) * 100:+.1f} %"
 
 
-def change_span(low: float, high: float, *, as_factor: bool = False) -> str:
-    """'+22.1 to +28.4 %' of a change, from a factor of two on '2.9 to 163'.
+def change_span(ratio: float, low: float, high: float, *, as_factor: bool = False) -> str:
+    """'+22.1 to +28.4 %' of a change, from a factor of two on '2.9 to 163': in its unit.
 
     '–' or 'unknown' as in `span`; `as_factor` as in `change`.
     """
-    if as_factor or not (low > 0.5 and high < 2):
+    if as_factor or is_factor(ratio):
         return span(low, high, times).replace("x", "")
-    return f"{(low - 1) * 100:+.1f} to {(high - 1) * 100:+.1f} %"
+    text = span(low, high, lambda end: f"{(end - 1) * 100:+.1f}")
+    return text if text in (MISSING, UNKNOWN) else f"{text} %"
 
 
 def half_width_text(share: float) -> str:

@@ -59,7 +59,7 @@ def _curve(curve: CurveRatio, titles: Mapping[str, str]) -> str:
     libraries = " → ".join(dict.fromkeys(titles.get(m, m) for m in (curve.mpi_a, curve.mpi_b)))
     (name,) = curve_names([{**curve.point, "mpi": libraries}])
     place = f" at {format_size(curve.decisive.size_bytes)}" if curve.decisive else ""
-    span = change_span(curve.shown.low, curve.shown.high)
+    span = change_span(curve.shown.ratio, curve.shown.low, curve.shown.high)
     return f"{name}, {change(curve.shown.ratio)}{place} ({span})"
 
 

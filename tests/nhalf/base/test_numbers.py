@@ -12,6 +12,7 @@ import pytest
 
 from nhalf.base.numbers import (
     change,
+    change_span,
     fixed,
     format_number,
     grouped,
@@ -136,3 +137,19 @@ def test_whole_numbers_have_seven_digits_at_most() -> None:
     assert [whole(value) for value in (0, 1234567, 12345678, math.nan)] == [
         "0", "1234567", "1.23·10⁷", "–"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "expected"),
+    [
+        (1.25, 1.22, 1.28, ("+25.0 %", "+22.0 to +28.0 %")),
+        (0.982, 0.21, 6.5, ("-1.8 %", "-79.0 to +550.0 %")),
+        (3.0, 1.5, 6.0, ("3.0x", "1.50 to 6.0")),
+        (1.1, 0.001, 1000.0, ("+10.0 %", "unknown")),
+        (1.1, math.nan, math.nan, ("+10.0 %", "–")),
+    ],
+)
+def test_an_interval_has_the_unit_of_its_change(
+    ratio: float, low: float, high: float, expected: tuple[str, str]
+) -> None:
+    assert (change(ratio), change_span(ratio, low, high)) == expected

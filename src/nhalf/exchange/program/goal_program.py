@@ -25,7 +25,7 @@ from nhalf.facts.program.program import Program
 
 NANO = 1e-9
 NOTE = "a schedule in GOAL: calls are in their order, and their times are not measured"
-JOINED = "processors of {} ranks depend on each other: their operations are one after the other"
+JOINED = "operations of processors that depend on each other are one after the other (ranks: {})"
 _NAMES = {
     ("send", BEGIN): ("MPI_Isend", "sent"),
     ("send", BLOCK): ("MPI_Send", "sent"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nhalf.base.numbers import change, fixed, percent
+from nhalf.base.numbers import change, change_span, fixed, percent
 from nhalf.decide.history.history import METHOD, History, Shift, moment
 from nhalf.present.change_words import around_text, at_text, ends, unclear_lines
 from nhalf.present.charts.history import history_chart
@@ -61,7 +61,7 @@ def _cards(history: History, names: list[str]) -> list[dict[str, str]]:
         {
             "figure": change(shift.ratio),
             "text": f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
-            f"interval {change(shift.low)} to {change(shift.high)}.",
+            f"interval {change_span(shift.ratio, shift.low, shift.high)}.",
             "remedy": _remedy(shift, str(history.latest)),
             "kind": "doubt" if shift.verdict == "unclear" else "fact",
             "label": shift.verdict.capitalize(),

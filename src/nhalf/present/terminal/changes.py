@@ -144,5 +144,5 @@ def _numbers(ratio: Ratio, as_factor: bool) -> list[str]:
     """The change and its interval, in the unit of the whole column."""
     return [
         change(ratio.ratio, as_factor=as_factor),
-        change_span(ratio.low, ratio.high, as_factor=as_factor),
+        change_span(ratio.ratio, ratio.low, ratio.high, as_factor=as_factor),
     ]

@@ -60,7 +60,7 @@ def _show_changes(screen: Console, history: History, names: list[str]) -> None:
             shift.date,
             called[id(levels)],
             change(shift.ratio),
-            change_span(shift.low, shift.high),
+            change_span(shift.ratio, shift.low, shift.high),
             shift.verdict,
             at_text(shift),
             around_text(shift) or "nothing that was recorded",
