@@ -211,6 +211,7 @@ def test_a_job_goes_to_an_added_batch_system(tree: Path, tmp_path: Path, script:
     assert "-m nhalf run --placement=4x2 --budget=60s --out" in submitted
 
 
+@pytest.mark.full
 def test_an_added_algorithm_is_measured(tree: Path, native: Path, tmp_path: Path) -> None:
     arguments = ["-m", "nhalf", "run", "--transport", "model", "--pattern", "bcast", "--json"]
     arguments += ["--algorithm", "relay", "--ranks", "5", "--bytes", "0", "--launches", "2"]

@@ -166,7 +166,7 @@ NOISE = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("body", NOISE)
 def test_one_that_talks_is_measured(watched: Watch, fake: Fake, tmp_path: Path, body: str) -> None:
     code, out, err = run(watched, tmp_path / "r", "--mpi", fake(body))
