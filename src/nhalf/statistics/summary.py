@@ -325,17 +325,22 @@ def _check_times(rows: pl.DataFrame) -> None:
 def _with_sample_intervals(
     points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
 ) -> pl.DataFrame:
-    """Points; those of one launch have the interval of their samples, for lack of another."""
+    """Points; those of one launch have the interval of their samples, for lack of another.
+
+    Where that launch visited a point more than once, it holds the medians of all its visits.
+    """
     single = points.filter(pl.col("launches") == 1).select(RUN_POINT)
     if single.is_empty():
         return points
     rows = (
         measurements.join(single.lazy(), on=RUN_POINT, how="semi", nulls_equal=True)
-        .select(*RUN_POINT, "samples_s")
+        .select(*RUN_POINT, "samples_s", visit_s=pl.col("samples_s").list.median())
         .group_by(RUN_POINT)
-        .agg(_flat("samples_s"))
+        .agg(
+            _flat("samples_s"), fastest_s=pl.col("visit_s").min(), slowest_s=pl.col("visit_s").max()
+        )
         .select(
-            *RUN_POINT,
+            *(*RUN_POINT, "fastest_s", "slowest_s"),
             pl.col("samples_s").list.len().alias("count"),
             # Many times faster than sorting within groups, or than `list.sort`.
             pl.col("samples_s").list.eval(pl.element().sort()).alias("ordered"),
@@ -354,8 +359,8 @@ def _with_sample_intervals(
     )
     intervals = rows.select(
         *RUN_POINT,
-        pl.col("ordered").list.get(low).alias("sample_low_s"),
-        pl.col("ordered").list.get(high).alias("sample_high_s"),
+        sample_low_s=pl.min_horizontal("fastest_s", pl.col("ordered").list.get(low)),
+        sample_high_s=pl.max_horizontal("slowest_s", pl.col("ordered").list.get(high)),
     )
     return points.join(
         intervals, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"

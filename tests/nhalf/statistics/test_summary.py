@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
@@ -121,6 +121,21 @@ def test_a_point_measured_twice_in_a_launch_counts_as_one_launch() -> None:
     assert medians["launch"].to_list() == [0, 1]
     assert medians["median_s"].to_list() == [2.0, 2.0]
     assert medians["samples"].to_list() == [3, 1]
+
+
+@given(
+    st.lists(st.lists(st.floats(1e-7, 1e-3), min_size=1, max_size=40), min_size=1, max_size=4),
+    st.integers(1, 2),
+)
+@example([[1.4e-6] * 20, [1.95e-6] * 105], 1)
+@settings(max_examples=60)
+def test_a_value_lies_in_its_interval(visits: list[list[float]], launches: int) -> None:
+    """Also that of one launch, which visited a point for longer in one state than in another."""
+    rows = [(8, number, visit) for number in range(launches) for visit in visits]
+    (row,) = summarise(rows_of(rows)).rows(named=True)
+    is_known = not math.isnan(row["ci_low_s"])
+    assert is_known == (row["samples"] > 1)
+    assert not is_known or row["ci_low_s"] <= row["median_s"] <= row["ci_high_s"]
 
 
 def test_runs_and_libraries_stay_apart(make_measurements: Make) -> None:
