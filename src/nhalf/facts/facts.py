@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
@@ -94,23 +94,29 @@ class Facts:
         if not runs:
             raise InputError("no run was given", "name at least one run directory")
         run_by_name = distinct(runs)
-        libraries_by_path: dict[Path, list[str]] = {}
-        for run, library in zip(runs, mpi or [""] * len(runs), strict=True):
-            libraries_by_path.setdefault(run.path, []).append(library)
-        frames = [
-            _only(run.measurements(), "mpi", *libraries_by_path[run.path])
-            .with_columns(run=pl.lit(name))
-            .select(*MEASUREMENT_COLUMNS)
+        frames = {
+            name: run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
             for name, run in run_by_name.items()
-        ]
-        return cls(
-            measurements=pl.concat(frames),
+        }
+        whole = cls(
+            measurements=pl.concat(frames.values()),
             titles=short_titles({key: title for run in runs for key, title in run.titles.items()}),
             environments={
                 name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
                 for name, run in run_by_name.items()
             },
             find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
+        )
+        if not any(mpi):
+            return whole
+        libraries_by_path: dict[Path, list[str]] = {}
+        for run, library in zip(runs, mpi, strict=True):
+            libraries_by_path.setdefault(run.path, []).append(library)
+        return whole.filtered(
+            pl.any_horizontal(
+                (pl.col("run") == name) & _is(frames[name], "mpi", *libraries_by_path[run.path])
+                for name, run in run_by_name.items()
+            )
         )
 
     def with_known(self, **facts: Any) -> Self:
@@ -128,10 +134,22 @@ class Facts:
 
         '' selects all. Raises InputError for a value that no point has.
         """
-        measurements = self.measurements
+        conditions: list[pl.Expr] = []
         for column, value in values_by_column.items():
-            measurements = _only(measurements, column, value)
-        return type(self)(measurements, self.titles, self.environments, self.find_places)
+            if value:
+                conditions.append(_is(self.measurements.filter(*conditions), column, value))
+        return self.filtered(*conditions) if conditions else self
+
+    def filtered(self, *conditions: pl.Expr) -> Self:
+        """The facts of only the points that fulfil conditions on their columns.
+
+        Each has the value that it has in the whole: which state of the machine is reported follows
+        from all that was measured on the same cores.
+        """
+        selected = replace(self, measurements=self.measurements.filter(*conditions))
+        return selected.with_known(
+            summary=self.summary.filter(*conditions), stated=self.stated.filter(*conditions)
+        )
 
     @property
     @fact
@@ -301,20 +319,19 @@ class Facts:
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 
-def _only(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.LazyFrame:
-    """The rows with one of these values; '' selects all.
+def _is(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.Expr:
+    """Whether a row has one of these values; '' selects all.
 
-    A transport that has no library counts as one.
+    A transport that has no library counts as one. Raises InputError for a value that none has.
     """
     if not all(selected):
-        return measurements
+        return pl.lit(True)
     if column == "mpi":
         carriers = pl.when(pl.col("mpi") == "").then("transport").otherwise("mpi")
         present = measurements.select(carriers.unique()).collect().to_series().to_list()
-        names = [library_named(name, present) for name in selected]
-        return measurements.filter(carriers.is_in(names))
+        return carriers.is_in([library_named(name, present) for name in selected])
     present = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
     for value in selected:
         if value not in present:
             raise unknown(column, value, present)
-    return measurements.filter(pl.col(column).is_in(selected))
+    return pl.col(column).is_in(selected)

@@ -88,3 +88,16 @@ def test_a_screening_keeps_what_its_only_launch_met_in_another_state(
 def test_a_point_says_in_what_state_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     show_points(facts([(0, 1), (8, 1), (64, 1)]))
     assert capsys.readouterr().out.count("flag 55 ns in 80 % of launches") == 3
+
+
+def test_some_points_of_a_run_have_the_values_that_they_have_among_all() -> None:
+    """Most of one library's launches met the state in which few of the run were."""
+    given = facts([(size, launch) for size in (0, 8, 64) for launch in (2, 3, 4)], libraries=("b",))
+    other = facts([], libraries=("a",))
+    whole = Facts(pl.concat([other.measurements, given.measurements]))
+    of_library = whole.summary.filter(pl.col("mpi") == "b")
+    assert of_library["state_s"].to_list() == pytest.approx([NEAR] * 3)
+    for some in (whole.restricted(mpi="b"), whole.filtered(pl.col("mpi") == "b")):
+        assert some.summary.equals(of_library)
+        assert some.launches.equals(whole.launches.filter(pl.col("mpi") == "b"))
+    assert given.summary["state_s"].to_list() == pytest.approx([FAR] * 3)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,8 +118,8 @@ def _changes(runs: Sequence[Run], history: History, request: Request) -> list[Fi
     conditions = [pl.col("pattern") == request.pattern] if request.pattern else []
     conditions += [pl.col("mpi").str.starts_with(request.mpi)] if request.mpi else []
     conditions += [pl.col("bytes").is_in(sizes)] if (sizes := _sizes(request)) else []
-    facts = replace(facts, measurements=facts.measurements.filter(*conditions))
-    return [change_finding(change, facts.titles) for change in run_changes(facts)]
+    changes = run_changes(facts.filtered(*conditions) if conditions else facts)
+    return [change_finding(change, facts.titles) for change in changes]
 
 
 def _wrong(runs: Sequence[Run], request: Request) -> list[WrongData]:
