@@ -158,7 +158,7 @@ def test_processors_are_threads_unless_they_depend_on_each_other(tmp_path: Path)
     assert len(apart.trace.notes) == 1
     joined = read_schedule(written(tmp_path, text.format(body + "b requires a")))
     assert set(joined.timeline["thread"]) == {0}
-    assert "processors of 1 ranks" in joined.trace.notes[1]
+    assert "one after the other (ranks: 1)" in joined.trace.notes[1]
 
 
 def of_goal(made: Program, tmp_path: Path) -> Program:
