@@ -116,7 +116,6 @@ def test_one_run_alone_is_compared_with_nothing(call: Call, monday: Path) -> Non
     assert findings_of(call, monday) == []
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "words",
     [

@@ -68,7 +68,6 @@ VERBS = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", VERBS.values(), ids=VERBS.keys())
 def test_it_is_said_first(call: Call, right: Path, wrong: Path, words: tuple[str, ...]) -> None:
     paths = {"right": str(right), "wrong": str(wrong), "wrong:intel": f"{wrong}:intel"}

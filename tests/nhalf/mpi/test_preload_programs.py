@@ -30,7 +30,7 @@ def library(request: pytest.FixtureRequest) -> Library:
     return next(one for one in FOUND if one.name == request.param)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [-1, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
@@ -45,7 +45,7 @@ def test_routed_collectives_give_what_the_librarys_own_do(
         assert ("allreduce shared-memory" in output) == (ranks > 1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("number", [-1, 0])
 def test_nothing_that_programs_do_beside_gets_in_the_way(

@@ -48,7 +48,6 @@ def cases() -> list[object]:
     return found
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "compiler", "start", "what", "rank"),
     cases(),

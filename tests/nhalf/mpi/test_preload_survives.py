@@ -23,7 +23,7 @@ NOT_FOR_FIRST = (
 SOME = [one for one in FOUND if one.vendor != "intel"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
 @pytest.mark.parametrize("first", [None, -1])
 @pytest.mark.parametrize("others", ["absent", "0.table"])

@@ -183,7 +183,7 @@ def killed(name: str, ranks: int, victim: int) -> tuple[str, list[int], float]:
     return str(caught.value), processes, time.monotonic() - began_s
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("ranks", "victim"),
     [(2, 1), *(pytest.param(3, v, marks=pytest.mark.full) for v in (0, 1, 2))],

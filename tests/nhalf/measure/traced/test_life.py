@@ -86,7 +86,6 @@ def cases() -> Sequence[object]:
     ]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "compiler", "what"), cases(), ids=lambda one: getattr(one, "name", one)
 )

@@ -107,7 +107,6 @@ def starts() -> list[object]:
     return found
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "compiler", "start", "form"), starts(), ids=lambda one: getattr(one, "name", one)
 )

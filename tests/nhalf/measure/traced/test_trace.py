@@ -71,7 +71,6 @@ def test_every_message_is_counted(
     ]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ["kill", "_exit", "7"])
 def test_however_a_program_ends(end: str, tmp_path: Path, programs: Path) -> None:
     library, compiler = CASES[0]

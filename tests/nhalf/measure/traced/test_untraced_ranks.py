@@ -83,7 +83,6 @@ def cases() -> list[object]:
     return found
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("traced", cases())
 def test_data_order_and_exit_code_are_the_programs_own(
     monkeypatch: pytest.MonkeyPatch, traced: Traced, tmp_path: Path, programs: Path

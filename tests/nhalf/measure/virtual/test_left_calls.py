@@ -11,7 +11,6 @@ import pytest
 from tests.nhalf.measure.virtual.programs import built, tried
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("vendor", "way"),
     [

@@ -75,7 +75,6 @@ def test_a_wait_in_vain_takes_its_limit_of_virtual_time(vendor: str, programs: P
     assert lines == sorted(2 * [f"{way} 1000.000 timeout" for way in IN_VAIN])
 
 
-@pytest.mark.sampled(1)
 @every_library
 def test_a_wait_for_what_a_thread_holds_takes_its_limit(vendor: str, programs: Path) -> None:
     ways = [f"held-{what}" for what in HELD]
@@ -85,7 +84,6 @@ def test_a_wait_for_what_a_thread_holds_takes_its_limit(vendor: str, programs: P
     assert lines == sorted(2 * expected)
 
 
-@pytest.mark.sampled(1)
 @every_library
 def test_a_thread_or_a_child_ends_a_wait(vendor: str, programs: Path) -> None:
     ways = [f"ended-{how}" for how in ENDED]
@@ -101,7 +99,6 @@ def test_a_wait_that_is_over_takes_no_time(seconds: str, programs: Path) -> None
     assert lines == sorted(2 * [f"{way} 0.000 timeout" for way in ways])
 
 
-@pytest.mark.sampled(1)
 @every_library
 def test_another_thread_waits_by_the_clock_of_the_rank(vendor: str, programs: Path) -> None:
     """The deadline is the rank's; where the rank sleeps in virtual time, it is over at once."""

@@ -173,7 +173,7 @@ def test_the_exit_code_is_the_programs(programs: Path) -> None:
     assert outcome.exit_code == 3
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
