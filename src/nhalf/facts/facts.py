@@ -114,7 +114,7 @@ class Facts:
             libraries_by_path.setdefault(run.path, []).append(library)
         return whole.filtered(
             pl.any_horizontal(
-                (pl.col("run") == name) & _is(frames[name], "mpi", *libraries_by_path[run.path])
+                (pl.col("run") == name) & _has(frames[name], "mpi", *libraries_by_path[run.path])
                 for name, run in run_by_name.items()
             )
         )
@@ -137,7 +137,7 @@ class Facts:
         conditions: list[pl.Expr] = []
         for column, value in values_by_column.items():
             if value:
-                conditions.append(_is(self.measurements.filter(*conditions), column, value))
+                conditions.append(_has(self.measurements.filter(*conditions), column, value))
         return self.filtered(*conditions) if conditions else self
 
     def filtered(self, *conditions: pl.Expr) -> Self:
@@ -319,7 +319,7 @@ class Facts:
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 
-def _is(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.Expr:
+def _has(measurements: pl.LazyFrame, column: str, *selected: str) -> pl.Expr:
     """Whether a row has one of these values; '' selects all.
 
     A transport that has no library counts as one. Raises InputError for a value that none has.

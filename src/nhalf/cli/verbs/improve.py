@@ -228,7 +228,7 @@ def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
 
     if not state.trials:
         return None
-    possible = provable(state.turns, len(state.trials))
+    possible = provable(state)
     say(provable_text(possible))
     return possible
 

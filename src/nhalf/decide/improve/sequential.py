@@ -99,8 +99,6 @@ def gain(logs: Sequence[float], false_share: float) -> Gain:
 
     Between two looks the error of the next one counts; of one pair the interval has no ends.
     """
-    from scipy.special import stdtrit
-
     values = np.array(logs)
     if is_exact(logs):
         factor = math.exp(values[0])
@@ -112,14 +110,20 @@ def gain(logs: Sequence[float], false_share: float) -> Gain:
         centre, variance, count = float(values.mean()), float(values.var(ddof=1)), len(logs)
     else:
         centre, variance, count = trimmed(values)
-    share = next(
-        (part for look, part in zip(LOOKS, LOOK_SHARES, strict=True) if len(logs) <= look),
-        LOOK_SHARES[-1],
-    )
-    quantile = float(stdtrit(count - 1, 1 - false_share * share / 2))
-    reach = quantile * math.sqrt(variance / count)
+    reach = look_quantile(len(logs), count, false_share) * math.sqrt(variance / count)
     ends = (math.exp(centre - reach), math.exp(min(centre + reach, 700.0)))
     return Gain(math.exp(centre), *ends, len(logs))
+
+
+def look_quantile(pairs: int, values: int, false_share: float) -> float:
+    """Student's quantile of the interval at the look after some pairs, of which `values` count."""
+    from scipy.special import stdtrit
+
+    share = next(
+        (part for look, part in zip(LOOKS, LOOK_SHARES, strict=True) if pairs <= look),
+        LOOK_SHARES[-1],
+    )
+    return float(stdtrit(values - 1, 1 - false_share * share / 2))
 
 
 def attempt_rate(number: int, whole: float = FALSE_SHARE) -> float:

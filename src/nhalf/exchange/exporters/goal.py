@@ -137,7 +137,9 @@ class Goal(Exporter):
         if not is_sized:
             raise InputError("which size?", "name it with --bytes, or name a run")
         if not 2 <= count <= RANKS_MAX:
-            words = f"there is no schedule of {count}" if count else "how many ranks?"
+            words = (
+                f"no schedule exists for a rank count of {count}" if count else "how many ranks?"
+            )
             raise InputError(words, f"name 2 to {RANKS_MAX} with --ranks, or a run of several")
         sent_bytes = 1 if name == BARRIER else max(1, size_bytes)
         ranks = [Rank(sent_bytes) for _ in range(count)]

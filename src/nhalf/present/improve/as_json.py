@@ -52,7 +52,7 @@ def provable_json(possible: Provable | None) -> dict[str, Any] | None:
     return {
         "factor": possible.factor,
         "pairs": possible.pairs,
-        "deviation_share": possible.deviation_share,
+        "spread_share": possible.spread_share,
     }
 
 

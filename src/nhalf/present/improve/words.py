@@ -37,20 +37,20 @@ def verdict(state: Search) -> str:
 
 def provable_text(possible: Provable) -> str:
     """What the search can prove in the time that is left, said before it begins."""
-    time_text = f"in the {format_duration(possible.remaining_s)} that are left"
+    remaining = format_duration(possible.remaining_s)
     pairs = count(possible.pairs, "pair of launches", "pairs of launches")
     if possible.pairs < LOOKS[0]:
-        return (
-            f"{time_text} there are {pairs} for a proof, which takes {LOOKS[0]}: give more --budget"
-        )
-    if possible.factor is None or possible.deviation_share is None:
-        return f"{time_text} there are up to {pairs} for a proof"
-    if possible.deviation_share == 0.0:
-        return f"launches take exactly as long: any gain above 1 % can be proven {time_text}"
+        needed = f"a proof takes {LOOKS[0]} or more: give a larger --budget"
+        return f"the {remaining} left suffice for {pairs}; {needed}"
+    if possible.factor is None or possible.spread_share is None:
+        return f"the {remaining} left suffice for a proof of up to {pairs}"
+    if possible.spread_share == 0.0:
+        return f"launches take exactly as long: the {remaining} left can prove any gain above 1 %"
     return (
-        f"launches differ by {percent(possible.deviation_share, 1)} at this load: {time_text} "
-        f"(up to {pairs}) a change is likely to be proven if it makes the program "
-        f"{factor_number(possible.factor)} times as fast; a larger --budget proves less"
+        f"two launches differ by {percent(possible.spread_share, 1)} at this load: the {remaining} left "
+        f"(up to {pairs}) are likely to prove what makes the program "
+        f"{factor_number(possible.factor)} times as fast or more; "
+        "for smaller gains give a larger --budget"
     )
 
 

@@ -144,8 +144,8 @@ def test_ranks_and_size_are_those_of_the_run(
     [
         (ExportOptions(), "which size.*--bytes"),
         (ExportOptions(size_bytes=8), "how many ranks.*--ranks"),
-        (ExportOptions(size_bytes=8, ranks=1), "there is no schedule of 1"),
-        (ExportOptions(size_bytes=8, ranks=10**6), "there is no schedule of 1000000"),
+        (ExportOptions(size_bytes=8, ranks=1), "for a rank count of 1;"),
+        (ExportOptions(size_bytes=8, ranks=10**6), "for a rank count of 1000000"),
         (ExportOptions(pattern="rings"), "did you mean ring"),
     ],
 )
