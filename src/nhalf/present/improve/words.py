@@ -47,8 +47,8 @@ def provable_text(possible: Provable) -> str:
     if possible.spread_share == 0.0:
         return f"launches take exactly as long: the {remaining} left can prove any gain above 1 %"
     return (
-        f"two launches differ by {percent(possible.spread_share, 1)} at this load: the {remaining} left "
-        f"(up to {pairs}) are likely to prove what makes the program "
+        f"two launches differ by {percent(possible.spread_share, 1)} at this load: "
+        f"the {remaining} left (up to {pairs}) are likely to prove what makes the program "
         f"{factor_number(possible.factor)} times as fast or more; "
         "for smaller gains give a larger --budget"
     )
