@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "fabric/clock_calls.hpp"
+#include "fabric/exit_calls.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/launcher_calls.hpp"
 #include "fabric/provider/domain.hpp"

@@ -195,6 +195,7 @@ void act(std::string_view habit, int rank, int ranks) {
 void end_early(std::string_view habit, int code) {
   if (habit == "exit-code") std::exit(code);
   if (habit == "end-code") _exit(code);
+  if (habit == "quick-code") std::quick_exit(code);
   if (habit == "abort-code") MPI_Abort(MPI_COMM_WORLD, code);
   if (habit == "signal") raise(code);
 }

@@ -182,6 +182,7 @@ def test_the_exit_code_is_the_programs(programs: Path) -> None:
         ("abort-code 259", 3),
         ("exit-code 3", 3),
         ("end-code 5", 5),
+        ("quick-code 7", 7),
         ("signal 11", 139),
         ("exit-late 4 4", 4),
         ("return 0 6", 6),
