@@ -18,6 +18,8 @@ INTERPRETER = 3
 SHARED_LIBRARY = re.compile(r"\.so(\.|$)")
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "make")
 """They start programs, and may load modules."""
+TAKERS = (b"\0dlsym\0", b"\0libpython", b"\0libperl.so", b"\0libjulia.so", b"\0libjli.so")
+"""In programs that may take functions from what they open, by themselves or by an interpreter."""
 USUAL = "is it a program of MPI that calls MPI_Init?"
 
 
@@ -51,7 +53,8 @@ def _takes_functions(path: Path, content: bytes) -> bool:
     """Whether a program that names no MPI library may take functions from any that it opens, as
     interpreters do.
     """
-    return b"\0dlsym\0" in content and not handles_in(content) and path.name not in SHELLS
+    is_taker = any(name in content for name in TAKERS)
+    return is_taker and not handles_in(content) and path.name not in SHELLS
 
 
 def _has_interpreter(content: bytes) -> bool:

@@ -61,6 +61,12 @@ def test_a_library_among_the_arguments_is_no_program(tmp_path: Path) -> None:
         assert "static" not in said
 
 
+@pytest.mark.parametrize("name", ["libpython3.11.so.1.0", "libjulia.so.1", "libperl.so.5.36"])
+def test_an_interpreter_in_a_library_may_open_others(name: str, tmp_path: Path) -> None:
+    words = reason(["mpiexec", str(program(tmp_path / "interpreter", name)), "script"], [])
+    assert "dlsym" in words
+
+
 @pytest.mark.parametrize("name", ["libmpi.so.12", "libmpi_abi.so.0", "libmpifort.so.12"])
 def test_who_is_linked_with_mpi_may_open_others(name: str, tmp_path: Path) -> None:
     linked = program(tmp_path / "linked", name, "dlopen", "dlsym")
