@@ -46,7 +46,6 @@ NEWER_CALL, SINCE = "MPI_Request_get_status_all", [4, 2]
 """A call that MPICH has since that version."""
 STARTS: dict[str, Callable[[list[str]], list[str]]] = {
     "sh": lambda words: ["sh", "-c", shlex.join(words)],
-    "env": lambda words: ["env", "NAME=value", *words],
     "python": lambda words: [
         *(sys.executable, "-c"),
         f"import subprocess, sys; sys.exit(subprocess.run({words!r}).returncode)",
