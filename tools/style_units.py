@@ -28,8 +28,10 @@ UNITLESS |= {"precision", "noise", "drift", "launch_noise"}
 UNITLESS |= {"state_slow", "flag_slow"}  # pure numbers
 UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
+UNITLESS |= {"launch_variance", "visit_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
 UNITLESS |= {"messages", "partners", "degrees", "operations"}  # counted, as real numbers
+UNITLESS |= {"taken_cores"}  # in the mean
 UNITLESS |= {"added", "tolerated", "tolerated_low", "tolerated_high", "bends", "slope"}  # of a
 # parameter that is named beside them, whose name has the unit
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has

@@ -21,10 +21,14 @@ class Verification {
  public:
   static constexpr std::uint64_t rounds_before = 1000;
   static constexpr std::uint64_t rounds_after = 500;
-  /// Parts of the slice that the rounds before and after may take, but at least so long.
+  /// Parts of the slice that the rounds before and after may take.
   static constexpr double before_share = 0.4;
   static constexpr double after_share = 0.2;
+  /// They take so long at least, but of a slice that is shorter still only a part: many launches
+  /// have short slices, and many rounds together.
   static constexpr double least_s = 0.002;
+  static constexpr double before_least_share = 0.5;
+  static constexpr double after_least_share = 0.25;
 
   Verification(T& transport, const ClockQuality& clock, const Effort& effort)
       : transport_(transport), is_virtual_(clock.floor_s() == 0), slice_s_(effort.slice_s) {}
@@ -35,16 +39,20 @@ class Verification {
     const double began_s = transport_.now_s();
     if (!transport_.all(pattern.verify())) return false;
     round_s_ = transport_.now_s() - began_s;
-    return holds(pattern, rounds_before, std::max(least_s, before_share * slice_s_));
+    return holds(pattern, rounds_before, limit_s(before_share, before_least_share));
   }
 
   /// Whether what the timed rounds left was right at every rank, and that of further rounds.
   bool after(Pattern& pattern) {
     return transport_.all(pattern.is_right()) &&
-           holds(pattern, rounds_after, std::max(least_s, after_share * slice_s_));
+           holds(pattern, rounds_after, limit_s(after_share, after_least_share));
   }
 
  private:
+  [[nodiscard]] double limit_s(double share, double least_share) const {
+    return std::max(share * slice_s_, std::min(least_s, least_share * slice_s_));
+  }
+
   /// Verifies ever more rounds between two looks at rank 0's clock, which cost all ranks a
   /// broadcast.
   bool holds(Pattern& pattern, std::uint64_t rounds_max, double limit_s) {

@@ -344,10 +344,24 @@ def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float
     whole = together([verdict(level), *differences])
     doubt = curve.doubt
     if whole == "unclear" and doubt is CERTAIN and not level.is_not_above(threshold):
-        doubt = DISTURBED if curve.logs.is_disturbed else wide_interval(curve.launches)
+        deciding = _launches_deciding(curve, level, math.log(threshold), (error_low, error_high))
+        doubt = DISTURBED if curve.logs.is_disturbed else wide_interval(curve.launches, deciding)
     return CurveRatio(
         curve.point, *curve.libraries, curve.launches, level, whole, sizes, threshold, doubt
     )
+
+
+def _launches_deciding(
+    curve: _Curve, level: Ratio, log_threshold: float, errors: tuple[float, float]
+) -> int | None:
+    """The launches with which the level would be slower, or not slower; None if unknown."""
+    change = math.log(level.ratio)
+    if not np.isfinite(curve.logs.launch_variances).all():
+        return None
+    is_slower = change > log_threshold
+    reach = change if is_slower else log_threshold - change
+    error = errors[0] if is_slower else errors[1]
+    return curve.logs.launches_deciding(curve.between_runs_share, error, reach)
 
 
 def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:

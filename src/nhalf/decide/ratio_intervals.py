@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from nhalf.statistics.moderation import moderate
 from nhalf.statistics.next_run import BETWEEN_RUNS
 
 CONFIDENCE = 0.99
+LAUNCHES_MOST = 200
+"""More are no remedy that anybody would wait for."""
 ROUNDING = 1e-9
 """Relative rounding error: a machine without noise is as fast as itself."""
 
@@ -157,6 +160,24 @@ class LaunchLogs:
             np.concatenate(([level_degrees], size_degrees)),
             self._fastest_ratio(),
         )
+
+    def launches_deciding(self, between_runs: float, error: float, reach: float) -> int:
+        """Launches of the later side, more than it has, with which the interval of the level
+        reaches no further than `reach` to one side of its mean; 0 if LAUNCHES_MOST are too few.
+        """
+        later, *earlier = (len(side.level) for side in self.sides)
+        variances = np.array(self.launch_variances)
+
+        def is_enough(number: int) -> bool:
+            launches = np.array([number, *earlier])
+            parts = variances * (1 / launches + between_runs)
+            degrees = parts.sum() ** 2 / (parts**2 / np.maximum(launches - 1, 1)).sum()
+            quantile = _quantile(np.array([degrees]), np.array([1 - error / 2]))[0]
+            return bool(quantile * math.sqrt(parts.sum()) <= reach)
+
+        numbers = range(later + 1, LAUNCHES_MOST + 1)
+        place = bisect_left(numbers, True, key=is_enough)
+        return numbers[place] if place < len(numbers) else 0
 
     @property
     def is_disturbed(self) -> bool:

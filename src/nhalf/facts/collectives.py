@@ -190,12 +190,14 @@ def overlaps(facts: Facts) -> pl.DataFrame:
 class Match:
     """The fastest and the slowest library, by title, of one operation in one setting.
 
-    `mpi` is the name of the fastest, `behind` the slowest one's time over its, as the median over
-    the sizes measured from `first_bytes` to `last_bytes`. `smallest_ratio` and `largest_ratio` are
-    the sizes at which it is smallest and largest, each with the ratio.
+    `where` tells the setting from the operation's others ('8 ranks'). `mpi` is the name of the
+    fastest, `behind` the slowest one's time over its, as the median over the sizes measured from
+    `first_bytes` to `last_bytes`. `smallest_ratio` and `largest_ratio` are the sizes at which it is
+    smallest and largest, each with the ratio.
     """
 
     pattern: str
+    where: str
     best: str
     worst: str
     mpi: str
@@ -218,9 +220,9 @@ def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
             best, *_, worst = contest.ranking(sizes)
             interval = contest.behind(worst, best, sizes)
             if interval is not None:
-                titles = contest.titles
                 ends = (sizes[0], sizes[-1])
                 ratios = {size: median(contest.ratios(worst, best, [size])) for size in sizes}
                 extremes = (pick(ratios.items(), key=itemgetter(1)) for pick in (min, max))
-                names = (titles[best], titles[worst], best)
+                first, last = (facts.titles.get(name, name) for name in (best, worst))
+                names = (contest.where, first, last, best)
                 yield Match(pattern, *names, interval, *ends, *extremes)

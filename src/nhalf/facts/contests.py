@@ -21,6 +21,8 @@ CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 
 """Size classes of the findings: name, first and last size in bytes."""
 
 SETTING = without(RUN_CURVE, "mpi", "pattern")
+DISTINGUISHING = ("ranks", "placement", "axes", "run")
+"""Columns of a setting that are named where a pattern has several values of them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ class Contest:
     frame: pl.DataFrame
     """Columns mpi, launch, bytes, median_s."""
     titles: dict[str, str]
+    """By library, with `where` in brackets."""
     setting: dict[str, Any]
+    where: str = ""
+    """What distinguishes the setting from the pattern's others: '8 ranks'."""
 
     def ratios(self, slow: str, fast: str, sizes: Sequence[int]) -> list[float]:
         """Per launch, the median over sizes of slow's time over fast's.
@@ -114,16 +119,18 @@ def contests(facts: Facts, pattern: str = MAIN_PATTERN) -> list[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
     points = facts.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
     points = with_cores(points, facts)
+    several = [name for name in DISTINGUISHING if points[name].n_unique() > 1]
     contested = []
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
             continue
         setting_values = dict(zip(SETTING, setting, strict=True))
-        where = _where(facts, setting_values)
-        titles = {name: facts.titles.get(name, name) + where for name in libraries}
+        where = _where(setting_values, several)
+        suffix = f" [{where}]" if where else ""
+        titles = {name: facts.titles.get(name, name) + suffix for name in libraries}
         times = frame.select("mpi", "launch", "bytes", "median_s")
-        contested.append(Contest(times, titles, setting_values))
+        contested.append(Contest(times, titles, setting_values, where))
     return contested
 
 
@@ -142,14 +149,13 @@ def crowded_points(facts: Facts) -> pl.DataFrame:
     return crowded.select(RUN_POINT)
 
 
-def _where(facts: Facts, setting: dict[str, Any]) -> str:
-    """The suffix to a library's name that distinguishes several settings."""
-    parts = [
+def _where(setting: dict[str, Any], several: Sequence[str]) -> str:
+    """A setting in words, where the pattern was measured in `several` values of some columns."""
+    return ", ".join(
         ranks_text(setting[name]) if name == "ranks" else str(setting[name])
-        for name in ("ranks", "placement", "axes", "run")
-        if setting[name] != "" and facts.summary[name].n_unique() > 1
-    ]
-    return f" [{', '.join(parts)}]" if parts else ""
+        for name in several
+        if setting[name] != ""
+    )
 
 
 def reported_s(frame: pl.DataFrame, size: int) -> float:

@@ -31,6 +31,7 @@ from nhalf.statistics.summary import (
     summarise,
 )
 from nhalf.store.collection import distinct
+from nhalf.store.others import others
 from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
+    from nhalf.store.others import Others
     from nhalf.store.places import Place, Start
     from nhalf.store.run import Run
 
@@ -75,7 +77,7 @@ class Facts:
     store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
-    the ranks.
+    the ranks, `find_others` what others took of the cores during each launch, both by run.
     Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
     a fact that needs it is accessed.
     """
@@ -84,6 +86,7 @@ class Facts:
     titles: Mapping[str, str] = field(default_factory=dict)
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
+    find_others: Callable[[], dict[str, list[Others]]] = dict
 
     @classmethod
     def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
@@ -106,6 +109,7 @@ class Facts:
                 for name, run in run_by_name.items()
             },
             find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
+            find_others=lambda: {name: others(run) for name, run in run_by_name.items()},
         )
         if not any(mpi):
             return whole
@@ -124,7 +128,7 @@ class Facts:
 
         No other computed fact is kept, because it may depend on those given.
         """
-        copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
+        copy = replace(self)
         for name, value in facts.items():
             supply(copy, getattr(type(self), name), value)
         return copy

@@ -13,7 +13,7 @@ from nhalf.decide.runs_compared import RunChange
 from nhalf.present.curve_names import curve_names
 from nhalf.present.findings import Finding
 from nhalf.present.wording import count
-from nhalf.statistics.doubt import shared_reason
+from nhalf.statistics.doubt import shared_reason, shared_remedies
 
 CHANGED, SAME = 95, 60
 LABELS = {
@@ -77,7 +77,7 @@ def _without_change(change_of: RunChange, verdict: str) -> Finding:
     alike = [doubt for doubt in doubts if doubt.form == doubts[0].form]
     shown = max(curves, key=_distance) if curves else None
     observed = f" ({change(shown.ratio.ratio)} was seen)" if shown else ""
-    remedy = next((doubt.remedy for doubt in doubts if doubt.remedy), "")
+    remedy = next(iter(shared_remedies(doubts)), "")
     return Finding(
         f"Whether {change_of.now} is slower than {change_of.before} is unclear{observed}: "
         f"{shared_reason(alike)}.",

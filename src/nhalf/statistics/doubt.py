@@ -15,12 +15,14 @@ class Doubt:
     """A reason against a verdict, and a remedy, in which RUN stands for the run to extend.
 
     `form` has `number` for {}. The doubt `is_general` if it holds whatever the interval says.
+    `launches` are those that the remedy names, if they follow from the interval.
     """
 
     form: str = ""
     remedy: str = ""
     number: int = 0
     is_general: bool = True
+    launches: int = 0
 
     @property
     def reason(self) -> str:
@@ -39,15 +41,31 @@ def shared_reason(doubts: Sequence[Doubt]) -> str:
     return doubts[0].form.format(least if least == most else f"{least} to {most}")
 
 
+def shared_remedies(doubts: Sequence[Doubt]) -> list[str]:
+    """Each remedy once; of those that differ in launches alone, that with most, for all curves."""
+    most = max((doubt.launches for doubt in doubts), default=0)
+    serving = (doubt for doubt in doubts if doubt.remedy and doubt.launches in (0, most))
+    return list(dict.fromkeys(doubt.remedy for doubt in serving))
+
+
 def few_launches(launches: int, launches_min: int) -> Doubt:
     """Too few launches for any verdict."""
     return Doubt(f"launches: {{}}, at least {launches_min} are needed", MORE, launches)
 
 
-def wide_interval(launches: int) -> Doubt:
-    """An interval that contains the tolerance."""
-    remedy = MORE if launches < MORE_LAUNCHES else more(2 * launches)
-    return Doubt("{} launches leave it open", remedy, launches, is_general=False)
+def wide_interval(launches: int, deciding: int | None = None) -> Doubt:
+    """An interval that contains the tolerance.
+
+    `deciding` is the number of launches of the later side at which it would not, if it went on as
+    before; 0 if no number is enough, None if that is unknown.
+    """
+    form = "{} launches leave it open"
+    if deciding == 0:
+        return Doubt(form, TOO_FINE, launches, is_general=False)
+    if deciding is None:
+        remedy = MORE if launches < MORE_LAUNCHES else more(2 * launches)
+        return Doubt(form, remedy, launches, is_general=False)
+    return Doubt(form, more(deciding), launches, is_general=False, launches=deciding)
 
 
 def unknown_state(share: float) -> Doubt:
@@ -65,6 +83,10 @@ def more(launches: int) -> str:
 
 
 MORE = more(MORE_LAUNCHES)
+TOO_FINE = (
+    "more launches of this run alone are not enough: measure both runs again with more, or raise "
+    "--tolerance"
+)
 
 UNFLAGGED = Doubt(
     "the machine changed between states, and no flag tells in which this curve was measured",

@@ -102,6 +102,25 @@ TEST_CASE("rounds take no more than their part of the slice") {
   }
 }
 
+TEST_CASE("rounds take up to half of a short slice, and two milliseconds of a longer one") {
+  const struct {
+    double slice_s, before_s, after_s;
+  } cases[] = {{0.001, 0.0005, 0.00025}, {0.004, 0.002, 0.001}, {0.005, 0.002, 0.00125}};
+  for (const auto& expected : cases) {
+    CAPTURE(expected.slice_s);
+    Tried tried;
+    tried.slice_s = expected.slice_s;
+    tried.pattern.round_s = 1e-5;
+    auto verification = tried.verification();
+    CHECK(verification.before(tried.pattern));
+    const auto before = static_cast<double>(tried.pattern.rounds);
+    CHECK(before * 1e-5 == doctest::Approx(expected.before_s).epsilon(0.06));
+    CHECK(verification.after(tried.pattern));
+    const auto after = static_cast<double>(tried.pattern.rounds) - before;
+    CHECK(after * 1e-5 == doctest::Approx(expected.after_s).epsilon(0.06));
+  }
+}
+
 TEST_CASE("a round that takes longer than all rounds may is not repeated") {
   Tried tried;
   tried.pattern.round_s = 2;

@@ -12,6 +12,9 @@ from nhalf.statistics.flags import with_states
 from nhalf.statistics.next_run import half_widths
 from nhalf.store.keys import RUN_POINT
 
+JUDGED_EVERY = 1.1
+"""Intervals are computed again after this factor of launches, since that takes longer with each."""
+
 
 class Further:
     """Decides which points one more launch measures."""
@@ -19,6 +22,8 @@ class Further:
     def __init__(self, agenda: Agenda, stopping: Stopping) -> None:
         self._agenda = agenda
         self._stopping = stopping
+        self._missing: list[Point] = []
+        self._judged_at = 0
 
     def add_launch(self) -> bool:
         """Add one more launch to the agenda; False if there is no need or no time for it.
@@ -27,10 +32,13 @@ class Further:
         """
         if all(subject.is_exact for subject in self._agenda.subjects):
             return False
-        missed = sorted(self._missed().items(), key=lambda item: -item[1])
-        points = self._stopping.fitting([point for point, _ in missed])
+        launches = self._agenda.launches()
+        if launches >= JUDGED_EVERY * self._judged_at:
+            missed = sorted(self._missed().items(), key=lambda item: -item[1])
+            self._missing, self._judged_at = [point for point, _ in missed], launches
+        points = self._stopping.fitting(self._missing)
         if points:
-            self._agenda.further[self._agenda.launches()] = frozenset(points)
+            self._agenda.further[launches] = frozenset(points)
         return bool(points)
 
     def _missed(self) -> dict[Point, float]:

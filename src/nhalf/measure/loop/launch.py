@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from nhalf.measure.loop.expecting import Expecting
 from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
+from nhalf.measure.loop.others import OthersWatch
 from nhalf.measure.loop.question import line
 from nhalf.measure.loop.records import Answer, Records
 from nhalf.measure.loop.retry import Retries
-from nhalf.measure.loop.starting import Starting
+from nhalf.measure.loop.starting import Starting, is_virtual
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.budget import VISITS_MAX, Group
@@ -95,6 +96,7 @@ class Launching:
             todo = self.order.todo(start, launch)
             if not todo:
                 return
+            watch = OthersWatch()
             with self.stopping.launch(start, launch), attempt:
                 number = f"launch {launch + 1} of {self.agenda.launches()}"
                 many = self._at_once(subject, todo)
@@ -109,6 +111,15 @@ class Launching:
                     running = _RunningLaunch(processes, start, launch, many)
                     for answer in self._answers(running, todo):
                         self.records.point(subject, launch, answer, advice)
+                self._note_others(watch, running)
+
+    def _note_others(self, watch: OthersWatch, running: _RunningLaunch) -> None:
+        """Record what others took, where all ranks were children of this process, which ended."""
+        if is_virtual(running.processes.launch) or self.starting.hosts(running.start):
+            return
+        cores = watch.cores()
+        if cores is not None:
+            self.records.others(running.start, running.launch, cores, watch.allowed)
 
     def _at_once(self, subject: Subject, todo: list[Point]) -> int:
         """Return how many points to measure at once: each needs a process worth starting."""
@@ -160,7 +171,7 @@ class Launching:
             if block is None:
                 continue
             may_revisit = self._may_revisit(start, point)
-            effort = self.stopping.effort(Group(block, start.ranks), launch, may_revisit)
+            effort = self.stopping.effort(start, launch, point, block, may_revisit)
             first_visits.append(_Visit(point, block, *effort))
             yield first_visits[-1]
         for number in range(1, VISITS_MAX):
@@ -200,6 +211,7 @@ class Launching:
         self.retries.answered(running.start)
         if is_exact(record.get("samples_s", [])):
             running.exact.add(visit.point)
+        self.stopping.sampled(running.start, visit.point, record)
         spent_s = time.monotonic() - question.asked_s
         self.expecting.answered(running.start, visit.point, record, spent_s)
         if visit.is_first:

@@ -16,6 +16,7 @@ from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.journal import Journal
+from nhalf.store.others import OTHERS, Others
 from nhalf.store.record import Identity, Record, event, named_values
 
 
@@ -57,6 +58,11 @@ class Records:
                 "advice": advice,
             }
         )
+
+    def others(self, start: Start, launch: int, cores: float, allowed: int) -> None:
+        """Record how many of the `allowed` cores others kept busy during a launch."""
+        entry = Others(start.subject, launch, start.ranks, round(cores, 3), allowed)
+        self.journal.append({"event": OTHERS, **asdict(entry)})
 
     def sizes(self, curve: Curve, sizes: list[int]) -> None:
         """Record the sizes that were chosen for a curve."""

@@ -215,7 +215,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
                 f"ask for more than {launches_done}",
             )
         blocks = [msgspec.structs.replace(block, launches=more.launches) for block in plan.blocks]
-        plan = msgspec.structs.replace(plan, launches=more.launches, blocks=blocks)
+        fixed = {"launches": more.launches, "launches_fixed": True}
+        plan = msgspec.structs.replace(plan, blocks=blocks, **fixed)
     plan = msgspec.structs.replace(plan, budget_s=more.budget_s)
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}

@@ -6,13 +6,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from nhalf.base.units import format_time
+from nhalf.measure.loop.allocating import Allocating
 from nhalf.measure.loop.time_limit import TimeLimit
 from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.allocation import Costs
 from nhalf.measure.plan.budget import (
     KERNEL_BUDGET_S,
     LAUNCHES_MIN,
+    POINT_LEAST_S,
     Budget,
     Group,
     curve_budget,
@@ -27,8 +31,6 @@ LEAST_SHARE = 0.5
 POINTS_BETWEEN_LOOKS = 32
 SHARE_BETWEEN_LOOKS = 0.02
 """The remaining time is checked again after this many points, or this share of the time."""
-FURTHER_SLICE_S = 0.1
-"""Slice of a point in a launch beyond the plan: launches differ more than samples within one."""
 
 
 class Stopping:
@@ -44,6 +46,7 @@ class Stopping:
         self._limit = limit
         self._resuming = resuming
         self._is_given = bool(plan.budget_s)
+        self._allocating = Allocating(agenda)
         weights = [block.weight for block in plan.blocks]
         budget_s = _default_budget_s(agenda)
         if self._is_given:
@@ -105,7 +108,7 @@ class Stopping:
 
     def fitting(self, points: Sequence[Point]) -> list[Point]:
         """Return as many of the points, in order, as one more launch of all starts has time for."""
-        if not self._is_given or self._limit.is_near():
+        if not self._may_add or self._limit.is_near():
             return []
         starts = self._agenda.starts()
         left_s = self._budget.ahead_s() - len(starts) * self._budget.launch_cost_s
@@ -147,13 +150,29 @@ class Stopping:
         """Whether there is time to visit a point again in the same launch."""
         return self._budget.ahead_s() > 0 and not self._limit.is_near()
 
-    def effort(self, group: Group, launch: int, may_revisit: bool) -> tuple[float, int]:
-        """Return the seconds of sampling in each visit to a group's next point, and the visits."""
+    def effort(
+        self, start: Start, launch: int, point: Point, block: int, may_revisit: bool
+    ) -> tuple[float, int]:
+        """Return the seconds of sampling in each visit to a block's point, and the visits."""
+        group = Group(block, start.ranks)
         slice_s = self._budget.slice_s(group)
-        if launch in self._agenda.further:
-            slice_s = min(slice_s, FURTHER_SLICE_S)
         visits = self._budget.visits(group, slice_s) if may_revisit else 1
-        return slice_s / visits, visits
+        if not self._may_launch_more(block):
+            return slice_s / visits, visits
+        launch_s = self._budget.launch_cost_s / max(1, len(self._agenda.points(start)))
+        costs = Costs(launch_s, max(POINT_LEAST_S, self._budget.cost_s(group)))
+        allocation = self._allocating.effort(start, launch, point, costs, visits)
+        return min(slice_s / allocation.visits, allocation.slice_s), allocation.visits
+
+    def _may_launch_more(self, block: int) -> bool:
+        """Whether time that a block's points leave becomes launches of them."""
+        plan = self._agenda.plan
+        return self._may_add and plan.launches_of(plan.blocks[block]) > 1
+
+    @property
+    def _may_add(self) -> bool:
+        """Whether launches may be added to those of the plan."""
+        return self._is_given and not self._agenda.plan.launches_fixed
 
     def answered(
         self, group: Group, launch: int, spent_s: float, slice_s: float, visits: int
@@ -166,6 +185,10 @@ class Stopping:
         """Learn from a further visit to a point: it took `spent_s` seconds in total."""
         self._budget.revisited(spent_s)
         self._points_s += spent_s
+
+    def sampled(self, start: Start, point: Point, record: dict[str, Any]) -> None:
+        """Learn from the samples of an answer how much they differ within a visit."""
+        self._allocating.learn(start, point, record)
 
 
 def _default_budget_s(agenda: Agenda) -> float:

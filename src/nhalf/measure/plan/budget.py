@@ -37,7 +37,7 @@ OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
 
 With a budget, only the share.
 """
-_POINT_LEAST_S = 1e-4
+POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
 _COSTS_BELIEVED = 2
 VISITS_MAX = 3
@@ -164,7 +164,7 @@ class Budget:
 
     def least_s(self, group: Group) -> float:
         """Return the seconds that a point takes with the shortest slice."""
-        return max(_POINT_LEAST_S, SLICE_MIN_S + self.cost_s(group))
+        return max(POINT_LEAST_S, SLICE_MIN_S + self.cost_s(group))
 
     def share_spent(self) -> float:
         """Return the fraction of the time that is spent."""

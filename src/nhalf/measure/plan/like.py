@@ -57,6 +57,7 @@ def plan_like(request: Measuring, former: Run, library: str = "") -> Plan:
         "timeout": ("timeout_s", lambda: request.timeout_s),
     }
     changes |= {name: read() for key, (name, read) in readers.items() if key in request.given}
+    changes["launches_fixed"] = "launches" in request.given
     return msgspec.structs.replace(
         plan, blocks=[_effort(block, changes) for block in plan.blocks], **changes
     )

@@ -75,6 +75,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `host_file` are what the user named, '' if nothing; `hosts_found` is the number of hosts the
     run began with, so that it does not continue elsewhere unnoticed. Every library is measured as
     it is, and under each of the `settings`; with `one_library` only the first that works is.
+    Unless `launches_fixed`, a budget has more launches, of shorter slices, where they serve more.
     `app` is the application that transports run as one of their patterns, '' without one: an
     application's own programs name theirs.
     """
@@ -97,6 +98,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: list[Setting] = []
     app: str = ""
     one_library: bool = False
+    launches_fixed: bool = False
 
     @property
     def patterns(self) -> list[str]:

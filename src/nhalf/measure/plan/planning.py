@@ -42,6 +42,7 @@ def plan_of(request: Measuring, site: Site) -> Plan:
         mpi=named_here(words(request.mpi)),
         blocks=blocks,
         launches=request.launches,
+        launches_fixed="launches" in request.given,
         budget_s=budget_s,
         precision=parse_precision(request.precision),
         options=request.model,

@@ -165,7 +165,11 @@ class Effort(Started, heading=EFFORT):
 
     launches: Annotated[
         int,
-        Option("Launches of each library; with --budget fewer or more, as time allows.", least=1),
+        Option(
+            "Launches of each library; with --budget, unless it is given, as many as make the "
+            "result most certain.",
+            least=1,
+        ),
     ] = 5
     budget: Annotated[
         str,

@@ -11,7 +11,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count
-from nhalf.statistics.doubt import shared_reason
+from nhalf.statistics.doubt import shared_reason, shared_remedies
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,9 +83,9 @@ def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) ->
         noun = "other" if has_rows else "curve"
         subject = members[0][0] if len(members) == 1 else count(len(members), noun)
         lines.append(f"{subject}: unclear ({shared_reason([doubt for _, doubt in members])})")
-    remedies = dict.fromkeys(doubt.remedy for _, doubt in doubts if doubt.remedy)
+    remedies = shared_remedies([doubt for _, doubt in doubts])
     # The first remedy is that of the reasons which more launches remove.
-    return [*lines, *(f"to decide: {remedy.replace('RUN', run)}" for remedy in list(remedies)[:2])]
+    return [*lines, *(f"to decide: {remedy.replace('RUN', run)}" for remedy in remedies[:2])]
 
 
 def tolerance_words(comparison: Comparison) -> str:

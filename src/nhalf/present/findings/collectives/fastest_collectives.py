@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from nhalf.base.listing import few
+from nhalf.base.listing import few, listed
 from nhalf.base.numbers import times
 from nhalf.base.units import format_size
 from nhalf.facts.collectives import Match, matches
@@ -28,14 +28,11 @@ class FastestCollectives(Finder[Facts]):
 
 def _finding(name: str, operations: list[Match]) -> Finding:
     """One sentence for all operations of a size class."""
-    wins = Counter(match.best for match in operations)
-    leader, won = wins.most_common(1)[0]
     largest = max(operations, key=lambda match: match.behind.median)
-    of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
+    where = f" on {largest.where}" if largest.where else ""
     return Finding(
-        f"{sentence(name)} collectives: {leader} is fastest in {won} {of} where libraries "
-        f"differ{_others(operations)}. Most in {largest.pattern}: {largest.worst} takes "
-        f"{_how_long(largest)}.",
+        f"{sentence(name)} collectives: {_who_leads(operations)}. Most in "
+        f"{largest.pattern}{where}: {largest.worst} takes {_how_long(largest)}.",
         importance=weight(largest.behind.median, 48, 72),
         kind=f"collectives-{name}",
         label=f"Collectives, {name}",
@@ -62,14 +59,36 @@ def _how_long(match: Match) -> str:
     )
 
 
-def _others(operations: list[Match]) -> str:
-    """'; MPICH is in reduce and scan': the operations that the leader does not win."""
-    leader = Counter(match.best for match in operations).most_common(1)[0][0]
-    won: dict[str, list[str]] = {}
-    for match in operations:
-        if match.best != leader:
-            won.setdefault(match.best, []).append(match.pattern)
-    return "".join(
-        f"; {library} is in {few(sorted(set(patterns)), OPERATIONS_MAX)}"
-        for library, patterns in won.items()
-    )
+def _who_leads(operations: list[Match]) -> str:
+    """'A is fastest in 4 of 6 operations where libraries differ; B is in reduce and scan'.
+
+    With several settings of an operation: 'A is fastest in reduce and bcast (2 ranks); B is in
+    bcast (8 ranks)'.
+    """
+    wins = Counter(match.best for match in operations)
+    leader, won = wins.most_common(1)[0]
+    of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
+    patterns = {library: few(_won(operations, library), OPERATIONS_MAX) for library in wins}
+    first = patterns.pop(leader)
+    if not any(match.where for match in operations):
+        first = f"{won} {of} where libraries differ"
+    further = "".join(f"; {library} is in {names}" for library, names in patterns.items())
+    return f"{leader} is fastest in {first}{further}"
+
+
+def _won(operations: list[Match], library: str) -> list[str]:
+    """The operations in which a library is fastest, with where if another is elsewhere."""
+    patterns = sorted({match.pattern for match in operations if match.best == library})
+    return [pattern + _where(operations, pattern, library) for pattern in patterns]
+
+
+def _where(operations: list[Match], pattern: str, library: str) -> str:
+    """' (2 and 4 ranks)': the settings in which a library wins an operation; '' if in all."""
+    contests = [match for match in operations if match.pattern == pattern]
+    won = [match.where for match in contests if match.best == library]
+    if len(won) == len(contests):
+        return ""
+    numbers = [where.removesuffix(" ranks") for where in won]
+    if all(number.isdecimal() for number in numbers):
+        return f" ({listed(numbers)} ranks)"
+    return f" ({'; '.join(won)})"

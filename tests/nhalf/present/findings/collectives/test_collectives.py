@@ -36,6 +36,25 @@ def test_the_fastest_library_is_named_with_its_worst_rival(
     assert finding.mpi == "fast"
 
 
+def test_libraries_are_compared_at_equal_ranks(make_measurements: Measurements) -> None:
+    """A is fastest in allreduce everywhere, and in bcast where there are few ranks."""
+    quicker = {2: "a", 4: "a", 8: "b", 16: "b"}
+    frames = [
+        make_measurements(
+            libraries=("a", "b"), patterns=(pattern,), sizes=(8, 64), ranks=ranks, noise=0.001,
+            slower={other: 2.0 + (pattern == "bcast" and ranks == 16)}, launch_noise=0.001,
+        )
+        for ranks, best in quicker.items()
+        for pattern, fastest in (("allreduce", "a"), ("bcast", best))
+        for other in {"a", "b"} - {fastest}
+    ]  # fmt: skip
+    [finding] = found("collectives-small", *frames)
+    assert finding.text.startswith(
+        "Small collectives: a is fastest in allreduce, bcast (2 and 4 ranks); b is in bcast (8 and "
+        "16 ranks). Most in bcast on 16 ranks: a takes 3.0x as long as b, on average over 8 B to "
+    )
+
+
 def test_equal_libraries_give_no_finding(make_measurements: Measurements) -> None:
     frame = make_measurements(libraries=("a", "b"), patterns=("bcast",), sizes=(8, 64))
     assert found("collectives-small", frame) == []
