@@ -10,8 +10,9 @@ import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption
 from nhalf.present.findings.messages.fastest_library import FastestLibrary
-from nhalf.present.verdict import UNDECIDED, exception, verdict
+from nhalf.present.verdict import BUSY, UNDECIDED, exception, verdict
 from nhalf.statistics.intervals import Interval
+from nhalf.store.others import Others
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"a": "A MPI", "b": "B MPI"}
@@ -22,6 +23,13 @@ def test_the_faster_library_is_named(make_measurements: Make) -> None:
     said = verdict(Facts(measured, TITLES, {"run": {}}))
     assert said.startswith("Use B MPI: the fastest for all messages")
     assert said.endswith("Sure: all these intervals exclude a tie.")
+
+
+def test_nobody_chooses_by_a_busy_machine(make_measurements: Make) -> None:
+    measured = make_measurements(libraries=("a", "b"), slower={"a": 1.3}, launch_noise=0.005)
+    launches = [Others("a", number, 2, 1.0, 2) for number in range(5)]
+    busy = Facts(measured, TITLES, {"run": {}}, find_others=lambda: {"run": launches})
+    assert verdict(busy) == BUSY
 
 
 def test_a_tie_of_the_fastest_is_told(make_measurements: Make) -> None:

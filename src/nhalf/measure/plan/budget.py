@@ -29,8 +29,8 @@ AXES_POINT_BUDGET_S = 0.05
 """Time for a point of a pattern with further axes without a budget: it has many short curves."""
 KERNEL_BUDGET_S = 24 * 3600.0
 """Time for an application's kernel without a budget: its runs cannot be shortened."""
-LAUNCHES_MIN = 2
-"""Points are left out until this many launches fit: fewer give no interval over launches."""
+LAUNCHES_MIN = 5
+"""Points are left out until this many launches fit: fewer decide hardly anything."""
 EVERY_LAUNCH = sys.maxsize
 OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
 """Overtime without a budget before points are left out: the larger of the two.
@@ -84,7 +84,7 @@ class Budget:
         """Begin a budget; with more ranks than `cores` (0: unknown) points cost more.
 
         `weights` are those of the blocks. A given budget is a limit, for which launches after the
-        first two are given up; any other is a guideline, and every launch is made.
+        first LAUNCHES_MIN are given up; any other is a guideline, and every launch is made.
         """
         self.launches_kept = LAUNCHES_MIN if is_given else EVERY_LAUNCH
         self._budget_s = budget_s

@@ -12,8 +12,11 @@ from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 SIZES_LEAST = 3
 """Fewest sizes after thinning: both ends and one between."""
 
-SIZES_LEAST_OF_EVERY_LAUNCH = 7
-"""Fewest sizes where every launch is kept: a curve can still be seen; rather it takes longer."""
+SIZES_LEAST_OF_MANY = 7
+"""No curve of more sizes loses launches beyond LAUNCHES_FEW; of these, it can still be seen."""
+
+LAUNCHES_FEW = 3
+"""Launches that a comparison needs at least (statistics/same_state.py)."""
 
 INSERTED_STRIDE_MAX = 4
 """Beyond this stride no inserted sizes are measured."""
@@ -25,8 +28,9 @@ WHOLE_LEAST = 8
 def thin(agenda: Agenda, budget: Budget) -> None:
     """Leave points out until the launches that the budget keeps fit into the time that is left.
 
-    Launches beyond two go first, then sizes, those inserted before those of the plan, then values
-    of axes, then the second launch, each time from the block that takes most for its weight. A
+    Launches beyond LAUNCHES_MIN go first, then sizes, those inserted before those of the plan, down
+    to SIZES_LEAST_OF_MANY, then values of axes, then launches beyond LAUNCHES_FEW, then further
+    sizes, then further launches, each time from the block that takes most for its weight. A
     whole block keeps its points, but only one launch; then it loses values of axes down to
     WHOLE_LEAST, and sizes, from which its result can still be estimated, and is finally left out.
     Where the budget keeps every launch, only sizes and values of axes go, and whole blocks stay.
@@ -87,11 +91,14 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
         return True
     needs = _needs_s(agenda, budget)
     whole = {block for block in needs if agenda.plan.blocks[block].whole}
-    least = SIZES_LEAST_OF_EVERY_LAUNCH if keeps_all else SIZES_LEAST
-    sizes = {block for block in needs if block not in whole and _more_sizes(agenda, block, least)}
+    sizes = {
+        block
+        for block in needs
+        if block not in whole and _more_sizes(agenda, block, _sizes_least(agenda, block, keeps_all))
+    }
     axes = {block for block in needs if block not in whole and _more_axes(agenda, block)}
-    second = {block for block in needs if agenda.thinned[block].launches == LAUNCHES_MIN}
-    candidates = sizes or axes if keeps_all else whole | (sizes or axes) or second
+    repeated = {block for block in needs if agenda.thinned[block].launches > 1}
+    candidates = sizes or axes if keeps_all else whole | (sizes or axes) or repeated
     if not candidates:
         return False
     largest = max(candidates, key=lambda block: needs[block])
@@ -103,8 +110,14 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     elif largest in axes:
         thinning.axes *= 2
     else:
-        thinning.launches = 1
+        thinning.launches = (thinning.launches + 1) // 2
     return True
+
+
+def _sizes_least(agenda: Agenda, block: int, keeps_all: bool) -> int:
+    """Fewest sizes of a block: a curve can be seen where launches do not go first."""
+    has_many = keeps_all or agenda.thinned[block].launches > LAUNCHES_FEW
+    return SIZES_LEAST_OF_MANY if has_many else SIZES_LEAST
 
 
 def _thin_sizes(agenda: Agenda, block: int) -> None:

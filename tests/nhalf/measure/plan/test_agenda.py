@@ -182,13 +182,26 @@ class TestThinning:
         assert agenda.remaining_points().total() == 5 * (24 + 32)
 
     def test_launches_go_first(self, make: Make) -> None:
-        """Two launches of 300 sizes: 2.4 s, and 2 s to start them."""
+        """Five launches of 300 sizes: 6 s, and 5 s to start them."""
+        agenda = make(Block(["pingpong"], [2], "0:299:1"), launches=12)
+        thin(agenda, Budget(10.8))
+        assert agenda.thinned[0].launches == 5
+        assert agenda.thinned[0].sizes == 2
+        assert agenda.left_out()[0].startswith("pingpong: 5 of 12 launches, every ")
+        assert agenda.remaining_points().total() < 5 * 300
+
+    @pytest.mark.parametrize(
+        ("budget_s", "launches", "sizes"), [(5.2, 5, 6), (4.3, 3, 6), (3.05, 3, 3), (2.1, 2, 3)]
+    )
+    def test_more_than_a_few_launches_keep_a_curve(
+        self, make: Make, budget_s: float, launches: int, sizes: int
+    ) -> None:
+        """A start takes 1 s, a point 4 ms."""
         agenda = make(Block(["pingpong"], [2], "0:299:1"))
-        thin(agenda, Budget(4.3))
-        assert agenda.thinned[0].launches == 2
-        assert agenda.thinned[0].sizes > 1
-        assert agenda.left_out()[0].startswith("pingpong: 2 of 5 launches, every ")
-        assert agenda.remaining_points().total() < 2 * 300
+        thin(agenda, Budget(budget_s))
+        assert agenda.thinned[0].launches == launches
+        number = agenda.remaining_points().total() / launches
+        assert sizes <= number < 2 * sizes
 
     def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, launches=2)

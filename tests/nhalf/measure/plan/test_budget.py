@@ -151,11 +151,11 @@ def test_crowded_ranks_are_assumed_to_cost_more(clock: Clock) -> None:
 
 def test_what_is_missing_is_told_and_learned(clock: Clock) -> None:
     budget = Budget(10.0)
-    budget.count(to_come(5, {0: 500}))
-    assert budget.short_s() == 0.0, "1000 points in two launches fit into 8 s at 4 ms each"
+    budget.count(to_come(12, {0: 200}))
+    assert budget.short_s() == 0.0, "1000 points in five launches fit into 5 s at 4 ms each"
     for _ in range(200):
         budget.answered(GROUP, 0, 0.1, SLICE_MIN_S)
-    missing_s = 800 * 0.1 + 2 * LAUNCH_COST_S - 10.0
+    missing_s = 800 * 0.1 + 5 * LAUNCH_COST_S - 10.0
     assert budget.short_s() == pytest.approx(missing_s, rel=0.01)
     budget.count(to_come(5, {0: 10}), anew=True)
     assert budget.short_s() == 0.0
