@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Literal
 
 from nhalf.base.numbers import says_nothing
@@ -153,6 +154,15 @@ class Comparison:
         return together([curve.verdict for curve in self.curves])
 
     @property
+    def detectable_ratio(self) -> float:
+        """The slow-down of a whole curve that half of the curves would tell from none; NaN where
+        no curve has an interval.
+        """
+        ratios = [curve.ratio for curve in self.curves if curve.ratio.ratio > 0]
+        reaches = [ratio.high / ratio.ratio for ratio in ratios if math.isfinite(ratio.high)]
+        return median(reaches) if reaches else math.nan
+
+    @property
     def regressed(self) -> bool:
         """Whether B is slower than A somewhere."""
         return any(curve.worse == "worse" for curve in self.curves)
@@ -173,6 +183,7 @@ class Comparison:
             "verdict": self.verdict,
             "threshold": self.threshold,
             "confidence": self.confidence,
+            "detectable_ratio": self.detectable_ratio,
             "patterns": [_curve_json(curve) for curve in self.curves],
             "not_comparable": self.not_comparable,
         }

@@ -27,8 +27,6 @@ SAMPLES_LEAST = 12
 """Fewer samples may all be disturbed (decide/compare.py)."""
 LEARNED_MAX = 2000
 """Visits of a start from which the variance within one is learned."""
-
-
 LEARNED_EVERY = 1.2
 """Variances are computed again after this factor of launches, since that takes longer with each."""
 

@@ -215,9 +215,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
                 f"ask for more than {launches_done}",
             )
         blocks = [msgspec.structs.replace(block, launches=more.launches) for block in plan.blocks]
-        fixed = {"launches": more.launches, "launches_fixed": True}
-        plan = msgspec.structs.replace(plan, blocks=blocks, **fixed)
-    plan = msgspec.structs.replace(plan, budget_s=more.budget_s)
+        plan = msgspec.structs.replace(plan, launches=more.launches, blocks=blocks)
+    plan = msgspec.structs.replace(plan, budget_s=more.budget_s, launches_fixed=bool(more.launches))
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
     run = run.extended(msgspec.to_builtins(plan), extension)

@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nhalf.base.arrays import Floats
-
 PILOT_LAUNCHES = 2
 """Launches from which variances are learned."""
 MEDIAN_TO_MEAN = math.pi / 2
@@ -135,10 +133,5 @@ def _typical(estimates: Sequence[tuple[float, int]]) -> float:
     """
     if not estimates:
         return 0.0
-    value, degrees = _columns(estimates)
-    return float(np.median(value / (1 - 2 / (9 * degrees)) ** 3))
-
-
-def _columns(estimates: Sequence[tuple[float, int]]) -> tuple[Floats, Floats]:
-    value, degrees = np.array(estimates, dtype=float).T
-    return value, degrees
+    unbiased = [value / (1 - 2 / (9 * degrees)) ** 3 for value, degrees in estimates]
+    return float(np.median(unbiased))

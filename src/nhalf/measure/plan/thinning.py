@@ -13,7 +13,7 @@ SIZES_LEAST = 3
 """Fewest sizes after thinning: both ends and one between."""
 
 SIZES_LEAST_OF_MANY = 7
-"""No curve of more sizes loses launches beyond LAUNCHES_FEW; of these, it can still be seen."""
+"""A curve with more launches than LAUNCHES_FEW loses no more sizes once it has these few."""
 
 LAUNCHES_FEW = 3
 """Launches that a comparison needs at least (statistics/same_state.py)."""

@@ -89,12 +89,16 @@ def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) ->
 
 
 def tolerance_words(comparison: Comparison) -> str:
-    """The price of an alarm in a sentence."""
+    """The price of an alarm in a sentence, and what cannot be told if that is more."""
     alarms = percent((1 - comparison.confidence) / 2, None)
-    return (
+    words = (
         f"A change counts from {percent(comparison.threshold - 1)} on; at most "
         f"{alarms} of comparisons without a change report one."
     )
+    detectable = comparison.detectable_ratio
+    if not detectable > comparison.threshold:
+        return words
+    return f"{words} On half of the curves, less than {percent(detectable - 1)} cannot be told."
 
 
 def _zip(names: Sequence[str], curves: Sequence[CurveRatio]) -> list[tuple[str, CurveRatio]]:
