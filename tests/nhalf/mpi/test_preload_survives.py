@@ -12,10 +12,10 @@ import pytest
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.sites.start import start
+from tests.named_memory import named_memory
 from tests.nhalf.mpi.routed_programs import FOUND, TIMEOUT_S, built, routed, started, table_of
 from tests.patience import patience_s
 
-SHARED = Path("/dev/shm")
 # Sets the variable in $1 to $2 for all ranks but the first.
 NOT_FOR_FIRST = (
     'test "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 || export "$1=$2"; shift 2; exec "$@"'
@@ -77,19 +77,11 @@ def test_nothing_is_left_behind_whenever_a_rank_dies(folder: Path, deaths: int) 
         pytest.skip("there is no MPICH")
     program = built(library, "dies", folder)
     loaded = routed(library, program, table_of(folder, -1))
-    before = named()
+    before = named_memory()
     moments = random.Random(deaths)
     for death in range(deaths):
         by = (signal.SIGKILL, signal.SIGTERM)[death % 2]
         after_us = str(moments.randrange(3000))
         code, _ = started(library, 2, loaded, [str(program), after_us, str(int(by))])
         assert code != 0
-    assert named() <= before
-
-
-def named() -> set[str]:
-    """Shared memory that has a name of this program's, without roll calls: links in a folder, which
-    the next program removes an hour later.
-    """
-    names = {path.name for path in SHARED.glob("nhalf*")} if SHARED.is_dir() else set()
-    return {name for name in names if not name.startswith("nhalf-ranks-")}
+    assert named_memory() <= before

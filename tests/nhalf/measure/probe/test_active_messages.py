@@ -15,6 +15,7 @@ from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject, library_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.sites.placement import FREE
+from tests.named_memory import named_memory
 from tests.patience import patience_s
 
 SETTINGS = ("", "polling=general", "import=demand,polling=flag", "slots=2,medium=64,stores=0")
@@ -85,6 +86,4 @@ def test_memory_has_no_name_and_is_its_users_own(subject: Subject) -> None:
             folder = Path(f"/proc/{rank['pid']}/fd")
             assert folder.stat().st_uid == os.getuid()
             assert folder.stat().st_mode & 0o077 == 0
-    # Roll calls of preloaded collectives have names: ranks have to find them.
-    names = [path.name for path in Path("/dev/shm").glob("*nhalf*")]
-    assert [name for name in names if not name.startswith("nhalf-ranks-")] == []
+    assert named_memory() == set()

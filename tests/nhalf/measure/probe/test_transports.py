@@ -26,6 +26,7 @@ from nhalf.measure.probe.subject import Subject, library_subject
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import transport_files
 from nhalf.sites.placement import FREE
+from tests.named_memory import named_memory
 from tests.patience import patience_s
 
 ONE_OF_EACH_KIND = {
@@ -206,9 +207,7 @@ def test_segments_have_no_name_and_only_their_user_may_open_them(name: str) -> N
             files = list(Path(f"/proc/{rank['pid']}/fd").iterdir())
             open_segments = [file for file in files if "memfd:nhalf" in os.readlink(file)]
             assert open_segments == []
-    # Roll calls of preloaded collectives have names: ranks have to find them.
-    names = [path.name for path in Path("/dev/shm").glob("*nhalf*")]
-    assert [name for name in names if not name.startswith("nhalf-ranks-")] == []
+    assert named_memory() == set()
 
 
 def named_segments(processes: list[int]) -> list[Path]:

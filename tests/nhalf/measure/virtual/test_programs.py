@@ -19,12 +19,12 @@ from nhalf.machines.message import Messages
 from nhalf.measure.virtual.launch import Trial, run
 from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
+from tests.named_memory import named_memory
 from tests.nhalf.measure.virtual.programs import built, every_library, in_turn, library_of, tried
 from tests.schemas import check_schema
 
 CLOCK_PS = 500
 """A reading of the clock takes 10 ns, of which a message of 10 rounds has this share."""
-SHARED = Path("/dev/shm")
 
 
 @pytest.mark.sampled(2)
@@ -122,13 +122,12 @@ def test_ranks_keep_the_cores_that_they_may_use(vendor: str, habit: str, program
 def test_a_rank_that_dies_is_named_and_leaves_nothing(
     vendor: str, habit: str, words: str, code: int, programs: Path
 ) -> None:
-    before = set(os.listdir(SHARED))
+    before = named_memory()
     program = built(vendor, "habits", programs)
     outcome = tried("altix-bx2", vendor, 4, program, habit)
     assert outcome.exit_code in (code, 128 + code)
     assert re.search(f"nhalf: error: {words}$", outcome.stderr.strip())
-    own = [name for name in set(os.listdir(SHARED)) - before if "nhalf" in name]
-    assert own == []
+    assert named_memory() <= before
 
 
 @pytest.mark.sampled(2)
