@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls by which a program ends at once, past the functions that `exit` calls: what a launcher
-// passes on then depends on which of the ranks it looks at first, so the network notes the code.
+// The calls that end a program without the functions of on_exit, by which the network notes the
+// exit code of a rank: which rank's code a launcher passes on depends on whose end it sees first.
 #pragma once
 
 #include <stdlib.h>
@@ -10,27 +10,17 @@
 #include "fabric/rank.hpp"
 #include "fabric/waits/next_call.hpp"
 
-namespace nhalf::fabric {
-
-/// A child that the program has made is no rank and ends as it asks.
-[[noreturn]] inline void end_now(int code) {
-  if (Rank::here().is_running()) Rank::here().note_exit(code);
+NHALF_EXPORTED void _exit(int code) {
+  nhalf::fabric::Rank::here().note_exit(code);
   for (;;) syscall(SYS_exit_group, code);
 }
 
-}  // namespace nhalf::fabric
-
-NHALF_EXPORTED void _exit(int code) {
-  nhalf::fabric::end_now(code);
-}
-
 NHALF_EXPORTED void _Exit(int code) noexcept {
-  nhalf::fabric::end_now(code);
+  _exit(code);
 }
 
-/// Its functions may take their time, and one of them may end the process.
 NHALF_EXPORTED void quick_exit(int code) noexcept {
-  if (nhalf::fabric::Rank::here().is_running()) nhalf::fabric::Rank::here().note_exit(code);
+  nhalf::fabric::Rank::here().note_exit(code);
   NHALF_NEXT(quick_exit)(code);
-  nhalf::fabric::end_now(code);
+  _exit(code);
 }

@@ -84,7 +84,7 @@ class Rank {
   }
   /// The process ends, maybe without MPI_Finalize; a launcher may end the others before `leave`.
   void note_exit(int code) {
-    member().exit = is_running() ? 1 | static_cast<std::uint64_t>(code & 0xff) << 8 : 0;
+    if (is_running()) member().exit = 1 | static_cast<std::uint64_t>(code & 0xff) << 8;
   }
   /// The program has ended; its library may go on.
   void finish() {
