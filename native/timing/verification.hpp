@@ -24,8 +24,8 @@ class Verification {
   /// Parts of the slice that the rounds before and after may take.
   static constexpr double before_share = 0.4;
   static constexpr double after_share = 0.2;
-  /// They take so long at least, but of a slice that is shorter still only a part: many launches
-  /// have short slices, and many rounds together.
+  /// They may take at least this long, or these parts of a slice that is too short for it: where
+  /// slices are short, there are many launches, each with rounds of its own.
   static constexpr double least_s = 0.002;
   static constexpr double before_least_share = 0.5;
   static constexpr double after_least_share = 0.25;
