@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from nhalf.base.listing import listed
 from nhalf.base.numbers import times
+from nhalf.facts.busy_launches import busy_launches
 from nhalf.facts.contests import CLASSES
-from nhalf.facts.crowded import crowded
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
@@ -21,8 +21,8 @@ UNDECIDED = (
     "the one that you have. More launches would narrow the intervals."
 )
 BUSY = (
-    "Other processes used the ranks' cores: this is how libraries wait on a busy machine. Measure "
-    "again on an idle one before you choose."
+    "Other processes used the ranks' cores: times are those of a busy machine. Measure again on an "
+    "idle one before you choose a library."
 )
 SURE = "Sure: all these intervals exclude a tie."
 
@@ -31,7 +31,7 @@ def verdict(facts: Facts) -> str:
     """One or two sentences for whoever decides; '' if there is nothing to choose between."""
     if extent(facts).is_simulated or extent(facts).libraries < 2 or not overview(facts):
         return ""
-    if crowded(facts) is not None:
+    if busy_launches(facts) is not None:
         return BUSY
     all_leads = leads(facts)
     if not all_leads:

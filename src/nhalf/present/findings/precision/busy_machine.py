@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.facts.crowded import crowded
+from nhalf.facts.busy_launches import busy_launches
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count
@@ -16,18 +16,18 @@ FIRST = 99
 
 class BusyMachine(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        busy = crowded(facts)
-        if busy is None:
+        met = busy_launches(facts)
+        if met is None:
             return
-        cores = f"{busy.taken_cores:.1f} of {count(busy.allowed, 'core')}"
-        number = "all" if busy.crowded == busy.launches else f"{busy.crowded} of {busy.launches}"
+        cores = f"{met.taken_cores:.1f} of {count(met.allowed, 'core')}"
+        number = "all" if met.busy == met.launches else f"{met.busy} of {met.launches}"
         yield Finding(
             f"Other processes kept {cores} busy during {number} launches, so that ranks had to "
-            "share cores: all times are of a busy machine, and libraries differ by how they wait.",
+            "share cores: times are those of a busy machine, and show how libraries wait there.",
             importance=FIRST,
             kind="busy-machine",
             label="Busy machine",
             remedy="Measure again on an idle machine; nhalf doctor shows its load.",
-            value=busy.taken_cores,
+            value=met.taken_cores,
             figure=cores,
         )

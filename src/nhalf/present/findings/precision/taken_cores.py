@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other processes used the ranks' cores."""
+"""Other processes used the ranks' cores at times, on a machine that is not busy throughout."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
+from nhalf.facts.busy_launches import busy_launches
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import taken_share
 from nhalf.present.findings import Finder, Finding
@@ -14,7 +15,7 @@ from nhalf.present.findings import Finder, Finding
 class TakenCores(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         share = taken_share(facts)
-        if not share:
+        if not share or busy_launches(facts) is not None:
             return
         yield Finding(
             f"{percent(share)} of the measurements were disturbed by other processes on the ranks' "
