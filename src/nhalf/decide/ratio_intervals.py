@@ -130,15 +130,7 @@ class LaunchLogs:
         """
         sides = self.sides
         launches = [len(side.level) for side in sides]
-        parts = [
-            variance * (1 / n + between_runs)
-            for variance, n in zip(self.launch_variances, launches, strict=True)
-        ]
-        level_variance = sum(parts)
-        weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
-        level_degrees = (
-            level_variance**2 / weights if weights > 0 else sum(launches) - len(launches)
-        )
+        level_variance, level_degrees = self._level_variance(launches, between_runs)
         counts = np.array([side.counts for side in sides])
         degrees = np.maximum(counts - 1, 0).sum(axis=0)
         known_variance = 0.0 if math.isnan(level_variance) else level_variance
@@ -166,18 +158,25 @@ class LaunchLogs:
         reaches no further than `reach` to one side of its mean; 0 if LAUNCHES_MOST are too few.
         """
         later, *earlier = (len(side.level) for side in self.sides)
-        variances = np.array(self.launch_variances)
 
         def is_enough(number: int) -> bool:
-            launches = np.array([number, *earlier])
-            parts = variances * (1 / launches + between_runs)
-            degrees = parts.sum() ** 2 / (parts**2 / np.maximum(launches - 1, 1)).sum()
+            variance, degrees = self._level_variance([number, *earlier], between_runs)
             quantile = _quantile(np.array([degrees]), np.array([1 - error / 2]))[0]
-            return bool(quantile * math.sqrt(parts.sum()) <= reach)
+            return bool(quantile * math.sqrt(variance) <= reach)
 
         numbers = range(later + 1, LAUNCHES_MOST + 1)
         place = bisect_left(numbers, True, key=is_enough)
         return numbers[place] if place < len(numbers) else 0
+
+    def _level_variance(self, launches: Sequence[int], between_runs: float) -> tuple[float, float]:
+        """Variance of `level_difference` for these numbers of launches, and its degrees."""
+        parts = [
+            variance * (1 / n + between_runs)
+            for variance, n in zip(self.launch_variances, launches, strict=True)
+        ]
+        total = sum(parts)
+        weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+        return total, total**2 / weights if weights > 0 else sum(launches) - len(launches)
 
     @property
     def is_disturbed(self) -> bool:

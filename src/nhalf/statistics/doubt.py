@@ -42,10 +42,15 @@ def shared_reason(doubts: Sequence[Doubt]) -> str:
 
 
 def shared_remedies(doubts: Sequence[Doubt]) -> list[str]:
-    """Each remedy once; of those that differ in launches alone, that with most, for all curves."""
+    """Each remedy once; of those that differ in launches alone, that with most, for all curves.
+
+    Where launches decide some curves, the others are looked at again after them.
+    """
     most = max((doubt.launches for doubt in doubts), default=0)
-    serving = (doubt for doubt in doubts if doubt.remedy and doubt.launches in (0, most))
-    return list(dict.fromkeys(doubt.remedy for doubt in serving))
+    remedies = dict.fromkeys(
+        doubt.remedy for doubt in doubts if doubt.remedy and doubt.launches in (0, most)
+    )
+    return [remedy for remedy in remedies if remedy != TOO_FINE or not most]
 
 
 def few_launches(launches: int, launches_min: int) -> Doubt:
