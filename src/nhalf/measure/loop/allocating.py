@@ -63,7 +63,8 @@ class Allocating:
         learned_at, variances = self._variances.get(start, (0, None))
         if launch > LEARNED_EVERY * learned_at:
             variances = self._variances_of(start)
-            self._variances[start] = (launch, variances)
+            # What a resumed run has not learned yet it asks for again at once.
+            self._variances[start] = (launch if variances else 0, variances)
         if variances is None:
             return pilot
         return best(variances, costs, max(least_s, SLICE_MIN_S), SLICE_MAX_S, visits_max)

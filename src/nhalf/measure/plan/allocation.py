@@ -62,11 +62,11 @@ def best(
         Allocation(visits, min(most_s, max(least_s, _slice_s(variances, costs, visits))))
         for visits in range(1, visits_max + 1)
     ]
-    return min(allocations, key=lambda allocation: product(variances, costs, allocation))
+    return min(allocations, key=lambda allocation: objective(variances, costs, allocation))
 
 
-def product(variances: Variances, costs: Costs, allocation: Allocation) -> float:
-    """Variance of a launch's mean times the seconds that the launch costs a point."""
+def objective(variances: Variances, costs: Costs, allocation: Allocation) -> float:
+    """What is to be least: the variance of a launch's mean times the seconds that it takes."""
     visits, slice_s = allocation
     of_visit = variances.visit_variance + variances.sampling_variance_s / slice_s
     seconds = costs.launch_s + visits * (costs.visit_s + slice_s)

@@ -40,11 +40,11 @@ With a budget, only the share.
 POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
 _COSTS_BELIEVED = 2
+"""Weight of the assumed cost of a point, in observations."""
 VISITS_MAX = 3
 """A launch visits a point up to this often, so that a change of the machine meets whole curves."""
 VISIT_LEAST_S = 0.006
 """Shortest time of sampling that is worth a separate visit."""
-"""Weight of the assumed cost of a point, in observations."""
 
 
 class Group(NamedTuple):

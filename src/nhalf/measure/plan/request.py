@@ -166,8 +166,8 @@ class Effort(Started, heading=EFFORT):
     launches: Annotated[
         int,
         Option(
-            "Launches of each library; with --budget, unless it is given, as many as make the "
-            "result most certain.",
+            "Launches of each library. Without it, --budget makes as many as give the narrowest "
+            "intervals.",
             least=1,
         ),
     ] = 5

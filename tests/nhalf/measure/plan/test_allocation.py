@@ -13,7 +13,7 @@ from nhalf.measure.plan.allocation import (
     Costs,
     Variances,
     best,
-    product,
+    objective,
     samples_variance_s,
     variances_of,
 )
@@ -32,11 +32,11 @@ def test_no_other_allocation_has_less_variance(
     chosen = best(variances, costs, LEAST_S, MOST_S, VISITS_MAX)
     assert LEAST_S <= chosen.slice_s <= MOST_S
     least = min(
-        product(variances, costs, Allocation(visits, float(slice_s)))
+        objective(variances, costs, Allocation(visits, float(slice_s)))
         for visits in range(1, VISITS_MAX + 1)
         for slice_s in np.geomspace(LEAST_S, MOST_S, 200)
     )
-    assert product(variances, costs, chosen) <= least * (1 + 1e-9)
+    assert objective(variances, costs, chosen) <= least * (1 + 1e-9)
 
 
 def test_launches_that_differ_are_made_short_and_equal_ones_long() -> None:
