@@ -41,6 +41,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
 from nhalf.decide.family import FALSE_ALARMS, family_error
+from nhalf.decide.looks import look_rate
 from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
@@ -66,7 +67,8 @@ class Sides:
     """Launches of A and B (LAUNCH_COLUMNS, one run each), the pairs of libraries, and doubts.
 
     `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
-    that equal numbers are pairs, as are those of the libraries in `paired` (of B).
+    that equal numbers are pairs, as are those of the libraries in `paired` (of B). `looks` are
+    those at the comparison while B went on (looks.py).
     """
 
     a: pl.DataFrame
@@ -76,6 +78,7 @@ class Sides:
     took_turns: bool = False
     notes: Sequence[str] = ()
     paired: Sequence[str] = ()
+    looks: int = 1
 
     def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
         """The doubt about a curve."""
@@ -152,8 +155,9 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
     measured = [_measured(pair) for pair in sides]
     family = [curve for part in measured for curve in part.curves if curve.doubt is CERTAIN]
     log_threshold = math.log(threshold)
+    rate = look_rate(max((pair.looks for pair in sides), default=1))
     errors = tuple(
-        family_error([curve.probability(log_threshold, reverse) for curve in family])
+        family_error([curve.probability(log_threshold, reverse) for curve in family], rate)
         for reverse in (False, True)
     )
     return [

@@ -9,6 +9,7 @@ import polars as pl
 
 from nhalf.decide.changes import Comparison
 from nhalf.decide.compare import Sides, compare_all, pair_libraries
+from nhalf.decide.looks import looks_at
 from nhalf.facts.extent import node_runs
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
@@ -45,7 +46,10 @@ def run_changes(facts: Facts) -> list[RunChange]:
         now = medians.filter(pl.col("run") == run)
         libraries = pair_libraries(before, now)
         pairs = same_states(before, now, libraries)
-        sides.append(Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired))
+        looks = looks_at(facts.environments[run].get("plan", {}))
+        sides.append(
+            Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired, looks=looks)
+        )
         lost.append(tuple(row["doubt"] for row in pairs.lost))
     changes = [
         RunChange(runs[0], run, comparison, doubts)

@@ -14,6 +14,7 @@ with s the noise, f the share of the slow state and Phi the normal distribution.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,12 +23,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.base.errors import InputError
+from nhalf.base.numbers import percent
 from nhalf.decide.compare import compare
 from nhalf.decide.simulated_nights import (
     CURVES,
+    NIGHT_SIZES,
     PLANTED,
+    runs_that_differ,
+    share_covered,
     share_named_first,
     share_with_alarm,
+    share_with_alarm_at_looks,
 )
 from nhalf.decide.simulated_runs import (
     FEWER_LAUNCHES,
@@ -40,6 +46,7 @@ from nhalf.decide.simulated_runs import (
 from nhalf.statistics.advice import PRECISION_TARGET
 
 LEAST_RUNS = 20
+LEAST_NIGHTS = 5
 DETECTED = {"1.05": 0.80, "1.25": 0.99}
 COVERAGE = (0.93, 0.998)
 """Simulated runs differ only in their launches, so the interval is conservative for them."""
@@ -50,6 +57,9 @@ NIGHT_ALARMS = 0.025
 NIGHT_DETECTED = 0.90
 NIGHT_LAUNCHES = 12
 ADVICE_FALSE_ALARMS = 0.02
+DIFFERING = (0.02, 0.05, 0.10, 0.15)
+"""By how much launches differ on machines from a quiet one to a shared one."""
+LOOK_LAUNCHES = (6, 12, 24)
 
 
 @dataclass(frozen=True)
@@ -132,8 +142,13 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     for (factor, least), world in zip(DETECTED.items(), slower, strict=True):
         checks.append(_detection(factor, least, usual, world))
     checks += _nights(usual, unlike, fewer, seed)
+    few_nights = max(LEAST_NIGHTS, runs // 20)
+    launches = LOOK_LAUNCHES[-1]
+    differing = {noise: runs_that_differ(noise, launches, fewer, seed) for noise in DIFFERING}
+    checks += _of_differing_launches(differing, few_nights, seed)
     checks += _advice_alarms(steady)
     information = {**_information(machine, usual), **_of_lasting_states(lasting)}
+    information |= _found_where_launches_differ(differing, few_nights, seed)
     return SelfTest(runs, seed, checks, information)
 
 
@@ -199,6 +214,45 @@ def _nights(usual: Simulated, unlike: Simulated, nights: int, seed: int) -> list
         name = f"night_detected{suffix}"
         checks.append(Check(name, f"{claim} ({words})", first, NIGHT_DETECTED, 1.0, nights))
     return checks
+
+
+def _of_differing_launches(
+    differing: Mapping[float, Sequence[pl.DataFrame]], nights: int, seed: int
+) -> list[Check]:
+    """Coverage and alarms where launches differ, from little to much; runs differ beyond them."""
+    checks = []
+    for noise, runs in differing.items():
+        words = f"{NIGHT_LAUNCHES} launches that differ by {percent(noise, None)}, runs by more"
+        claim = f"95 % interval covers the value of the next run ({words})"
+        share = share_covered(runs, NIGHT_LAUNCHES)
+        name = f"coverage_differing_{noise:.2f}"
+        checks.append(Check(name, claim, share, *COVERAGE_OF_FEW, len(runs) * len(NIGHT_SIZES)))
+    alarms = [share_with_alarm(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
+    claim = "a night without a change raises an alarm (launches differ by 2 to 15 %)"
+    trials = nights * len(differing)
+    checks.append(
+        Check("night_alarms_differing", claim, float(np.mean(alarms)), 0.0, NIGHT_ALARMS, trials)
+    )
+    at_looks = [
+        share_with_alarm_at_looks(runs, nights, LOOK_LAUNCHES, seed) for runs in differing.values()
+    ]
+    claim = f"the same, looked at {len(LOOK_LAUNCHES)} times while it goes on"
+    checks.append(
+        Check("night_alarms_looks", claim, float(np.mean(at_looks)), 0.0, NIGHT_ALARMS, trials)
+    )
+    return checks
+
+
+def _found_where_launches_differ(
+    differing: Mapping[float, Sequence[pl.DataFrame]], nights: int, seed: int
+) -> dict[str, float]:
+    """How often a slow-down of one curve is named first; no share can be promised for all."""
+    return {
+        f"night_detected_differing_{noise:.2f}": share_named_first(
+            runs, nights, NIGHT_LAUNCHES, seed
+        )
+        for noise, runs in differing.items()
+    }
 
 
 def _advice_alarms(steady: Simulated) -> list[Check]:

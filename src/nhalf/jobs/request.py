@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, as_words
-from nhalf.measure.plan.request import WHAT, Measuring, OnMachine
+from nhalf.base.units import parse_duration
+from nhalf.measure.plan.request import EFFORT, WHAT, Measuring, OnMachine
 
 AS_JOB = "As a job"
 NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
@@ -51,6 +53,30 @@ class RunRequest(Measuring, OnMachine, AsJob, heading="Output"):
             heading=WHAT,
         ),
     ] = None
+    until_decided: Annotated[
+        str,
+        Option(
+            "With --like: measure unclear curves for up to this time more, e.g. 5m; false alarms "
+            "are as rare as without it.",
+            heading=EFFORT,
+        ),
+    ] = ""
+
+    @functools.cached_property
+    def until_decided_s(self) -> float:
+        """The further time in seconds, 0 without any. Raises InputError if it is no duration."""
+        return parse_duration(self.until_decided) if self.until_decided else 0.0
+
+    def check_together(self) -> None:
+        """Raises InputError for options that need, or exclude, each other."""
+        super().check_together()
+        if self.until_decided_s and self.like is None:
+            raise InputError("--until-decided decides a comparison", "name a run with --like")
+        if self.until_decided_s and self.submit:
+            raise InputError(
+                "--until-decided does not go with --submit",
+                "put nhalf run --like RUN --until-decided TIME into a job script",
+            )
 
     @property
     def begin(self) -> tuple[str, ...]:

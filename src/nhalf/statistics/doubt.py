@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+ADD = "add launches: "
 MORE_LAUNCHES = 12
 """Enough to find a change of 1.25 in nine nights of ten on an idle machine."""
 
@@ -28,6 +29,11 @@ class Doubt:
     def reason(self) -> str:
         """The reason in words."""
         return self.form.format(self.number)
+
+    @property
+    def wants_launches(self) -> bool:
+        """Whether further launches of the later run can remove it."""
+        return self.remedy.startswith(ADD)
 
 
 CERTAIN = Doubt(is_general=False)
@@ -84,7 +90,7 @@ def unknown_state(share: float) -> Doubt:
 
 def more(launches: int) -> str:
     """The command that adds launches."""
-    return f"add launches: nhalf run --resume RUN --launches {launches}"
+    return f"{ADD}nhalf run --resume RUN --launches {launches}"
 
 
 MORE = more(MORE_LAUNCHES)

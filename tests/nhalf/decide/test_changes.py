@@ -8,7 +8,7 @@ import math
 import pytest
 
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio
-from nhalf.present.terminal.changes import tolerance_words
+from nhalf.present.terminal.changes import resolution_words
 
 POINT = {"pattern": "pingpong", "ranks": 2, "placement": "cores", "axes": ""}
 
@@ -23,12 +23,22 @@ def compared(threshold: float, *ratios: tuple[float, float, float]) -> Compariso
 def test_half_of_the_curves_tell_the_median_reach() -> None:
     night = compared(1.1, (1.0, 0.8, 1.25), (1.1, 1.0, 1.21), (1.0, 0.5, 2.0))
     assert night.detectable_ratio == pytest.approx(1.25)
-    assert tolerance_words(night).endswith(" On half of the curves, less than 25 % cannot be told.")
+    words = "On half of the curves, a slowdown of less than 25 % would not show; "
+    assert resolution_words(night) == f"{words}the tolerance is 10 %."
     assert night.as_json()["detectable_ratio"] == pytest.approx(1.25)
 
 
-def test_nothing_is_said_of_what_is_finer_than_the_tolerance() -> None:
-    assert "half of" not in tolerance_words(compared(1.3, (1.0, 0.8, 1.25)))
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        ((1.0, 0.8, 1.25), "On half of the curves, a slowdown of 25 % would show."),
+        ((1.0, 1.0, 1.0), ""),
+    ],
+)
+def test_what_is_finer_than_the_tolerance_is_no_complaint(
+    ratio: tuple[float, float, float], words: str
+) -> None:
+    assert resolution_words(compared(1.3, ratio)) == words
 
 
 @pytest.mark.parametrize(
@@ -37,4 +47,4 @@ def test_nothing_is_said_of_what_is_finer_than_the_tolerance() -> None:
 def test_curves_without_an_interval_tell_nothing(ratios: list[tuple[float, float, float]]) -> None:
     night = compared(1.1, *ratios)
     assert math.isnan(night.detectable_ratio)
-    assert "half of" not in tolerance_words(night)
+    assert resolution_words(night) == ""

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
@@ -23,7 +22,7 @@ from nhalf.decide.check.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -89,6 +88,8 @@ class Request(TableOptions, heading="Against what"):
 def command(request: Request) -> int:
     """Check a run against promises or a baseline; exit code 1 if it is worse or incomplete.
 
+    Exit code 4: not worse, but an answer has been unclear for --unclear-max runs in a row.
+
     nhalf check runs/today --against runs/accepted
     nhalf check runs/accepted --init promise.toml
     nhalf check runs/today --expect promise.toml --junit check.xml
@@ -97,6 +98,7 @@ def command(request: Request) -> int:
     """
     from nhalf.base.units import parse_share
     from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.unclear_runs import announce_undecided
     from nhalf.cli.wrong_data import announce
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
@@ -110,7 +112,7 @@ def command(request: Request) -> int:
     share = parse_share(request.tolerance) if request.tolerance else None
     sides = _sides(expect, run, mpi)
     result = check(Facts.of([run]), tolerance=share, pattern=request.pattern, **sides)
-    result = _with_unclear_runs(result, request, run, expect, sides)
+    result = _counted(result, request, run, expect, sides)
     is_wrong = announce(_asked(run, request.pattern, sides), request)
     if request.junit is not None:
         _write_junit(request.junit, result, run, expect, request.strict)
@@ -121,46 +123,28 @@ def command(request: Request) -> int:
         _show_baseline(stdout_console(), result, run, expect, request.points)
     else:
         _show(stdout_console(), result, run, expect, request.points)
-    _alarm(result, expect)
-    return 1 if is_wrong or result.failed(request.strict) else 0
+    announce_undecided(result, expect)
+    return 1 if is_wrong else result.exit_code(request.strict)
 
 
-def _with_unclear_runs(
-    result: Check, request: Request, run: Run, expect: str, sides: Sides
-) -> Check:
+def _counted(result: Check, request: Request, run: Run, expect: str, sides: Sides) -> Check:
     """The check with the number of runs in a row for which its answers are unclear."""
     from nhalf.base.units import parse_share
     from nhalf.cli.run_side import pair_of
+    from nhalf.cli.unclear_runs import with_unclear_runs
     from nhalf.decide.check.expected import check
-    from nhalf.decide.check.unclear_runs import counted, runs_before
     from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
-    if not request.unclear_max:
-        return result
-    baseline = Run.open(Path(sides["expect"])) if result.kind == "baseline" else None
     share = parse_share(request.tolerance) if request.tolerance else None
 
-    def earlier() -> Iterator[Check]:
-        for former in runs_before(run, baseline):
-            try:
-                _, mpi = pair_of((run, sides["mpi"]), (former, ""))
-                its = _sides(expect, former, mpi)
-                yield check(Facts.of([former]), tolerance=share, pattern=request.pattern, **its)
-            except InputError:  # it measured something else
-                continue
+    def check_of(former: Run) -> Check:
+        _, mpi = pair_of((run, sides["mpi"]), (former, ""))
+        its = _sides(expect, former, mpi)
+        return check(Facts.of([former]), tolerance=share, pattern=request.pattern, **its)
 
-    return replace(counted(result, earlier(), request.unclear_max), unclear_max=request.unclear_max)
-
-
-def _alarm(result: Check, expect: str) -> None:
-    """Say on standard error what has been unclear for too long, and what to do about it."""
-    names = [answer.name for answer in result.answers if result.is_undecided(answer)]
-    if names:
-        sys.stderr.write(
-            f"nhalf: unclear for {result.unclear_max} runs in a row: {few(names, 3)}; measure "
-            f"with more launches and on a quiet machine, or relax {expect} with --tolerance\n"
-        )
+    baseline = Run.open(Path(sides["expect"])) if result.kind == "baseline" else None
+    return with_unclear_runs(result, run, baseline, request.unclear_max, check_of)
 
 
 def _asked(run: Run, pattern: str, sides: Sides) -> Facts:
@@ -253,7 +237,7 @@ def _show_baseline(
     console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
     for line in [*_left_out(result), *result.notes]:
         console.print(line, markup=False, style="dim", soft_wrap=True)
-    show_effects(console, result, str(run.path), all_points)
+    show_effects(console, result, run, all_points)
 
 
 def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:

@@ -115,7 +115,7 @@ def _two(request: Request) -> int:
             stdout_console(),
             comparison,
             names=(request.a, b),
-            run=str(run_and_library(b)[0].path),
+            run=run_and_library(b)[0],
             lost=_lost_names(lost),
             every_size=request.points,
         )
@@ -206,7 +206,9 @@ def _compared(request: Request, sides: Sequence[Sides]) -> list[Comparison]:
 def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     """The launches of A and B in equal states of the machine, and curves that are lost so."""
     from nhalf.cli.imported_side import alone_notes, comparable_medians, imported_names
+    from nhalf.cli.run_side import run_and_library
     from nhalf.decide.compare import Sides, pair_libraries
+    from nhalf.decide.looks import looks_at
     from nhalf.statistics.same_state import same_states
 
     medians_a, medians_b, libraries = _sides(request.a, b, request.mpi)
@@ -217,7 +219,8 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
     is_one_run = _is_one_run(request.a, b)
     notes = (*_virtual_notes(request.a, b), *pairs.notes, *amount_notes)
     notes = (*notes, *alone_notes(request.a, b, medians_a, medians_b, libraries))
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired)
+    looks = looks_at(run_and_library(b or request.a)[0].plan)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, is_one_run, notes, pairs.paired, looks)
     return sides, pairs.lost
 
 

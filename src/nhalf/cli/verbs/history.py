@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
+from nhalf.decide.check.verdict import UNCLEAR_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +33,23 @@ class Request(TableOptions, heading="Which curves"):
     pattern: Annotated[str, Option("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library, in all versions, e.g. openmpi.")] = ""
     size: Annotated[str, Option("Only these sizes, e.g. 8 or 0:4K.", "--bytes")] = ""
+    unclear_max: Annotated[
+        int,
+        Option(
+            "Fail when a curve is unclear against the first run for this many runs in a row; "
+            "0: never.",
+            metavar="RUNS",
+            least=0,
+        ),
+    ] = UNCLEAR_MAX
     points: Annotated[bool, Option("Show every run of every curve.", heading=OUTPUT)] = False
     report: Annotated[Path | None, Option("Also write this HTML file.", heading=OUTPUT)] = None
 
 
 def command(request: Request) -> int:
     """Show each curve over time and its changes; exit code 1 if the last of a curve is to slower.
+
+    Exit code 4: none is slower, but a curve has been unclear for --unclear-max runs in a row.
 
     Changes are found by circular binary segmentation (Olshen, Venkatraman, Lucito, Wigler 2004) by
     Student's t, their dates by likelihood (Hansen 2000). At most 1 % of histories without a change
@@ -74,7 +86,7 @@ def command(request: Request) -> int:
         page_path = write_text(request.report, page).absolute()
     if request.json:
         emit_json({**as_json(history), "report": str(page_path) if page_path else None})
-        return int(is_wrong or history.regressed)
+        return 1 if is_wrong else history.exit_code(request.unclear_max)
     from nhalf.present.terminal.history import show_history, show_values
 
     if request.format == "csv":
@@ -87,7 +99,7 @@ def command(request: Request) -> int:
         stdout_console().print(
             f"report: {page_path}", soft_wrap=True, markup=False, highlight=False
         )
-    return int(is_wrong or history.regressed)
+    return 1 if is_wrong else history.exit_code(request.unclear_max)
 
 
 def _collection(request: Request) -> Collection:

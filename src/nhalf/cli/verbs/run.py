@@ -52,13 +52,15 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
 def command(request: Request) -> int:
     """Measure; every finished point is kept, and an interrupted run can be resumed.
 
-    With --like, the exit code is 1 if anything is slower than in that run, or was not measured.
+    With --like, the exit code is 1 if anything is slower than in that run, or was not measured, and
+    4 if a curve has been unclear for seven runs in a row.
 
     nhalf run --report
     nhalf run --pattern pingpong,allreduce --bytes 0:4M --mpi openmpi
     nhalf run full --budget 5m --report
     nhalf run pair-map --hosts 'n[1-16]'
     nhalf run p2p --submit --job='--nodes=2'
+    nhalf run --like runs/accepted --budget 1m --until-decided 5m
     """
     from nhalf.cli.outcome import check_sound, finish, print_outcome
 
@@ -81,15 +83,17 @@ def command(request: Request) -> int:
     if request.like is None:
         finish(outcome, request, request.style)
         return 0
+    from nhalf.cli.unclear_runs import announce_undecided
     from nhalf.facts.facts import Facts
 
-    change = _change(outcome.run, request.like, bool(request.mpi))
+    outcome, change = _decided(request, request.like, outcome)
     facts = Facts.of([outcome.run])
     print_outcome(outcome, facts, request, request.style, change)
     if not (request.is_silent or request.style):
         _show_change(outcome.run, request.like, change)
+    announce_undecided(change, str(request.like))
     check_sound(outcome, facts)
-    return 1 if change.failed(strict=False) else 0
+    return change.exit_code(strict=False)
 
 
 def _rehearse(request: Request) -> None:
@@ -214,11 +218,16 @@ def _plan(
     machine: VirtualMachine | None,
 ) -> Plan:
     """The plan of the request, or that of an earlier run; once in virtual time."""
+    import msgspec
+
+    from nhalf.decide.looks import LOOKS
     from nhalf.measure.plan.like import plan_like
     from nhalf.measure.plan.planning import plan_of
     from nhalf.measure.virtual.machine import TIMEOUT_S, in_virtual_time
 
     plan = plan_like(request, *former) if former else plan_of(request, site)
+    if request.until_decided_s:
+        plan = msgspec.structs.replace(plan, looks=LOOKS)
     if machine is None:
         return plan
     if machine.is_exact and "launches" in request.given and request.launches > 1:
@@ -258,6 +267,38 @@ def _check_no_more(request: Request) -> None:
         )
 
 
+def _decided(request: Request, like: Path, outcome: Outcome) -> tuple[Outcome, Check]:
+    """The run, gone on with if that is asked for, and its check against the run of --like.
+
+    Answers that are unclear are counted over the earlier runs of its folder.
+    """
+    from nhalf.cli.outcome import measured
+    from nhalf.cli.run_side import run_and_library
+    from nhalf.cli.unclear_runs import with_unclear_runs
+    from nhalf.cli.until_decided import GoingOn
+    from nhalf.decide.check.verdict import UNCLEAR_MAX
+    from nhalf.measure.loop import session
+    from nhalf.measure.loop.progress import Progress
+
+    def extended(run: Run, more: session.More) -> Prepared:
+        where = (request.hosts, request.host_file_path, request.launcher)
+        return session.resume(run.path, *where, more)
+
+    def check_of(run: Run) -> Check:
+        return _change(run, like, bool(request.mpi))
+
+    def say(line: str) -> None:
+        if not request.is_silent:
+            sys.stderr.write(f"nhalf: {line}\n")
+
+    going_on = GoingOn(
+        extended, lambda prepared: measured(prepared, Progress(request.is_silent)), check_of, say
+    )
+    outcome, change = going_on.until_decided(outcome, request.until_decided_s)
+    baseline, _ = run_and_library(like)
+    return outcome, with_unclear_runs(change, outcome.run, baseline, UNCLEAR_MAX, check_of)
+
+
 def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
     """The check against the run whose points were measured again."""
     from nhalf.cli.run_side import pair_of, run_and_library
@@ -279,7 +320,7 @@ def _show_change(run: Run, former: Path, change: Check) -> None:
 
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
-    show_effects(console, change, str(run.path))
+    show_effects(console, change, run)
 
 
 def _check_only_resume(request: Request) -> None:

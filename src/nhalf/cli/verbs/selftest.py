@@ -24,6 +24,10 @@ WORDS = {
     "lasting_states_covered_2": "covered where states outlast launches unseen, 2 launches",
     "lasting_states_covered_3": "the same, 3 launches",
     "lasting_states_covered_5": "the same, 5 launches",
+    "night_detected_differing_0.02": "1.25x of one curve named first, launches differ by 2 %",
+    "night_detected_differing_0.05": "the same, by 5 %",
+    "night_detected_differing_0.10": "the same, by 10 %",
+    "night_detected_differing_0.15": "the same, by 15 %",
     "lasting_states_noticed": "points of 5 launches where such states are noticed",
 }
 

@@ -24,6 +24,7 @@ from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
 from nhalf.decide.check.promise import UNVERIFIED
 from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, Unit, Verdict
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
+from nhalf.decide.looks import looks_at
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
@@ -67,7 +68,15 @@ def against_former(
         _open({name: row[name] for name in CURVE}, row["doubt"], tolerance) for row in pairs.lost
     ]
     unmeasured = _lacking(former, now, libraries)
-    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, took_turns, paired=pairs.paired)
+    sides = Sides(
+        pairs.a,
+        pairs.b,
+        libraries,
+        pairs.doubts,
+        took_turns,
+        paired=pairs.paired,
+        looks=looks_at(*(place.get("plan", {}) for place in facts.environments.values())),
+    )
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 
 

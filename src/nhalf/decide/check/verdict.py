@@ -26,6 +26,8 @@ time."""
 
 UNCLEAR_MAX = 7
 """By default a week of unclear nights is an alarm."""
+UNDECIDED = 4
+"""Exit code where nothing failed, but an answer has been unclear for too many runs in a row."""
 
 ONE_LAUNCH = "one launch: there is no interval between launches"
 
@@ -114,9 +116,12 @@ class Check:
         """The worst verdict; "not measured" without answers."""
         return worst([answer.verdict for answer in self.answers])
 
-    def failed(self, strict: bool) -> bool:
-        """Whether a script should treat it as a failure."""
-        return any(self.fails(answer, strict) for answer in self.answers) or not self.answers
+    def exit_code(self, strict: bool) -> int:
+        """What a script learns: 0, 1 for a failure, UNDECIDED if there is none."""
+        failing = [answer for answer in self.answers if self.fails(answer, strict)]
+        if not failing:
+            return 0 if self.answers else 1
+        return UNDECIDED if not strict and all(map(self.is_undecided, failing)) else 1
 
     def fails(self, answer: Answer, strict: bool) -> bool:
         """Whether one of its answers is a failure: unclear ones if `strict`, or for too long."""

@@ -23,6 +23,7 @@ from nhalf.base.dates import date_of
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import MISSING, says_nothing
 from nhalf.decide.changes import Ratio, Verdict, least
+from nhalf.decide.check.verdict import UNDECIDED
 from nhalf.decide.compare import THRESHOLD
 from nhalf.decide.family import family_error
 from nhalf.decide.history import around
@@ -139,6 +140,15 @@ class History:
     def regressed(self) -> bool:
         """Whether a curve is slower than it was before its last change."""
         return any(curve.is_slower for curve in self.curves)
+
+    def exit_code(self, unclear_max: int) -> int:
+        """What a script learns: 1 if a curve is slower, else UNDECIDED if one stays unclear.
+
+        A curve does after `unclear_max` unclear runs in a row; 0: never.
+        """
+        most = max((curve.unclear_runs for curve in self.curves), default=0)
+        is_undecided = 0 < unclear_max <= most
+        return 1 if self.regressed else UNDECIDED * is_undecided
 
 
 def moment(started_s: float) -> str:

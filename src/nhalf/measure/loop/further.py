@@ -12,6 +12,8 @@ from nhalf.statistics.flags import with_states
 from nhalf.statistics.next_run import half_widths
 from nhalf.store.keys import RUN_POINT
 
+UNREACHED = 1e-9
+"""Half-width that no measured interval has."""
 JUDGED_EVERY = 1.1
 """Intervals are computed again after this factor of launches, since that takes longer with each."""
 
@@ -83,7 +85,12 @@ class Further:
         return targets, rows
 
     def _target(self, number: int) -> float:
-        """Return the half-width a block aims at; 0 with one launch, which gives no interval."""
+        """Return the half-width a block aims at; 0 with one launch, which gives no interval.
+
+        Curves that a run goes on for are measured until its time is up.
+        """
         plan = self._agenda.plan
         block = plan.blocks[number]
-        return plan.precision_of(block) if plan.launches_of(block) > 1 else 0.0
+        if plan.launches_of(block) == 1:
+            return 0.0
+        return UNREACHED if self._agenda.state.pursued else plan.precision_of(block)

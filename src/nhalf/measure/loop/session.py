@@ -157,10 +157,14 @@ def checked(
 
 @dataclass(frozen=True)
 class More:
-    """What is added to a run: launches in total, and seconds to spend; 0 if unspecified."""
+    """What is added to a run: launches in total, and seconds to spend; 0 if unspecified.
+
+    `curves` (pattern, algorithm, ranks, placement, axes) are those that go on; all if empty.
+    """
 
     launches: int = 0
     budget_s: float = 0.0
+    curves: Sequence[Mapping[str, Any]] = ()
 
 
 def resume(
@@ -221,7 +225,8 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
     extension = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
     run = run.extended(msgspec.to_builtins(plan), extension)
     with run.journal() as journal:
-        journal.append({"event": EXTENDED, **extension})
+        curves = {"curves": [dict(curve) for curve in more.curves]} if more.curves else {}
+        journal.append({"event": EXTENDED, **extension, **curves})
     return run, plan
 
 

@@ -33,6 +33,8 @@ class Curve(NamedTuple):
 Visit = tuple[int, float, float | None]
 """The number of a launch, its median at a point and the flag beside it, both in seconds
 (statistics/flags.py)."""
+CurveKey = tuple[str, int, str, str]
+"""A curve of all subjects: pattern, ranks, placement and axes with the algorithm."""
 EVERYBODY = ""
 """Stands for all subjects in a curve whose sizes all of them measure."""
 
@@ -46,7 +48,8 @@ class State:
     placement) that this machine cannot provide, and `dead` hosts that were lost while measuring,
     to the reason; `hosts` are the hosts by rank in the first launch of each start. `ended` is set
     if the run reached its end and was not extended since. `like` are the sizes of an earlier run's
-    curves (pattern, ranks, placement, axes), if only these are measured.
+    curves (pattern, ranks, placement, axes), if only these are measured; `pursued` are the curves
+    for which the run was extended last, if only these go on.
     """
 
     placement: str = CORES
@@ -59,7 +62,8 @@ class State:
     dead: dict[str, str] = field(default_factory=dict)
     hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
     ended: bool = False
-    like: dict[tuple[str, int, str, str], list[int]] = field(default_factory=dict)
+    like: dict[CurveKey, list[int]] = field(default_factory=dict)
+    pursued: frozenset[CurveKey] = frozenset()
 
     def note(self, event: dict[str, Any]) -> None:
         """Apply one event of the journal.
@@ -102,15 +106,15 @@ class State:
         kind = event["event"]
         if kind in (END, EXTENDED):
             self.ended = kind == END
+        if kind == EXTENDED:
+            self.pursued = frozenset(_curve_key(curve) for curve in event.get("curves", ()))
         if kind == "host":
             self.dead[event["host"]] = event["reason"]
         if kind == "launch":
             placement = event.get("asked_placement", self.placement)
             self.moved((event["subject"], event.get("ranks", 0), placement), event)
         if kind == LIKE:
-            axes = joined(event["algorithm"], event["axes"])
-            curve_of = (event["pattern"], event["ranks"], event["placement"], axes)
-            self.like[curve_of] = event["sizes"]
+            self.like[_curve_key(event)] = event["sizes"]
         if kind not in ("sizes", "point", "failed"):
             return
         subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]
@@ -126,3 +130,8 @@ class State:
             self.measured(subject, event["launch"], point, event.get("samples_s", []), values)
         else:
             self.impossible.add((subject, point))
+
+
+def _curve_key(curve: Mapping[str, Any]) -> CurveKey:
+    axes = joined(curve["algorithm"], curve["axes"])
+    return curve["pattern"], curve["ranks"], curve["placement"], axes

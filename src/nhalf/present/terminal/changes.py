@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import change, change_span, is_factor, percent
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_duration, format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import count
@@ -27,6 +28,8 @@ WORDS = {
     "unclear": "unclear",
 }
 BASELINE = ("baseline", "now")
+DETECTABLE_LEAST = 1.0005
+"""A smaller ratio is that of times which do not vary."""
 
 
 def show_changes(
@@ -37,12 +40,16 @@ def show_changes(
     lost: Sequence[tuple[str, Doubt]] = (),
     sides: tuple[str, str] = BASELINE,
     every_size: bool = False,
+    launch_s: float = math.nan,
 ) -> None:
-    """Print a row for every curve that is decided, then what is unclear, why, and what to do.
+    """Print what can be told, every curve that is decided, then what is unclear, why, what to do.
 
-    `run` is what to extend; `lost` are further curves about which nothing is known; with
-    `every_size`, unclear curves and all their sizes have rows as well.
+    `run` is what to extend, whose launches follow each other in `launch_s` seconds; `lost` are
+    further curves about which nothing is known; with `every_size`, unclear curves and all their
+    sizes have rows as well.
     """
+    if words := resolution_words(comparison):
+        console.print(words, markup=False, soft_wrap=True)
     curves = comparison.by_evidence()
     names = _names(curves)
     # A single curve that is unclear is nothing to sum.
@@ -55,7 +62,7 @@ def show_changes(
     if rows:
         show_table(["curve", "at", *sides, "change", "interval", "verdict"], rows)
     doubts = [(name, curve.doubt) for name, curve in _zip(names, curves) if _is_open(curve)]
-    for line in open_lines([*doubts, *lost], bool(rows) and not shows_all, run):
+    for line in open_lines([*doubts, *lost], bool(rows) and not shows_all, run, launch_s):
         console.print(line, markup=False, soft_wrap=True)
 
 
@@ -73,8 +80,13 @@ def word_of(curve: CurveRatio) -> str:
     return WORDS[curve.verdict]
 
 
-def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) -> list[str]:
-    """'7 others: unclear (2 launches leave it open)' for each reason, then the remedies."""
+def open_lines(
+    doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str, launch_s: float = math.nan
+) -> list[str]:
+    """'7 others: unclear (2 launches leave it open)' for each reason, then the remedies.
+
+    Launches that are to be added have their time, if one takes `launch_s` seconds.
+    """
     by_form: dict[str, list[tuple[str, Doubt]]] = {}
     for name, doubt in doubts:
         by_form.setdefault(doubt.form, []).append((name, doubt))
@@ -84,21 +96,36 @@ def open_lines(doubts: Sequence[tuple[str, Doubt]], has_rows: bool, run: str) ->
         subject = members[0][0] if len(members) == 1 else count(len(members), noun)
         lines.append(f"{subject}: unclear ({shared_reason([doubt for _, doubt in members])})")
     remedies = shared_remedies([doubt for _, doubt in doubts])
+    added = {doubt.remedy: doubt.launches - doubt.number for _, doubt in doubts if doubt.launches}
     # The first remedy is that of the reasons which more launches remove.
-    return [*lines, *(f"to decide: {remedy.replace('RUN', run)}" for remedy in remedies[:2])]
+    for remedy in remedies[:2]:
+        time_s = added.get(remedy, 0) * launch_s
+        duration = f" (about {format_duration(time_s)})" if time_s > 0 else ""
+        lines.append(f"to decide: {remedy.replace('RUN', run)}{duration}")
+    return lines
 
 
 def tolerance_words(comparison: Comparison) -> str:
-    """The price of an alarm in a sentence, and what cannot be told if that is more."""
+    """The price of an alarm in a sentence."""
     alarms = percent((1 - comparison.confidence) / 2, None)
-    words = (
+    return (
         f"A change counts from {percent(comparison.threshold - 1)} on; at most "
         f"{alarms} of comparisons without a change report one."
     )
+
+
+def resolution_words(comparison: Comparison) -> str:
+    """The slowdown that these runs can tell, in a sentence; '' where times do not vary."""
     detectable = comparison.detectable_ratio
-    if not detectable > comparison.threshold:
-        return words
-    return f"{words} On half of the curves, less than {percent(detectable - 1)} cannot be told."
+    if not detectable > DETECTABLE_LEAST:
+        return ""
+    slowdown, tolerance = percent(detectable - 1), percent(comparison.threshold - 1)
+    if detectable > comparison.threshold:
+        return (
+            f"On half of the curves, a slowdown of less than {slowdown} would not show; the "
+            f"tolerance is {tolerance}."
+        )
+    return f"On half of the curves, a slowdown of {slowdown} would show."
 
 
 def _zip(names: Sequence[str], curves: Sequence[CurveRatio]) -> list[tuple[str, CurveRatio]]:

@@ -13,12 +13,14 @@ from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.changes import BASELINE, show_changes, tolerance_words, word_of
 from nhalf.present.terminal.tables import raw_text, show_table
 from nhalf.store.keys import COMPARED_CURVE
+from nhalf.store.launch_interval import launch_interval_s
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nhalf.decide.changes import Comparison, CurveRatio
     from nhalf.statistics.doubt import Doubt
+    from nhalf.store.run import Run
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 MISSING_MAX = 8
@@ -29,13 +31,13 @@ def show_comparison(
     comparison: Comparison,
     *,
     names: tuple[str, str],
-    run: str,
+    run: Run,
     lost: Sequence[tuple[str, Doubt]] = (),
     every_size: bool = False,
 ) -> None:
     """Print the changes, what cannot be compared, and the verdict.
 
-    `names` are those of A and B, `run` is the folder of B's run, to be extended.
+    `names` are those of A and B, `run` is B's, to be extended.
     """
     curves = comparison.curves
     pairs = {(curve.mpi_a, curve.mpi_b) for curve in curves}
@@ -44,7 +46,15 @@ def show_comparison(
     if is_one_run and len(pairs) == 1 and len(set(*pairs)) == 2:
         ((before, now),) = pairs
     sides = (before, now) if is_one_run else BASELINE
-    show_changes(console, comparison, run=run, lost=lost, sides=sides, every_size=every_size)
+    show_changes(
+        console,
+        comparison,
+        run=str(run.path),
+        lost=lost,
+        sides=sides,
+        every_size=every_size,
+        launch_s=launch_interval_s(run),
+    )
     missing = comparison.not_comparable
     for entry in missing[:MISSING_MAX]:
         listed = few([format_size(size) for size in entry["bytes"]], 6)

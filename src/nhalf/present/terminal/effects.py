@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nhalf.decide.check.verdict import Check
+    from nhalf.store.run import Run
 
 COLOURS = {
     "regression": "red",
@@ -21,18 +22,26 @@ COLOURS = {
 }
 
 
-def show_effects(console: Console, check: Check, run: str, every_size: bool = False) -> None:
+def show_effects(console: Console, check: Check, run: Run, every_size: bool = False) -> None:
     """Print the curves that changed, surest first, and the finding as the last line.
 
-    `run` is the name of the run to extend where launches are too few.
+    `run` is the one to extend where launches are too few.
     """
     from nhalf.decide.check.regression import finding, open_curves, unmeasured
     from nhalf.present.terminal.changes import show_changes, tolerance_words
+    from nhalf.store.launch_interval import launch_interval_s
 
     comparison = check.comparison
     if comparison is not None:
         lost = open_curves(check)
-        show_changes(console, comparison, run=run, lost=lost, every_size=every_size)
+        show_changes(
+            console,
+            comparison,
+            run=str(run.path),
+            lost=lost,
+            every_size=every_size,
+            launch_s=launch_interval_s(run),
+        )
     for name in unmeasured(check):
         console.print(f"{name}: not measured", markup=False, soft_wrap=True)
     wrong = [

@@ -8,11 +8,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from nhalf.cli import run_side
 from nhalf.cli.verbs import run
+from nhalf.decide.looks import LOOKS
 from nhalf.jobs.request import RunRequest
+from nhalf.store.schema import VERSION
 from tests.nhalf.cli.model_machine import EXACT, Call, model, needs_probes
 from tests.patience import duration
 
@@ -164,6 +167,49 @@ class TestLike:
         assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
         call("run", "--like", "a", "--bytes", "8").is_error(2, "does not go with --bytes")
         call("run", "quick", "--like", "a").is_error(2, "does not go with a study")
+
+
+def _slow_down(run: Path, **factors: float) -> None:
+    """Multiply the times of patterns."""
+    file = run / "measurements.parquet"
+    factor = pl.col("pattern").replace_strict(factors, return_dtype=pl.Float64)
+    slower = pl.read_parquet(file).with_columns(pl.col("samples_s") * factor)
+    slower.write_parquet(file, metadata={"nhalf.schema": str(VERSION)})
+    (run / "journal.jsonl").unlink()
+
+
+class TestUntilDecided:
+    NOISY = ("--transport", "model", "--model", "noise=0.02,launch_noise=0.08", "--bytes", "8,64")
+
+    def test_unclear_curves_alone_go_on(self, call: Call, tmp_path: Path) -> None:
+        pattern = ("--pattern", "pingpong,exchange")
+        assert call("run", "--out", "a", *self.NOISY, *pattern, "--launches", "60").code == 0
+        _slow_down(tmp_path / "a", exchange=8.0, pingpong=1.05)
+        words = ("run", "--like", "a", "--launches", "3", "--seed", "7", "--out", "b", "--json")
+        ended = call(*words, "--until-decided", duration(6))
+        assert ended.code == 0, ended.err
+        events = map(json.loads, (tmp_path / "b/journal.jsonl").read_text().splitlines())
+        extended = [event["curves"] for event in events if event["event"] == "extended"]
+        assert {curve["pattern"] for curves in extended for curve in curves} == {"pingpong"}
+        launches = {p["pattern"]: p["launches"] for p in json.loads(ended.out)["points"]}
+        assert launches["exchange"] == 3 < launches["pingpong"]
+        plan = json.loads((tmp_path / "b/run.json").read_text())["plan"]
+        assert plan["looks"] == LOOKS
+        checked = json.loads(call("check", "b", "--against", "a", "--json").out)
+        assert checked["effects"] == json.loads(ended.out)["against"]["effects"]
+
+    def test_it_ends_at_once_where_nothing_is_unclear(self, call: Call, tmp_path: Path) -> None:
+        assert call("run", "--out", "a", *self.NOISY, "--launches", "5").code == 0
+        slower = ("--model", "L=50e-6", "--launches", "3", "--quiet")
+        ended = call("run", "--like", "a", *slower, "--out", "b", "--until-decided", "1h")
+        assert (ended.code, ended.err) == (1, "")
+        assert b"extended" not in (tmp_path / "b/journal.jsonl").read_bytes()
+
+    def test_it_needs_something_to_decide(self, call: Call) -> None:
+        call("run", "--until-decided", "5m").is_error(2, "name a run with --like")
+        call("run", "--like", "a", "--until-decided", "soon").is_error(2, "not a duration")
+        submitted = call("run", "--like", "a", "--until-decided", "5m", "--submit")
+        submitted.is_error(2, "does not go with --submit")
 
 
 def test_a_run_of_version_1_goes_on(call: Call, tmp_path: Path) -> None:

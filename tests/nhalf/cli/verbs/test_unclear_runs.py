@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.decide.check.verdict import UNDECIDED
 from nhalf.store.schema import VERSION
 
 Keep = Callable[..., str]
@@ -42,13 +43,13 @@ def nights(keep: Keep, tmp_path: Path) -> Callable[..., list[str]]:
     ("launches", "limit", "runs", "expected"),
     [
         ([5, 1, 1], 3, 2, 0),
-        ([5, 1, 1, 1], 3, 3, 1),
-        ([5, 1, 1, 1, 1], 3, 3, 1),
+        ([5, 1, 1, 1], 3, 3, UNDECIDED),
+        ([5, 1, 1, 1, 1], 3, 3, UNDECIDED),
         ([5, 1, 1, 5, 1], 3, 1, 0),
         ([5, 1, 1, 1, 5], 3, 0, 0),
         ([5, 1, 1, 1], 0, 0, 0),
         ([5, *[1] * 6], None, 6, 0),
-        ([5, *[1] * 7], None, 7, 1),
+        ([5, *[1] * 7], None, 7, UNDECIDED),
     ],
 )
 def test_too_many_unclear_runs_in_a_row_are_an_alarm(
@@ -75,7 +76,8 @@ def test_a_new_baseline_and_another_kind_of_run_begin_or_skip_the_count(
     paths = nights(5, 1, 1, 5, 1, 1)
     keep("other", patterns=["exchange"], started_s=1.7e9 + 4.5 * 86400)
     words = ("--unclear-max", "2", "--junit", tmp_path / "check.xml")
-    assert call("check", paths[-1], "--against", paths[3], *words).code == 1
+    assert call("check", paths[-1], "--against", paths[3], *words).code == UNDECIDED
+    assert call("check", paths[-1], "--against", paths[3], *words, "--strict").code == 1
     assert '<failure message="unclear for 2 runs in a row' in (tmp_path / "check.xml").read_text()
     assert call("check", paths[4], "--against", paths[3], *words).code == 0
     assert "<skipped" in (tmp_path / "check.xml").read_text()
@@ -87,7 +89,7 @@ def test_unclear_promises_are_counted_as_well(
     paths = nights(1, 1, 1, libraries=["once"])
     words = ("check", paths[-1], "--expect", promise(OPEN), "--unclear-max")
     ended = call(*words, "3")
-    assert (ended.code, "nhalf: unclear for 3 runs in a row: " in ended.err) == (1, True)
+    assert (ended.code, "nhalf: unclear for 3 runs in a row: " in ended.err) == (UNDECIDED, True)
     assert call(*words, "4").code == 0
 
 
@@ -97,4 +99,7 @@ def test_a_history_says_what_stays_unclear(nights: Callable[..., list[str]], cal
     assert "pingpong, mpich: unclear against night0 for the last 3 runs" in ended.out
     (curve,) = json.loads(call("history", *paths, "--json").out)["curves"]
     assert curve["unclear_runs"] == 3
+    assert ended.code == 0
+    assert call("history", *paths, "--unclear-max", "3").code == UNDECIDED
+    assert call("history", *paths, "--unclear-max", "4").code == 0
     assert "unclear against" not in call("history", *paths[:3]).out

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at a comparison while its later run goes on: how long after each other, at what error.
+
+A run that goes on until its comparison is decided looks at it LOOKS times, and a false alarm may
+come of each. Each look has the share 1 / LOOKS of the rate of false alarms, so that all of them
+together have no more than the rate (Bonferroni's inequality), whichever curves were measured for
+longer because they were unclear. With equal shares a curve that is decided, and therefore not
+measured any further, stays decided at the next look (S. Pocock, Group sequential methods in the
+design and analysis of clinical trials, Biometrika 64 (1977) 191, with less conservative ones).
+
+After each look the time until the next one doubles, so that late looks do not wait for little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nhalf.decide.family import FALSE_ALARMS
+
+LOOKS = 4
+"""The first is after the run itself."""
+
+
+def look_budgets_s(time_s: float) -> list[float]:
+    """The seconds between the looks, which take `time_s` together."""
+    parts = [2.0**look for look in range(LOOKS - 1)]
+    return [time_s * part / sum(parts) for part in parts]
+
+
+def look_rate(looks: int) -> float:
+    """The rate of false alarms of each look, where there are `looks` of them."""
+    return FALSE_ALARMS / max(looks, 1)
+
+
+def looks_at(*plans: Mapping[str, Any]) -> int:
+    """The looks for which runs of these plans were made, the most of any."""
+    looks = [plan.get("looks") for plan in plans]
+    return max((number for number in looks if isinstance(number, int)), default=1)
