@@ -12,7 +12,7 @@ from statistics import median
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
-from nhalf.facts.contests import contests, with_cores
+from nhalf.facts.contests import CLASSES, Contest, Standing, contests, with_cores
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
@@ -208,14 +208,48 @@ class Match:
     largest_ratio: tuple[int, float]
 
 
+@dataclass(frozen=True)
+class ClassStanding:
+    """How libraries stand in one operation on some ranks, over the sizes of one class."""
+
+    pattern: str
+    ranks: int
+    placement: str
+    size_class: str
+    sizes_bytes: tuple[int, ...]
+    standing: Standing
+
+
+@fact
+def standings(facts: Facts) -> list[ClassStanding]:
+    """Every operation on some ranks in a size class, where libraries can be compared.
+
+    Of several runs only the first is taken.
+    """
+    found: dict[tuple[str, int, str, str], ClassStanding] = {}
+    for pattern in COLLECTIVES:
+        for contest in filter(_is_standard, contests(facts, pattern)):
+            for name, low, high in CLASSES:
+                if sizes := contest.sizes(low, high):
+                    setting = contest.setting
+                    key = (pattern, int(setting["ranks"]), str(setting["placement"]), name)
+                    standing = ClassStanding(*key, tuple(sizes), contest.standing(sizes))
+                    found.setdefault(key, standing)
+    return list(found.values())
+
+
+def _is_standard(contest: Contest) -> bool:
+    """Whether libraries chose their own algorithms, under standard conditions."""
+    return contest.setting["algorithm"] in (NATIVE, "") and not contest.setting["axes"]
+
+
 @fact
 def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
     """Every operation in which libraries differ at sizes from `low` to `high` bytes."""
     for pattern in COLLECTIVES:
         for contest in contests(facts, pattern):
             sizes = contest.sizes(low, high)
-            own = contest.setting["algorithm"] in (NATIVE, "") and not contest.setting["axes"]
-            if not (own and sizes):
+            if not (_is_standard(contest) and sizes):
                 continue
             best, *_, worst = contest.ranking(sizes)
             interval = contest.behind(worst, best, sizes)

@@ -14,12 +14,12 @@ from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.overview import overview
+from nhalf.present.collectives_verdict import collectives_verdict
 from nhalf.present.wording import between, size_range
 
-UNDECIDED = (
-    "No library is significantly faster in ping-pong or any other pattern between two ranks: take "
-    "the one that you have. More launches would narrow the intervals."
-)
+EQUAL = "No library is significantly faster in ping-pong or any other pattern between two ranks"
+AS_IT_IS = "take the one that you have"
+MORE_LAUNCHES = "More launches would narrow the intervals."
 BUSY = (
     "Other processes used the ranks' cores: times are those of a busy machine. Measure again on an "
     "idle one before you choose a library."
@@ -28,14 +28,31 @@ SURE = "Sure: all these intervals exclude a tie."
 
 
 def verdict(facts: Facts) -> str:
-    """One or two sentences for whoever decides; '' if there is nothing to choose between."""
-    if extent(facts).is_simulated or extent(facts).libraries < 2 or not overview(facts):
+    """A few sentences for whoever decides; '' if there is nothing to choose between."""
+    if extent(facts).is_simulated or extent(facts).libraries < 2:
+        return ""
+    collectives = collectives_verdict(facts)
+    if not (overview(facts) or collectives):
         return ""
     if busy_launches(facts) is not None:
         return BUSY
     all_leads = leads(facts)
-    if not all_leads:
-        return UNDECIDED
+    messages = ""
+    if all_leads:
+        messages = _of_messages(all_leads)
+    elif overview(facts):
+        messages = f"{EQUAL}." if collectives else undecided(facts)
+    return " ".join(filter(None, [messages, collectives]))
+
+
+def undecided(facts: Facts) -> str:
+    """What to do where no difference was found at all."""
+    words = f"{EQUAL}: {AS_IT_IS}."
+    return words if extent(facts).is_virtual else f"{words} {MORE_LAUNCHES}"
+
+
+def _of_messages(all_leads: Sequence[Lead]) -> str:
+    """Which library to use for messages between two ranks, and where not."""
     setting = all_leads[0].contest.setting
     setting_leads = [lead for lead in all_leads if lead.contest.setting == setting]
     clear = [lead for lead in setting_leads if not lead.depends_on_size] or setting_leads

@@ -10,7 +10,7 @@ import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption
 from nhalf.present.findings.messages.fastest_library import FastestLibrary
-from nhalf.present.verdict import BUSY, UNDECIDED, exception, verdict
+from nhalf.present.verdict import BUSY, EQUAL, exception, undecided, verdict
 from nhalf.statistics.intervals import Interval
 from nhalf.store.others import Others
 
@@ -89,7 +89,29 @@ def test_a_library_with_a_cliff_is_not_as_fast(make_measurements: Make) -> None:
 
 def test_equal_libraries_are_not_told_apart(make_measurements: Make) -> None:
     measured = make_measurements(libraries=("a", "b"), seed=3)
-    assert verdict(Facts(measured, TITLES, {"run": {}})) == UNDECIDED
+    facts = Facts(measured, TITLES, {"run": {}})
+    assert verdict(facts) == undecided(facts)
+    assert verdict(facts).endswith(
+        "take the one that you have. More launches would narrow the intervals."
+    )
+
+
+def test_collectives_decide_where_messages_do_not(make_measurements: Make) -> None:
+    """A is twice as fast in bcast on 4 ranks, B in barriers."""
+    equal = make_measurements(libraries=("a", "b"), seed=3)
+    exact = {"libraries": ("a", "b"), "ranks": 4, "noise": 0.0, "launch_noise": 0.0}
+    bcast = make_measurements(patterns=("bcast",), sizes=(8, 4096), slower={"b": 2.0}, **exact)
+    barrier = make_measurements(patterns=("barrier",), sizes=(0,), slower={"a": 3.0}, **exact)
+    said = verdict(Facts(pl.concat([equal, bcast, barrier]), TITLES, {"run": {}}))
+    assert said == (
+        f"{EQUAL}. In collectives libraries differ in 3 cases: A MPI is fastest in 2, by up to "
+        "2.0x (bcast, 8 B, 4 ranks); B MPI in 1."
+    )
+    alone = verdict(Facts(bcast, TITLES, {"run": {}}))
+    assert alone == (
+        "In collectives libraries differ in 2 cases: A MPI is fastest in all of them, by up to "
+        "2.0x (bcast, 8 B, 4 ranks)."
+    )
 
 
 def test_one_library_needs_no_choice(make_measurements: Make) -> None:

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
 
+ONE_NUMBER_OF_RANKS = 3
+"""Columns of the table of collectives that were measured on one number of ranks."""
+OPERATIONS_SHOWN = 12
+"""A longer table of collectives stands in the report alone."""
+
 BROKEN = ("slow-node", "slow-link")
 """Kinds of findings that come before any result: something has to be repaired."""
 
@@ -53,6 +58,7 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
         print_table(overview_table(overview(facts)))
     else:
         print_table(patterns_table(patterns_overview(facts)))
+    _show_collectives(facts)
     # Wrong data were said first.
     new = [finding for finding in headlines(facts) if finding.kind != "wrong-data"]
     shown = new[:FINDINGS_SHOWN]
@@ -74,6 +80,15 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
     console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def _show_collectives(facts: Facts) -> None:
+    """Print which library is fastest in which operation, where ranks make a difference."""
+    from nhalf.present.fastest_by_ranks import fastest_by_ranks
+
+    columns, rows = fastest_by_ranks(facts)
+    if len(columns) > ONE_NUMBER_OF_RANKS and 0 < len(rows) <= OPERATIONS_SHOWN:
+        show_table(columns, rows)
 
 
 def _unmeasured_line(row: Mapping[str, Any]) -> str:

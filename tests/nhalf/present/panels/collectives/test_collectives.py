@@ -15,8 +15,8 @@ from nhalf.facts.series import series_names
 from tests.nhalf.present.panels.drawing import PANELS, drawn, rows_of, table_of
 
 Make = Callable[..., pl.LazyFrame]
-OURS = ("collectives", "collectives-by-ranks", "barriers", "collective-variants",
-        "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
+OURS = ("collectives", "collectives-by-ranks", "fastest-by-ranks", "barriers",
+        "collective-variants", "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
 
 
 def together(*frames: pl.LazyFrame) -> Facts:
@@ -196,3 +196,41 @@ def test_barriers_are_named_by_their_algorithm(make_measurements: Make) -> None:
     ]  # fmt: skip
     kinds = [row[1] for row in table_of("barriers", together(*frames)).rows]
     assert sorted(set(kinds)) == ["barrier", "central", "non-blocking"]
+
+
+def test_the_fastest_library_is_named_by_size_and_ranks(make_measurements: Make) -> None:
+    """A is 2x as fast in bcast on 2 ranks, B 3x on 4 ranks; barriers are alike."""
+    libraries = ("a", "b")
+    frames = [
+        exact(make_measurements, libraries=libraries, patterns=("bcast",), ranks=2,
+              slower={"b": 2.0}),
+        exact(make_measurements, libraries=libraries, patterns=("bcast",), ranks=4,
+              slower={"a": 3.0}),
+        make_measurements(libraries=libraries, patterns=("barrier",), ranks=4, sizes=(0,),
+                          launches=3, noise=0.0, launch_noise=0.0),
+    ]  # fmt: skip
+    facts = Facts(pl.concat(frames), {"a": "A 1", "b": "B 1"})
+    table = table_of("fastest-by-ranks", facts)
+    assert table.columns == ["operation", "sizes", "2 ranks", "4 ranks"]
+    assert table.rows == [
+        ["barrier", "–", "–", "tie"],
+        ["bcast", "4 B", "A 1, 2.0x", "B 1, 3.0x"],
+        ["bcast", "5000 B", "A 1, 2.0x", "B 1, 3.0x"],
+    ]
+
+
+def test_placements_of_equal_ranks_have_columns_of_their_own(make_measurements: Make) -> None:
+    """Of three libraries, two are equally fast; on two hosts one is slower."""
+    frames = [
+        exact(make_measurements, libraries=("a", "b", "c"), patterns=("bcast",),
+              placement=placement, slower=slower)
+        for placement, slower in (("1x2", {"c": 2.0}), ("2x1", {"b": 1.5, "c": 2.0}))
+    ]  # fmt: skip
+    table = table_of("fastest-by-ranks", together(*frames))
+    assert table.columns[2:] == ["2 ranks, 1x2", "2 ranks, 2x1"]
+    assert [row[2:] for row in table.rows] == [["a or b", "a, 1.50x"]] * 2
+
+
+def test_one_library_alone_is_not_the_fastest(make_measurements: Make) -> None:
+    alone = exact(make_measurements, patterns=("bcast",))
+    assert PANELS["fastest-by-ranks"]().render(Facts(alone)) is None
