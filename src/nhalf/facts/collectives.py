@@ -226,7 +226,7 @@ def standings(facts: Facts) -> list[ClassStanding]:
 
     Of several runs only the first is taken.
     """
-    found: dict[tuple[str, int, str, str], ClassStanding] = {}
+    by_cell: dict[tuple[str, int, str, str], ClassStanding] = {}
     for pattern in COLLECTIVES:
         for contest in filter(_is_standard, contests(facts, pattern)):
             for name, low, high in CLASSES:
@@ -234,8 +234,8 @@ def standings(facts: Facts) -> list[ClassStanding]:
                     setting = contest.setting
                     key = (pattern, int(setting["ranks"]), str(setting["placement"]), name)
                     standing = ClassStanding(*key, tuple(sizes), contest.standing(sizes))
-                    found.setdefault(key, standing)
-    return list(found.values())
+                    by_cell.setdefault(key, standing)
+    return list(by_cell.values())
 
 
 def _is_standard(contest: Contest) -> bool:

@@ -32,7 +32,7 @@ from nhalf.statistics.summary import (
 )
 from nhalf.store.collection import distinct
 from nhalf.store.others import others
-from nhalf.store.places import places
+from nhalf.store.places import launch_places, places, start_times_s
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Facts:
     store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
-    the ranks, `find_others` what others took of the cores during each launch, both by run.
+    the ranks, `find_launch_places` those in every launch, and `find_others` what others took of the
+    cores during each launch, `find_start_times_s` how long each took to start, all by run.
     Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
     a fact that needs it is accessed.
     """
@@ -87,6 +88,8 @@ class Facts:
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
     find_others: Callable[[], dict[str, list[Others]]] = dict
+    find_launch_places: Callable[[], dict[str, dict[Start, list[list[Place]]]]] = dict
+    find_start_times_s: Callable[[], dict[str, dict[Start, list[float]]]] = dict
 
     @classmethod
     def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
@@ -110,6 +113,12 @@ class Facts:
             },
             find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
             find_others=lambda: {name: others(run) for name, run in run_by_name.items()},
+            find_launch_places=lambda: {
+                name: launch_places(run) for name, run in run_by_name.items()
+            },
+            find_start_times_s=lambda: {
+                name: start_times_s(run) for name, run in run_by_name.items()
+            },
         )
         if not any(mpi):
             return whole

@@ -21,18 +21,17 @@ def collectives_verdict(facts: Facts) -> str:
     if not decided:
         return ""
     wins = Counter(standing.standing.best for standing in decided)
-    (leader, won), *others = wins.most_common()
+    (leader, won), *other_wins = wins.most_common()
     title = facts.titles.get(leader, leader)
     cases = count(len(decided), "case")
-    further = listed([f"{facts.titles.get(name, name)} in {number}" for name, number in others])
+    further = listed([f"{facts.titles.get(name, name)} in {number}" for name, number in other_wins])
     most = max(
         (standing for standing in decided if standing.standing.best == leader), key=_largest_ratio
     )
-    rest = f"; {further}" if further else ""
     in_cases = "all of them" if won == len(decided) else str(won)
     return (
         f"In collectives libraries differ in {cases}: {title} is fastest in {in_cases}, by up to "
-        f"{times(_largest_ratio(most))} ({_place(most)}){rest}."
+        f"{times(_largest_ratio(most))} ({_place(most)}){'; ' * bool(further)}{further}."
     )
 
 

@@ -19,10 +19,10 @@ Row = dict[Place, ClassStanding]
 
 def fastest_by_ranks(facts: Facts) -> tuple[list[str], list[list[str]]]:
     """Column titles and rows, a row for each operation and size class; no rows without rivals."""
-    found = standings(facts)
-    places = sorted({(standing.ranks, standing.placement) for standing in found})
+    cells = standings(facts)
+    places = sorted({(standing.ranks, standing.placement) for standing in cells})
     rows: dict[tuple[str, str], Row] = {}
-    for standing in found:
+    for standing in cells:
         row = rows.setdefault((standing.pattern, standing.size_class), {})
         row[standing.ranks, standing.placement] = standing
     return ["operation", "sizes", *_titles(places)], [

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from nhalf.base.listing import listed
 from nhalf.base.numbers import times
-from nhalf.facts.busy_launches import busy_launches
+from nhalf.facts.certainty.busy_launches import busy_launches
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts

@@ -12,8 +12,8 @@ import pytest
 
 from nhalf.decide.tune.bench import launch_times
 from nhalf.exchange.exporters.extrap import ExtraP
+from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
-from nhalf.facts.machine_states import machine_states
 from nhalf.facts.overview import overview
 from nhalf.statistics.query import query
 from nhalf.statistics.summary import launch_medians

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.store.places import places
+from nhalf.store.places import launch_places, places, start_times_s
 from nhalf.store.run import JOURNAL, Run
 
 WHERE = [
@@ -33,8 +33,19 @@ def test_places_are_those_of_the_first_launch(run: Run) -> None:
     assert not second.pinned
 
 
+def test_every_launch_has_its_places_and_what_it_took_to_start(run: Run) -> None:
+    start = {"event": "launch", "subject": "mpich", "ranks": 2, "asked_placement": "cores"}
+    with run.journal() as journal:
+        journal.append({**start, "placement": WHERE, "start_s": 0.25})
+        journal.append({**start, "placement": WHERE[::-1], "start_s": None})
+        journal.append({**start, "placement": WHERE, "start_s": 0.5})
+    (launches,) = launch_places(run).values()
+    assert [[place.cpu for place in launch] for launch in launches] == [[3, 0], [0, 3], [3, 0]]
+    assert start_times_s(run) == {("mpich", 2, "cores"): [0.25, 0.5]}
+
+
 def test_a_run_without_launches_has_none(run: Run) -> None:
-    assert places(run) == {}
+    assert places(run) == launch_places(run) == start_times_s(run) == {}
 
 
 def test_places_of_another_form_are_damage(run: Run) -> None:
@@ -43,3 +54,4 @@ def test_places_of_another_form_are_damage(run: Run) -> None:
         journal.append({"event": "end"})
     with pytest.raises(InputError, match=JOURNAL):
         places(run)
+    assert start_times_s(run) == {}

@@ -44,7 +44,10 @@ class Records:
         self.progress.total(points)
 
     def launch(self, start: Start, launch: int, opening: dict[str, Any], advice: list[str]) -> None:
-        """Record a launch and where its ranks are, from the probe's `opening` record."""
+        """Record a launch, where its ranks are and how long they took to start.
+
+        `opening` is the probe's record, with `start_s`.
+        """
         self.journal.append(
             {
                 "event": "launch",
@@ -56,6 +59,7 @@ class Records:
                 "clock": opening.get("clock", {}),
                 "placement": opening.get("placement", []),
                 "advice": advice,
+                "start_s": opening.get("start_s"),
             }
         )
 

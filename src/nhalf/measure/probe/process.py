@@ -84,6 +84,7 @@ class Probe:
         self._selector = selectors.DefaultSelector()
         self._ranks = RankWatch(self._selector)
         self._left = LaunchLeft()
+        began_s = time.monotonic()
         own = {**_launched(), **self._ranks.environment}
         try:
             self._process = subprocess.Popen(
@@ -103,7 +104,8 @@ class Probe:
         os.set_blocking(self._process.stdout.fileno(), False)
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         try:
-            self.launch = self.receive(timeout_s, "launch")
+            opening = self.receive(timeout_s, "launch")
+            self.launch = {**opening, "start_s": time.monotonic() - began_s}
             self._left.look(self._ranks.begin(self.launch.get("placement", [])))
         except BaseException:
             self.kill()

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from nhalf.decide.check.verdict import (
+    UNDECIDED,
     Answer,
     Bounds,
     Check,
@@ -82,15 +83,40 @@ def test_worst_answers_come_first() -> None:
     )
     assert [a.name for a in check.worst_first()] == ["worse", "bad", "good"]
     assert check.counts() == {"missed": 2, "not measured": 0, "unclear": 0, "met": 1}
-    assert check.failed(strict=False)
+    assert check.exit_code(strict=False) == 1
 
 
 def test_only_strictly_is_unclear_a_failure() -> None:
     unclear = judge({}, "s", AT_MOST, Interval(3.0, 2.0, 4.0))
     check = Check("expectations", 0.95, (Answer("a", "time", (unclear,)),))
-    assert not check.failed(strict=False)
-    assert check.failed(strict=True)
-    assert Check("expectations", 0.95, ()).failed(strict=False)
+    assert (check.exit_code(strict=False), check.exit_code(strict=True)) == (0, 1)
+    assert Check("expectations", 0.95, ()).exit_code(strict=False) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "unclear_max", "strict", "code"),
+    [
+        ([3.0], 7, False, UNDECIDED),
+        ([3.0], 8, False, 0),
+        ([3.0], 0, False, 0),
+        ([3.0], 7, True, 1),
+        ([3.0, 9.0], 7, False, 1),
+        ([3.0, 1.0], 7, False, UNDECIDED),
+    ],
+)
+def test_what_stays_unclear_has_its_own_exit_code(
+    values: list[float], unclear_max: int, strict: bool, code: int
+) -> None:
+    """Of answers of which that at 3 has been unclear for seven runs, and 9 is missed."""
+    answers = tuple(
+        Answer(
+            "a", "time", (judge({}, "s", AT_MOST, Interval(value, value - 1, value + 1)),),
+            unclear_runs=7 * (value == 3.0),
+        )
+        for value in values
+    )  # fmt: skip
+    check = Check("expectations", 0.95, answers, unclear_max=unclear_max)
+    assert check.exit_code(strict) == code
 
 
 def test_words() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.facts.busy_launches import busy_launches
+from nhalf.facts.certainty.busy_launches import busy_launches
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count

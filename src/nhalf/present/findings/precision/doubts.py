@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
+from nhalf.facts.certainty.precision import point_warnings
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import point_warnings
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence
 

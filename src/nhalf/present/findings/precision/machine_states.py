@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
-from nhalf.facts.machine_states import machine_states
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.states import states_text
 

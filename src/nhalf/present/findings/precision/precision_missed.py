@@ -9,8 +9,8 @@ from nhalf.base.listing import few
 from nhalf.base.numbers import half_width_text, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.certainty.precision import BLIND, Reach, reach, target, worse_than_neighbours
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import BLIND, Reach, reach, target, worse_than_neighbours
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count

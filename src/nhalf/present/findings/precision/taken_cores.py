@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
-from nhalf.facts.busy_launches import busy_launches
+from nhalf.facts.certainty.busy_launches import busy_launches
+from nhalf.facts.certainty.machine_states import taken_share
 from nhalf.facts.facts import Facts
-from nhalf.facts.machine_states import taken_share
 from nhalf.present.findings import Finder, Finding
 
 

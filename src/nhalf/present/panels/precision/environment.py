@@ -14,7 +14,7 @@ from nhalf.present.wording import count
 from nhalf.store.environment import flat
 
 ROWS_MAX = 60
-BOOKKEEPING = ("blocks", "hosts_found", "precision")
+BOOKKEEPING = ("blocks", "hosts_found", "launches_fixed", "looks", "precision")
 """What a plan holds for nhalf itself, or what is put in words here."""
 
 

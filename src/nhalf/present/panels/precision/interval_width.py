@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from nhalf.base.numbers import half_width_text
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.certainty.precision import missed
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import missed
 from nhalf.facts.series import full_name
 from nhalf.present.panels import Panel, Table
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.certainty.precision import POINT, deviations
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import POINT, deviations
 from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel

@@ -11,6 +11,7 @@ import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.present.panels.precision.environment import Environment
 from nhalf.present.panels.precision.launch_spread import LaunchSpread
+from tests.nhalf.present.panels.drawing import PANELS, table_of
 
 Make = Callable[..., pl.LazyFrame]
 
@@ -59,3 +60,14 @@ def test_what_was_asked_for_is_said_without_the_bookkeeping_of_a_plan(
         "plan part 1": "pingpong, stream; 2 ranks; 0:4M bytes; cores",
         "plan part 2": "barrier; 1 rank; algorithm all; 3 launches; precision 1 %",
     }
+
+
+def test_starts_are_listed_by_library_and_ranks(make_measurements: Make) -> None:
+    starts = {("b", 4, "cores"): [0.5, 0.25, 1.0], ("a", 2, "cores"): [0.125], ("c", 2, ""): []}
+    facts = Facts(make_measurements(), {"a": "A 1"}, find_start_times_s=lambda: {"run": starts})
+    table = table_of("start-times", facts)
+    assert table.rows == [
+        ["A 1", "2", "cores", "1", "125 ms", "–"],
+        ["b", "4", "cores", "3", "500 ms", "250 ms to 1 s"],
+    ]
+    assert PANELS["start-times"]().render(Facts(make_measurements())) is None

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from nhalf.decide.tune.bench import launch_times
+from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
-from nhalf.facts.machine_states import machine_states
 from nhalf.present.findings.precision.machine_states import MachineStatesSeen
 from nhalf.present.findings.precision.taken_cores import TakenCores
 from nhalf.present.terminal.summary import show_points

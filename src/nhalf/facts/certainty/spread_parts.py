@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the spread of times is made of: launches, visits of one launch, cores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.facts.fact import fact
+from nhalf.facts.facts import Facts
+from nhalf.store.keys import RUN_POINT
+
+LAUNCHES_LEAST = 3
+"""With fewer launches their spread is unknown."""
+VISITS_LEAST = 1.5
+"""Visits of a launch to a point, on average, that show how visits differ."""
+
+
+@dataclass(frozen=True)
+class SpreadParts:
+    """Relative standard deviations of one library's times, medians over its points.
+
+    `launch_share` is that of launches beyond what their visits explain, `visit_share` that of the
+    visits of one launch to a point. `same_cores` says whether all launches of each start had their
+    ranks bound to the same cores; None if they were not bound, or if that is unknown.
+    """
+
+    mpi: str
+    launch_share: float
+    visit_share: float
+    same_cores: bool | None
+
+
+@fact
+def spread_parts(facts: Facts) -> list[SpreadParts]:
+    """The parts of each library whose launches visited points several times, widest first.
+
+    One-way analysis of variance, with launches as groups, of the logarithms of visits' medians.
+    """
+    logs = facts.stated.filter(pl.col("counts") & (pl.col("median_s") > 0)).with_columns(
+        log=pl.col("median_s").log()
+    )
+    launches = logs.group_by([*RUN_POINT, "launch"]).agg(
+        mean=pl.col("log").mean(), within=pl.col("log").var(), visits=pl.len()
+    )
+    points = launches.group_by(RUN_POINT).agg(
+        between=pl.col("mean").var(),
+        within=pl.col("within").mean(),
+        visits=pl.col("visits").mean(),
+        launches=pl.len(),
+    )
+    spread_points = points.filter(
+        pl.col("launches") >= LAUNCHES_LEAST, pl.col("visits") >= VISITS_LEAST
+    ).drop_nulls(["within", "mpi"])
+    beyond = (pl.col("between") - pl.col("within") / pl.col("visits")).clip(0)
+    parts = [
+        SpreadParts(
+            str(mpi), _share(part.select(beyond)), _share(part.select("within")), _cores(facts, mpi)
+        )
+        for (mpi,), part in spread_points.group_by("mpi")
+    ]
+    return sorted(parts, key=lambda part: (-part.launch_share, part.mpi))
+
+
+def _share(variances: pl.DataFrame) -> float:
+    """The standard deviation that belongs to the median of some variances."""
+    return math.sqrt(variances.to_series().median())  # type: ignore[arg-type]
+
+
+def _cores(facts: Facts, mpi: object) -> bool | None:
+    """Whether the ranks of a library had the same cores in all launches; None if not bound."""
+    try:
+        places_by_run = facts.find_launch_places()
+    except InputError:  # of a damaged journal, which the measurements do not need
+        return None
+    starts = [
+        launches
+        for by_start in places_by_run.values()
+        for (subject, _, _), launches in by_start.items()
+        if subject == mpi and len(launches) > 1
+    ]
+    places = [place for launches in starts for launch in launches for place in launch]
+    if not places or not all(place.pinned for place in places):
+        return None
+    return all(launch == launches[0] for launches in starts for launch in launches)

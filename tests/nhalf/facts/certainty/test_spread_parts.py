@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the spread: launches, visits of one launch, and whether the cores were the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from nhalf.facts.certainty.spread_parts import spread_parts
+from nhalf.facts.facts import Facts
+from nhalf.present.findings import findings
+from nhalf.store.places import Place
+
+Make = Callable[..., pl.LazyFrame]
+LAUNCH_LOGS = (-0.2, 0.0, 0.2)
+VISIT_LOGS = (-0.03, 0.03)
+
+
+def visited(
+    make: Make, launch_logs: tuple[float, ...] = LAUNCH_LOGS, visits: tuple[float, ...] = VISIT_LOGS
+) -> pl.LazyFrame:
+    """Launches whose times differ by these logarithms, and so do their visits."""
+    frame = make(launches=len(launch_logs), noise=0.0, launch_noise=0.0, sizes=(0, 8, 64))
+    level = pl.col("launch").replace_strict(dict(enumerate(launch_logs)), return_dtype=pl.Float64)
+    return pl.concat(
+        frame.with_columns(pl.col("samples_s") * (level + visit).exp()) for visit in visits
+    )
+
+
+def placed(*cpus: list[int]) -> dict[str, dict[tuple[str, int, str], list[list[Place]]]]:
+    """Launches with their ranks on these cores, each bound to one."""
+    launches = [[Place("n1", cpu, [cpu]) for cpu in launch] for launch in cpus]
+    return {"run": {("mpich", 2, "cores"): launches}}
+
+
+def test_launches_and_visits_are_told_apart(make_measurements: Make) -> None:
+    (parts,) = spread_parts(Facts(visited(make_measurements)))
+    assert parts.visit_share == pytest.approx(math.sqrt(2) * 0.03)
+    assert parts.launch_share == pytest.approx(math.sqrt(0.04 - 0.03**2))
+    assert parts.same_cores is None
+
+
+@pytest.mark.parametrize(
+    ("launch_logs", "visits"),
+    [
+        (LAUNCH_LOGS, (0.0,)),
+        ((0.0, 0.1), VISIT_LOGS),
+        ((0.0,), VISIT_LOGS),
+    ],
+)
+def test_too_little_shows_nothing(
+    make_measurements: Make, launch_logs: tuple[float, ...], visits: tuple[float, ...]
+) -> None:
+    assert spread_parts(Facts(visited(make_measurements, launch_logs, visits))) == []
+
+
+def test_equal_times_have_no_spread(make_measurements: Make) -> None:
+    still = visited(make_measurements, (0.0, 0.0, 0.0), (0.0, 0.0))
+    (parts,) = spread_parts(Facts(still))
+    assert (parts.launch_share, parts.visit_share) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "same"),
+    [(([0, 1], [0, 1], [0, 1]), True), (([0, 1], [2, 3], [0, 1]), False), (([0, 1],), None)],
+)
+def test_cores_are_the_same_or_not(
+    make_measurements: Make, cpus: tuple[list[int], ...], same: bool | None
+) -> None:
+    measured = visited(make_measurements)
+    (parts,) = spread_parts(Facts(measured, find_launch_places=lambda: placed(*cpus)))
+    assert parts.same_cores is same
+
+
+@pytest.mark.parametrize(
+    ("launch_logs", "visit_logs", "words"),
+    [
+        (LAUNCH_LOGS, VISIT_LOGS, "something that a start draws and keeps"),
+        ((-0.02, 0.0, 0.02), (-0.1, 0.1), "times change within seconds"),
+    ],
+)
+def test_a_finding_says_what_it_is_not(
+    make_measurements: Make,
+    launch_logs: tuple[float, ...],
+    visit_logs: tuple[float, ...],
+    words: str,
+) -> None:
+    measured = visited(make_measurements, launch_logs, visit_logs)
+    facts = Facts(measured, find_launch_places=lambda: placed([0, 1], [0, 1]))
+    (found,) = (one for one in findings(facts) if one.kind == "launches-differ")
+    assert words in found.text
+    assert "it is not the cores, which were the same in all launches" in found.text
+
+
+def test_what_is_precise_needs_no_reason(make_measurements: Make) -> None:
+    facts = Facts(visited(make_measurements, (0.0, 0.001, 0.002), (0.0, 0.001)))
+    assert [one for one in findings(facts) if one.kind == "launches-differ"] == []
