@@ -58,7 +58,7 @@ class Allocating:
         """Up to `visits_max` visits of a launch to a point, and how long each samples."""
         least_s = min(SLICE_MAX_S, SAMPLES_LEAST * self._sample_s.get((start, point), 0.0))
         pilot = Allocation(min(PILOT.visits, visits_max), max(least_s, PILOT.slice_s))
-        if launch < PILOT_LAUNCHES:
+        if launch < PILOT_LAUNCHES and start not in self._variances:
             return pilot
         learned_at, variances = self._variances.get(start, (0, None))
         if launch > LEARNED_EVERY * learned_at:

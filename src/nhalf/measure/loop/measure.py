@@ -26,6 +26,7 @@ from nhalf.measure.probe.subject import Subject
 from nhalf.sites.health import unreachable_hosts
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
+from nhalf.statistics.doubt import MORE_LAUNCHES
 from nhalf.store.run import Run
 
 
@@ -74,9 +75,15 @@ class Measuring:
             self._stopping.keep_to_budget()
             self._records.planned(self.agenda.remaining_points().total())
             self._measure()
-            while not self.state.ended and (self._stopping.widened() or self._further.add_launch()):
+            while not self.state.ended and self._goes_on():
                 self._measure()
         return self._retries.given_up()
+
+    def _goes_on(self) -> bool:
+        """Whether there is time for more: launches until there are enough, then points left out."""
+        if self.agenda.launches() < MORE_LAUNCHES:
+            return self._further.add_launch() or self._stopping.widened()
+        return self._stopping.widened() or self._further.add_launch()
 
     def _measure(self) -> None:
         """Measure the agenda launch by launch, each on every start."""

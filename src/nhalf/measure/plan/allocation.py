@@ -24,6 +24,9 @@ PILOT_LAUNCHES = 2
 """Launches from which variances are learned."""
 MEDIAN_TO_MEAN = math.pi / 2
 """Variance of the median of many normal samples, relative to that of their mean."""
+REVISITED_LEAST = 0.25
+"""Share of the points visited repeatedly in a launch from which on the others are taken to be
+alike: a few may be those that something disturbed."""
 QUARTILES = 1.349
 """Distance of the quartiles of the normal distribution in standard deviations."""
 
@@ -104,7 +107,8 @@ def variances_of(
     """Variances from the medians of the visits of each launch, by launch, of several points.
 
     `sampling_variance_s` is that of the samples of visits, which took `slice_s`. The typical point
-    is the median one. None where no point has two launches.
+    is the median one. None where no point has two launches. Where few points were visited more than
+    once in a launch, all that their samples do not explain is put down to launches.
     """
     within: list[tuple[float, int]] = []
     between: list[tuple[float, int]] = []
@@ -122,7 +126,8 @@ def variances_of(
     if not between:
         return None
     of_median = sampling_variance_s / slice_s if slice_s > 0 else 0.0
-    visit_variance = max(0.0, _typical(within) - of_median)
+    is_known = len(within) >= REVISITED_LEAST * len(between)
+    visit_variance = max(0.0, _typical(within) - of_median) if is_known else 0.0
     beyond = _typical(between) - (visit_variance + of_median) * float(np.mean(shares))
     return Variances(max(0.0, beyond), visit_variance, sampling_variance_s)
 

@@ -23,6 +23,7 @@ from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.site import HERE
+from nhalf.statistics.doubt import MORE_LAUNCHES
 from nhalf.store.run import Run
 from tests.nhalf.measure.loop.fakes import DESCRIPTION, measured
 from tests.probes import is_built
@@ -168,6 +169,23 @@ def test_spare_time_becomes_launches_where_the_precision_is_missed(go: Callable[
     assert took_s == pytest.approx(20.0, rel=0.1)
     launches = Counter(subject for subject, _, size in measured(events) if size == 8)
     assert launches["library0"] == launches["library1"] > 5, "libraries take turns"
+
+
+def test_launches_come_before_sizes_until_there_are_enough(
+    go: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A size that was left out at first returns after the twelfth launch."""
+    asked_at: list[int] = []
+    widened = stopping.Stopping.widened
+
+    def noted(self: stopping.Stopping) -> bool:
+        asked_at.append(self._agenda.launches())
+        return widened(self)
+
+    monkeypatch.setattr(stopping.Stopping, "widened", noted)
+    _, events, _ = go(Machine(0.1, 0.003, 0.2), 20.0, "8,1K")
+    assert max(Counter(size for _, _, size in measured(events)).values()) > MORE_LAUNCHES
+    assert min(asked_at) == MORE_LAUNCHES
 
 
 @pytest.mark.parametrize("start_s", [0.3, 1.0, 3.0])

@@ -64,6 +64,17 @@ def test_variances_are_told_apart() -> None:
     assert math.sqrt(variances.launch_variance) == pytest.approx(float(np.std(levels)), rel=0.1)
 
 
+@pytest.mark.parametrize(("revisited", "is_known"), [(1, False), (24, False), (25, True)])
+def test_a_few_points_do_not_tell_how_visits_differ(revisited: int, is_known: bool) -> None:
+    """Visits of some points differ by far more than launches of the others."""
+    points = [{0: [1.0, 1.5], 1: [1.1, 1.6]}] * revisited
+    points += [{0: [1.0], 1: [1.1]}] * (100 - revisited)
+    variances = variances_of(points, 0.0, 0.004)
+    assert variances is not None
+    assert (variances.visit_variance > 0) == is_known
+    assert (variances.launch_variance > 0) != is_known
+
+
 @pytest.mark.parametrize(
     "points", [[], [{}], [{0: [1.0, 2.0]}], [{0: [0.0], 1: [1.0]}], [{0: [1.0]}, {1: [1.0]}]]
 )
