@@ -80,8 +80,11 @@ class Measuring:
         return self._retries.given_up()
 
     def _goes_on(self) -> bool:
-        """Whether there is time for more: launches until there are enough, then points left out."""
-        if self.agenda.launches() < MORE_LAUNCHES:
+        """Whether there is time for more: points of the plan that were left out, then launches
+        until there are enough, then sizes between those of the plan, then further launches.
+        """
+        is_few = self.agenda.launches() < MORE_LAUNCHES
+        if is_few and self.agenda.lacks_inserted_sizes_alone():
             return self._further.add_launch() or self._stopping.widened()
         return self._stopping.widened() or self._further.add_launch()
 

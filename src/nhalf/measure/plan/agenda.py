@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from nhalf.base.listing import few
@@ -157,6 +157,13 @@ class Agenda:
     def changed(self) -> None:
         """Discard cached points after a change of sizes, thinning or what is ruled out."""
         self._points.clear()
+
+    def lacks_inserted_sizes_alone(self) -> bool:
+        """Whether all that is left out, if anything, are sizes between those of the plan."""
+        return all(
+            replace(thinning, inserted=1) == Thinning(self.plan.launches_of(block))
+            for block, thinning in zip(self.plan.blocks, self.thinned, strict=True)
+        )
 
     def left_out(self) -> list[str]:
         """Describe what was thinned, a line for blocks thinned alike."""

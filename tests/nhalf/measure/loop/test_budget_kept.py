@@ -174,7 +174,7 @@ def test_spare_time_becomes_launches_where_the_precision_is_missed(go: Callable[
 def test_launches_come_before_sizes_until_there_are_enough(
     go: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A size that was left out at first returns after the twelfth launch."""
+    """Where nothing is left out but sizes between those of the plan."""
     asked_at: list[int] = []
     widened = stopping.Stopping.widened
 

@@ -158,6 +158,34 @@ def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> No
     assert agenda.unfinished() is None
 
 
+@pytest.mark.parametrize(
+    ("thinning", "is_so"),
+    [
+        (Thinning(5), True),
+        (Thinning(5, inserted=4), True),
+        (Thinning(5, inserted=0), True),
+        (Thinning(5, sizes=2), False),
+        (Thinning(5, axes=2), False),
+        (Thinning(3), False),
+        (Thinning(0), False),
+    ],
+)
+def test_points_of_the_plan_are_told_from_inserted_sizes(
+    make: Make, thinning: Thinning, is_so: bool
+) -> None:
+    agenda = make(Block(["pingpong"], [2], "8,64"), Block(["barrier"], [2], "0"))
+    assert agenda.lacks_inserted_sizes_alone()
+    agenda.thinned[1] = thinning
+    assert agenda.lacks_inserted_sizes_alone() == is_so
+
+
+def test_only_curves_that_go_on_have_points(make: Make) -> None:
+    pursued = frozenset({("pingpong", 2, "cores", "")})
+    block = Block(["pingpong", "allreduce"], [2], "8,64")
+    agenda = make(block, state=State(pursued=pursued))
+    assert {point.pattern for point in all_points(agenda)} == {"pingpong"}
+
+
 class TestThinning:
     """A point of least slice takes 4 ms at first, a launch 1 s; the clock stands still."""
 

@@ -12,7 +12,7 @@ from nhalf.facts.overview import overview
 from nhalf.present.charts.elsewhere import DATA
 from nhalf.present.panels.messages.bandwidth import Bandwidth
 from nhalf.present.panels.messages.latency import Latency
-from tests.nhalf.facts.test_machine_states import facts
+from tests.nhalf.facts.certainty.test_machine_states import facts
 
 SIZES = (0, 8, 64, 512, 4096)
 

@@ -39,7 +39,7 @@ def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str
     out = tmp_path / "run"
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "8", "--launches", "1"]
     command += ["--precision", "0.9", "--placement", ",".join(PLACEMENTS), "--launcher", launcher]
-    command += ["--mpi", library.name, "--budget", duration(5), "--json", "--out", str(out)]
+    command += ["--mpi", library.name, "--budget", duration(20), "--json", "--out", str(out)]
     allocation = ["salloc", "--nodes=4"] if launcher == "mpirun" else []
     outcome = cluster.run(*allocation, *command)
     assert outcome.returncode == 0, outcome.stderr
