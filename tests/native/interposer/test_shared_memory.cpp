@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -73,6 +74,10 @@ std::vector<std::byte> combined(int first, int last, int round, std::size_t size
   return all;
 }
 
+bool equal(ConstBytes a, ConstBytes b) {
+  return std::ranges::equal(a, b);
+}
+
 std::size_t size_of(int round) {
   static constexpr std::size_t sizes[]{2, 40, 48, 50, 1000, Slot::size_bytes, 3 * 8192 + 18};
   return sizes[round % 7];
@@ -140,9 +145,8 @@ TEST_CASE("blocks come to where they belong, in parts where slots are too small"
     std::atomic<int> wrong{0};
     run(ranks, [&](SharedMemory& memory) {
       const int rank = memory.rank();
-      const auto block_at = [](const std::vector<std::byte>& all, int number, std::size_t size) {
-        const auto* from = all.data() + static_cast<std::size_t>(number) * size;
-        return std::vector<std::byte>(from, from + size);
+      const auto block_at = [](ConstBytes all, int number, std::size_t size) {
+        return all.subspan(static_cast<std::size_t>(number) * size, size);
       };
       for (int round = 0; round < 14; ++round) {
         const auto size = size_of(round);
@@ -151,7 +155,7 @@ TEST_CASE("blocks come to where they belong, in parts where slots are too small"
         std::vector<std::byte> out(all_size);
         shared::allgather(memory, given(rank, round, size), out);
         for (int i = 0; i < ranks; ++i)
-          if (block_at(out, i, size) != given(i, round, size)) ++wrong;
+          if (!equal(block_at(out, i, size), given(i, round, size))) ++wrong;
         std::vector<std::byte> gathered(all_size);
         shared::gather(memory, root, given(rank, round, size),
                        rank == root ? Bytes(gathered) : Bytes());
@@ -159,12 +163,13 @@ TEST_CASE("blocks come to where they belong, in parts where slots are too small"
         const auto mine = given(rank, round, all_size);
         shared::alltoall(memory, mine, out);
         for (int i = 0; i < ranks; ++i)
-          if (block_at(out, i, size) != block_at(given(i, round, all_size), rank, size)) ++wrong;
+          if (!equal(block_at(out, i, size), block_at(given(i, round, all_size), rank, size)))
+            ++wrong;
         std::vector<std::byte> block(size);
         shared::scatter(memory, root, mine, block);
-        if (block != block_at(given(root, round, all_size), rank, size)) ++wrong;
+        if (!equal(block, block_at(given(root, round, all_size), rank, size))) ++wrong;
         shared::reduce_scatter(memory, mine, block, Compose{});
-        if (block != block_at(combined(0, ranks - 1, round, all_size), rank, size)) ++wrong;
+        if (!equal(block, block_at(combined(0, ranks - 1, round, all_size), rank, size))) ++wrong;
       }
     });
     CHECK(wrong == 0);
