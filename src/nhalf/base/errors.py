@@ -15,7 +15,7 @@ class NhalfError(Exception):
     """Base of every error shown to a user as one line.
 
     `exit_code` is the exit status of the command line: 1 a check failed, 2 wrong usage or bad
-    input, 3 a missing dependency. 4, for answers that stay unclear, is that of no error.
+    input, 3 a missing dependency. No error has 4, that of answers which stay unclear.
     """
 
     exit_code = 1

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def few(names: Sequence[str], most: int) -> str:
-    """The first `most` names of a list, and the number of the remaining ones."""
+def few(names: Sequence[str], most: int, mark: str = ", ") -> str:
+    """The first `most` names of a list, with `mark` between, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return mark.join(names[:most]) + more
 
 
 def ranks_text(ranks: object) -> str:

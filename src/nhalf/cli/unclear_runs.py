@@ -43,11 +43,12 @@ def with_unclear_runs(
     return replace(counted(result, earlier(), runs_max), unclear_max=runs_max)
 
 
-def announce_undecided(result: Check, expect: str) -> None:
+def announce_undecided(result: Check) -> None:
     """Say on standard error what has been unclear for too long, and what to do about it."""
     names = [answer.name for answer in result.answers if result.is_undecided(answer)]
     if names:
         sys.stderr.write(
-            f"nhalf: unclear for {result.unclear_max} runs in a row: {few(names, 3)}; measure "
-            f"with more launches and on a quiet machine, or relax {expect} with --tolerance\n"
+            f"nhalf: unclear for {result.unclear_max} runs in a row: "
+            f"{few(names, 3, '; ')}; measure with more launches and on a quiet machine, or raise "
+            "--tolerance\n"
         )

@@ -13,12 +13,19 @@ the variance V of a launch on both sides together,
 so that curves j other than i have the share S = sum (d^2 - e) / sum V. It is drawn towards the
 average as if PRIOR_CURVES more curves had shown that: the share of curve i is
 
-    min(BETWEEN_RUNS, (PRIOR_CURVES BETWEEN_RUNS + k max(S, 0)) / (PRIOR_CURVES + k))
+    s = (PRIOR_CURVES BETWEEN_RUNS + k max(S, 0)) / (PRIOR_CURVES + k)
 
-with k curves other than i. A null distribution from the family itself is due to B. Efron
-(Large-Scale Simultaneous Hypothesis Testing, J. Am. Statist. Assoc. 99 (2004) 96). Unlike his, this
-one is never narrower than launches allow, has no shift, and never wider than the average: a
-slow-down of all curves is a change, not noise.
+with k curves other than i. Few curves know it badly, so that s has PRIOR_CURVES + k degrees of
+freedom: eight curves raise alarms in 1 to 2 % of simulated nights, and in 2.5 % without. Where the
+quantile t of Student's distribution makes it reach further than the average would with that of the
+normal distribution, z,
+
+    s t^2 >= BETWEEN_RUNS z^2
+
+the average is taken. A null distribution from the family itself is due to B. Efron (Large-Scale
+Simultaneous Hypothesis Testing, J. Am. Statist. Assoc. 99 (2004) 96). Unlike his, this one is never
+narrower than launches allow, has no shift, and never wider than the average: a slow-down of all
+curves is a change, not noise.
 """
 
 from __future__ import annotations
@@ -28,15 +35,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from nhalf.decide.ratio_intervals import LaunchLogs
-from nhalf.statistics.intervals import Floats
+from nhalf.decide.run_share import AVERAGE_SHARE, RunShare
 from nhalf.statistics.next_run import BETWEEN_RUNS
 
-PRIOR_CURVES = 4
+PRIOR_CURVES = 2
 """Larger finds less, smaller raises more false alarms on few curves; see docs/numbers.md."""
+REFERENCE_ERROR = 0.001
+"""What a curve of a night may err; intervals are compared there."""
 
 
-def shares_between_runs(curves: Sequence[LaunchLogs]) -> Floats:
-    """The share of the variance of launches that each curve's runs do not average out: (curves,).
+def shares_between_runs(curves: Sequence[LaunchLogs]) -> list[RunShare]:
+    """The share of each curve's runs, by the other curves.
 
     Curves without a spread over launches say nothing about the others.
     """
@@ -49,6 +58,16 @@ def shares_between_runs(curves: Sequence[LaunchLogs]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         share_beside = np.maximum((excess.sum() - excess) / variance_beside, 0.0)
     share_beside = np.where(variance_beside > 0, share_beside, BETWEEN_RUNS)
-    total = PRIOR_CURVES * BETWEEN_RUNS + curves_beside * share_beside
-    shares: Floats = total / (PRIOR_CURVES + curves_beside)
-    return np.minimum(shares, BETWEEN_RUNS)
+    degrees = PRIOR_CURVES + curves_beside
+    shares = (PRIOR_CURVES * BETWEEN_RUNS + curves_beside * share_beside) / degrees
+    return [
+        _share(float(share), float(known)) for share, known in zip(shares, degrees, strict=True)
+    ]
+
+
+def _share(share: float, degrees: float) -> RunShare:
+    """The share, or the average where that reaches less far."""
+    from scipy.special import ndtri, stdtrit
+
+    further = stdtrit(degrees, REFERENCE_ERROR) / ndtri(REFERENCE_ERROR)
+    return RunShare(share, degrees) if share * further**2 < BETWEEN_RUNS else AVERAGE_SHARE

@@ -43,9 +43,9 @@ from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdi
 from nhalf.decide.family import FALSE_ALARMS, family_error
 from nhalf.decide.looks import look_rate
 from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
+from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
 from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
 from nhalf.statistics.intervals import Floats, launch_intervals
-from nhalf.statistics.next_run import BETWEEN_RUNS
 from nhalf.statistics.same_state import LAUNCHES_MIN
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 
@@ -68,7 +68,8 @@ class Sides:
 
     `doubts` are those of same_state.py; `took_turns` says that launches of A and B alternated, so
     that equal numbers are pairs, as are those of the libraries in `paired` (of B). `looks` are
-    those at the comparison while B went on (looks.py).
+    those at the comparison while B went on (looks.py). `slower_doubt` is why a curve that is slower
+    may be so by something else than A and B.
     """
 
     a: pl.DataFrame
@@ -79,6 +80,7 @@ class Sides:
     notes: Sequence[str] = ()
     paired: Sequence[str] = ()
     looks: int = 1
+    slower_doubt: Doubt = CERTAIN
 
     def doubt_of(self, point: Mapping[str, Any], mpi: str) -> Doubt:
         """The doubt about a curve."""
@@ -101,12 +103,12 @@ class _Curve:
     b_s: Floats
     logs: LaunchLogs
     doubt: Doubt
-    between_runs_share: float = 0.0
+    run_share: RunShare = NO_SHARE
 
     @cached_property
     def estimates(self) -> Estimates:
         """The logarithms of the ratios with their errors."""
-        return self.logs.estimates(self.between_runs_share)
+        return self.logs.estimates(self.run_share)
 
     def probability(self, log_least: float, reverse: bool) -> float:
         """The smallest error at which B is slower than A somewhere, or faster if `reverse`."""
@@ -164,7 +166,10 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
         Comparison(
             threshold,
             CONFIDENCE,
-            [_judged(curve, threshold, *errors) for curve in part.curves],
+            [
+                _excused(_judged(curve, threshold, *errors), pair.slower_doubt)
+                for curve in part.curves
+            ],
             part.missing,
             tuple(pair.notes),
         )
@@ -265,10 +270,7 @@ def _with_shares(curves: Sequence[_Curve]) -> list[_Curve]:
     certain = [curve.logs for curve in curves if curve.doubt is CERTAIN]
     shares = iter(shares_between_runs(certain))
     return [
-        replace(
-            curve,
-            between_runs_share=float(next(shares)) if curve.doubt is CERTAIN else BETWEEN_RUNS,
-        )
+        replace(curve, run_share=next(shares) if curve.doubt is CERTAIN else AVERAGE_SHARE)
         for curve in curves
     ]
 
@@ -355,6 +357,17 @@ def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float
     )
 
 
+def _excused(curve: CurveRatio, doubt: Doubt) -> CurveRatio:
+    """The curve; one that is slower is unclear if there is a doubt about that."""
+    if doubt is CERTAIN or curve.worse != "worse":
+        return curve
+    sizes = [
+        replace(size, verdict="unclear") if size.verdict == "slower" else size
+        for size in curve.sizes
+    ]
+    return replace(curve, verdict="unclear", sizes=sizes, doubt=doubt)
+
+
 def _launches_deciding(
     curve: _Curve, level: Ratio, log_threshold: float, errors: tuple[float, float]
 ) -> int | None:
@@ -365,7 +378,7 @@ def _launches_deciding(
     is_slower = change > log_threshold
     reach = change if is_slower else log_threshold - change
     error = errors[0] if is_slower else errors[1]
-    return curve.logs.launches_deciding(curve.between_runs_share, error, reach)
+    return curve.logs.launches_deciding(curve.run_share, error, reach)
 
 
 def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:

@@ -4,9 +4,10 @@
 A run that goes on until its comparison is decided looks at it LOOKS times, and a false alarm may
 come of each. Each look has the share 1 / LOOKS of the rate of false alarms, so that all of them
 together have no more than the rate (Bonferroni's inequality), whichever curves were measured for
-longer because they were unclear. With equal shares a curve that is decided, and therefore not
-measured any further, stays decided at the next look (S. Pocock, Group sequential methods in the
-design and analysis of clinical trials, Biometrika 64 (1977) 191, with less conservative ones).
+longer because they were unclear. The shares are equal (S. Pocock, Group sequential methods in the
+design and analysis of clinical trials, Biometrika 64 (1977) 191, with less conservative ones), so
+that a curve that is decided, and therefore not measured any further, keeps its interval but for
+what other curves change in it (family.py, between_runs.py).
 
 After each look the time until the next one doubles, so that late looks do not wait for little.
 """
@@ -23,7 +24,9 @@ LOOKS = 4
 
 
 def look_budgets_s(time_s: float) -> list[float]:
-    """The seconds between the looks, which take `time_s` together."""
+    """The seconds between the looks, which take `time_s` together; none where there is no time."""
+    if time_s <= 0:
+        return []
     parts = [2.0**look for look in range(LOOKS - 1)]
     return [time_s * part / sum(parts) for part in parts]
 

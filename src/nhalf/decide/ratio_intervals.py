@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
 from nhalf.statistics.intervals import GUARD, LOG_LARGEST, Floats, Interval, launch_interval
 from nhalf.statistics.moderation import moderate
-from nhalf.statistics.next_run import BETWEEN_RUNS
 
 CONFIDENCE = 0.99
 LAUNCHES_MOST = 200
@@ -122,11 +122,10 @@ class LaunchLogs:
         variances = zip(self.launch_variances, self.sides, strict=True)
         return sum(variance / len(side.level) for variance, side in variances)
 
-    def estimates(self, between_runs: float = 0.0) -> Estimates:
+    def estimates(self, between_runs: RunShare = NO_SHARE) -> Estimates:
         """Levels and sizes with their errors; degrees are joined by Satterthwaite's formula.
 
-        `between_runs` is the share of the variance of launches that a run does not average out: 0
-        for sides that took turns.
+        Sides that took turns have no share between runs.
         """
         sides = self.sides
         launches = [len(side.level) for side in sides]
@@ -137,7 +136,7 @@ class LaunchLogs:
         with np.errstate(divide="ignore", invalid="ignore"):
             squares = sum((side.square for side in sides), np.zeros(counts.shape[1]))
             variance, own_degrees = moderate(squares / degrees, degrees)
-            own = variance * (1 / counts + between_runs).sum(axis=0)
+            own = variance * (1 / counts + between_runs.share).sum(axis=0)
             total = own + known_variance
             shares = np.nan_to_num(own**2 / own_degrees) + known_variance**2 / max(level_degrees, 1)
             size_degrees = np.where(total > 0, total**2 / shares, level_degrees)
@@ -153,7 +152,7 @@ class LaunchLogs:
             self._fastest_ratio(),
         )
 
-    def launches_deciding(self, between_runs: float, error: float, reach: float) -> int:
+    def launches_deciding(self, between_runs: RunShare, error: float, reach: float) -> int:
         """Launches of the later side, more than it has, with which the interval of the level
         reaches no further than `reach` to one side of its mean; 0 if LAUNCHES_MOST are too few.
         """
@@ -168,14 +167,17 @@ class LaunchLogs:
         place = bisect_left(numbers, True, key=is_enough)
         return numbers[place] if place < len(numbers) else 0
 
-    def _level_variance(self, launches: Sequence[int], between_runs: float) -> tuple[float, float]:
+    def _level_variance(
+        self, launches: Sequence[int], between_runs: RunShare
+    ) -> tuple[float, float]:
         """Variance of `level_difference` for these numbers of launches, and its degrees."""
         parts = [
-            variance * (1 / n + between_runs)
+            variance * (1 / n + between_runs.share)
             for variance, n in zip(self.launch_variances, launches, strict=True)
         ]
         total = sum(parts)
         weights = sum(part**2 / max(n - 1, 1) for part, n in zip(parts, launches, strict=True))
+        weights += (between_runs.share * sum(self.launch_variances)) ** 2 / between_runs.degrees
         return total, total**2 / weights if weights > 0 else sum(launches) - len(launches)
 
     @property
@@ -251,7 +253,7 @@ def interval_apart(
     a, b = (np.log(np.array([numbers], dtype=float).T) for numbers in (divisors, dividends))
     logs = logs_apart(a, b, np.log([centre]), launches_min=2)
     error = (1 - confidence) * GUARD
-    _, low, high = (ends[0] for ends in logs.estimates(BETWEEN_RUNS).ends(error, error))
+    _, low, high = (ends[0] for ends in logs.estimates(AVERAGE_SHARE).ends(error, error))
     low, high = (math.exp(min(max(float(end), -LOG_LARGEST), LOG_LARGEST)) for end in (low, high))
     return Interval(centre, min(low, centre), max(high, centre))
 

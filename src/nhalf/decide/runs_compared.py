@@ -44,15 +44,21 @@ def run_changes(facts: Facts) -> list[RunChange]:
     sides, lost = [], []
     for run in runs[1:]:
         now = medians.filter(pl.col("run") == run)
-        libraries = pair_libraries(before, now)
-        pairs = same_states(before, now, libraries)
-        looks = looks_at(facts.environments[run].get("plan", {}))
-        sides.append(
-            Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired, looks=looks)
-        )
-        lost.append(tuple(row["doubt"] for row in pairs.lost))
+        compared, doubts = sides_of(before, now, looks_at(facts.environments[run].get("plan", {})))
+        sides.append(compared)
+        lost.append(doubts)
     changes = [
         RunChange(runs[0], run, comparison, doubts)
         for run, comparison, doubts in zip(runs[1:], compare_all(sides), lost, strict=True)
     ]
     return [change for change in changes if change.comparison.curves or change.lost]
+
+
+def sides_of(
+    before: pl.DataFrame, now: pl.DataFrame, looks: int = 1
+) -> tuple[Sides, tuple[Doubt, ...]]:
+    """Two runs (FLAGGED_COLUMNS) in equal states, and why further curves cannot be compared."""
+    libraries = pair_libraries(before, now)
+    pairs = same_states(before, now, libraries)
+    sides = Sides(pairs.a, pairs.b, libraries, pairs.doubts, paired=pairs.paired, looks=looks)
+    return sides, tuple(row["doubt"] for row in pairs.lost)

@@ -142,9 +142,10 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     for (factor, least), world in zip(DETECTED.items(), slower, strict=True):
         checks.append(_detection(factor, least, usual, world))
     checks += _nights(usual, unlike, fewer, seed)
-    few_nights = max(LEAST_NIGHTS, runs // 20)
+    few_nights = max(LEAST_NIGHTS, runs // 40)
     launches = LOOK_LAUNCHES[-1]
-    differing = {noise: runs_that_differ(noise, launches, fewer, seed) for noise in DIFFERING}
+    curves = 2 * CURVES * few_nights
+    differing = {noise: runs_that_differ(noise, launches, curves, seed) for noise in DIFFERING}
     checks += _of_differing_launches(differing, few_nights, seed)
     checks += _advice_alarms(steady)
     information = {**_information(machine, usual), **_of_lasting_states(lasting)}

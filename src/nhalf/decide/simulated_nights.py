@@ -3,7 +3,8 @@
 
 A night is put together from simulated runs of one curve, each curve from other ones, and compared
 with another night as `nhalf check --against` does. Runs are those of the model machine
-(simulated_runs.py), or drawn here: their launches differ, and what they share differs, too.
+(simulated_runs.py), or drawn here: their launches differ, and what they share differs, too. Nights
+that share runs err together: only 2 CURVES as many runs as nights show the rate of as many nights.
 """
 
 from __future__ import annotations

@@ -210,8 +210,9 @@ class Match:
 
 @dataclass(frozen=True)
 class ClassStanding:
-    """How libraries stand in one operation on some ranks, over the sizes of one class."""
+    """How libraries stand in one operation on some ranks of a run, over the sizes of one class."""
 
+    run: str
     pattern: str
     ranks: int
     placement: str
@@ -219,23 +220,31 @@ class ClassStanding:
     sizes_bytes: tuple[int, ...]
     standing: Standing
 
+    @property
+    def lead(self) -> Interval | None:
+        """The next library's time over the fastest one's; None where others are as fast."""
+        is_won = self.standing.behind and not self.standing.level
+        return self.standing.behind[0][1] if is_won else None
+
 
 @fact
 def standings(facts: Facts) -> list[ClassStanding]:
-    """Every operation on some ranks in a size class, where libraries can be compared.
-
-    Of several runs only the first is taken.
-    """
-    by_cell: dict[tuple[str, int, str, str], ClassStanding] = {}
-    for pattern in COLLECTIVES:
-        for contest in filter(_is_standard, contests(facts, pattern)):
-            for name, low, high in CLASSES:
-                if sizes := contest.sizes(low, high):
-                    setting = contest.setting
-                    key = (pattern, int(setting["ranks"]), str(setting["placement"]), name)
-                    standing = ClassStanding(*key, tuple(sizes), contest.standing(sizes))
-                    by_cell.setdefault(key, standing)
-    return list(by_cell.values())
+    """Every operation on some ranks in a size class, where libraries can be compared."""
+    return [
+        ClassStanding(
+            str(contest.setting["run"]),
+            pattern,
+            int(contest.setting["ranks"]),
+            str(contest.setting["placement"]),
+            name,
+            tuple(sizes),
+            contest.standing(sizes),
+        )
+        for pattern in COLLECTIVES
+        for contest in filter(_is_standard, contests(facts, pattern))
+        for name, low, high in CLASSES
+        if (sizes := contest.sizes(low, high))
+    ]
 
 
 def _is_standard(contest: Contest) -> bool:

@@ -32,7 +32,7 @@ from nhalf.statistics.summary import (
 )
 from nhalf.store.collection import distinct
 from nhalf.store.others import others
-from nhalf.store.places import launch_places, places, start_times_s
+from nhalf.store.places import places, started_launches
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
     from nhalf.store.others import Others
-    from nhalf.store.places import Place, Start
+    from nhalf.store.places import Place, Start, StartedLaunch
     from nhalf.store.run import Run
 
 
@@ -77,8 +77,8 @@ class Facts:
     store/schema.py: times of samples in seconds, sizes in bytes); `titles` gives the title for a
     library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run:
     where it was measured, and under `plan` what was requested; `find_places` reads the places of
-    the ranks, `find_launch_places` those in every launch, and `find_others` what others took of the
-    cores during each launch, `find_start_times_s` how long each took to start, all by run.
+    the ranks, `find_started` every launch that was started, and `find_others` what others took of
+    the cores during each launch, all by run.
     Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError if
     a fact that needs it is accessed.
     """
@@ -88,8 +88,7 @@ class Facts:
     environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
     find_others: Callable[[], dict[str, list[Others]]] = dict
-    find_launch_places: Callable[[], dict[str, dict[Start, list[list[Place]]]]] = dict
-    find_start_times_s: Callable[[], dict[str, dict[Start, list[float]]]] = dict
+    find_started: Callable[[], dict[str, dict[Start, list[StartedLaunch]]]] = dict
 
     @classmethod
     def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
@@ -113,12 +112,7 @@ class Facts:
             },
             find_places=lambda: {name: places(run) for name, run in run_by_name.items()},
             find_others=lambda: {name: others(run) for name, run in run_by_name.items()},
-            find_launch_places=lambda: {
-                name: launch_places(run) for name, run in run_by_name.items()
-            },
-            find_start_times_s=lambda: {
-                name: start_times_s(run) for name, run in run_by_name.items()
-            },
+            find_started=lambda: {name: started_launches(run) for name, run in run_by_name.items()},
         )
         if not any(mpi):
             return whole
@@ -287,6 +281,17 @@ class Facts:
     def places(self) -> dict[str, dict[Start, list[Place]]]:
         """The place of every rank, by run and launch configuration, as far as it was recorded."""
         return self.find_places()
+
+    @property
+    @fact
+    def started(self) -> dict[str, dict[Start, list[StartedLaunch]]]:
+        """Every launch that was started, by run and configuration; none where a journal is damaged,
+        since measurements do not need it.
+        """
+        try:
+            return self.find_started()
+        except InputError:
+            return {}
 
     @property
     @fact

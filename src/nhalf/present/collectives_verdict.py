@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from nhalf.base.listing import listed, ranks_text
+from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import times
 from nhalf.facts.collectives import ClassStanding, standings
 from nhalf.facts.facts import Facts
@@ -13,39 +13,30 @@ from nhalf.present.wording import count, size_range
 
 
 def collectives_verdict(facts: Facts) -> str:
-    """'In collectives A is fastest in 9 of 12 cases where libraries differ, ...'; '' without any.
+    """'In collectives A is fastest in 9 cases, by up to 2.0x (...), B in 3.'; '' without any.
 
-    A case is an operation at the sizes of a class on some ranks, as a cell of the table.
+    A case is a cell of the table in fastest_by_ranks.py that names one library, and the factor is
+    that of the table, to the next library.
     """
-    decided = [standing for standing in standings(facts) if _is_won(standing)]
-    if not decided:
+    cases = [standing for standing in standings(facts) if standing.lead is not None]
+    if not cases:
         return ""
-    wins = Counter(standing.standing.best for standing in decided)
-    (leader, won), *other_wins = wins.most_common()
-    title = facts.titles.get(leader, leader)
-    cases = count(len(decided), "case")
-    further = listed([f"{facts.titles.get(name, name)} in {number}" for name, number in other_wins])
-    most = max(
-        (standing for standing in decided if standing.standing.best == leader), key=_largest_ratio
-    )
-    in_cases = "all of them" if won == len(decided) else str(won)
-    return (
-        f"In collectives libraries differ in {cases}: {title} is fastest in {in_cases}, by up to "
-        f"{times(_largest_ratio(most))} ({_place(most)}){'; ' * bool(further)}{further}."
-    )
+    (leader, won), *other_wins = Counter(case.standing.best for case in cases).most_common()
+    largest = max((case for case in cases if case.standing.best == leader), key=_lead)
+    words = [
+        f"{facts.titles.get(leader, leader)} is fastest in {count(won, 'case')}, by up to "
+        f"{times(_lead(largest))} ({_place(largest)})",
+        *(f"{facts.titles.get(mpi, mpi)} in {number}" for mpi, number in other_wins),
+    ]
+    return f"In collectives {', '.join(words)}."
 
 
-def _is_won(standing: ClassStanding) -> bool:
-    """Whether one library is faster than all others."""
-    return bool(standing.standing.behind) and not standing.standing.level
+def _lead(case: ClassStanding) -> float:
+    return case.lead.median if case.lead else 1.0
 
 
-def _largest_ratio(standing: ClassStanding) -> float:
-    return max(ratio.median for _, ratio in standing.standing.behind)
-
-
-def _place(standing: ClassStanding) -> str:
+def _place(case: ClassStanding) -> str:
     """'bcast, 8 B to 1 KiB, 8 ranks'."""
-    first, last = standing.sizes_bytes[0], standing.sizes_bytes[-1]
+    first, last = case.sizes_bytes[0], case.sizes_bytes[-1]
     sizes = f", {size_range(first, last)}" if last else ""
-    return f"{standing.pattern}{sizes}, {ranks_text(standing.ranks)}"
+    return f"{case.pattern}{sizes}, {ranks_text(case.ranks)}"

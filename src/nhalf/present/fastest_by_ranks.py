@@ -8,23 +8,21 @@ from collections.abc import Mapping, Sequence
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import MISSING, times
 from nhalf.facts.collectives import ClassStanding, standings
-from nhalf.facts.contests import Standing
 from nhalf.facts.facts import Facts
 from nhalf.present.wording import size_range
 
-Place = tuple[int, str]
-"""A number of ranks and their placement."""
+Place = tuple[str, int, str]
+"""A run, a number of ranks and their placement."""
 Row = dict[Place, ClassStanding]
 
 
 def fastest_by_ranks(facts: Facts) -> tuple[list[str], list[list[str]]]:
     """Column titles and rows, a row for each operation and size class; no rows without rivals."""
-    cells = standings(facts)
-    places = sorted({(standing.ranks, standing.placement) for standing in cells})
     rows: dict[tuple[str, str], Row] = {}
-    for standing in cells:
-        row = rows.setdefault((standing.pattern, standing.size_class), {})
-        row[standing.ranks, standing.placement] = standing
+    for cell in standings(facts):
+        row = rows.setdefault((cell.pattern, cell.size_class), {})
+        row[cell.run, cell.ranks, cell.placement] = cell
+    places = sorted({place for row in rows.values() for place in row})
     return ["operation", "sizes", *_titles(places)], [
         [pattern, _sizes(list(row.values())), *_cells(row, places, facts.titles)]
         for (pattern, _), row in sorted(rows.items(), key=_order)
@@ -32,11 +30,12 @@ def fastest_by_ranks(facts: Facts) -> tuple[list[str], list[list[str]]]:
 
 
 def _titles(places: Sequence[Place]) -> list[str]:
-    """'8 ranks', with the placement where some ranks were placed in several ways."""
-    is_several = len(places) > len({ranks for ranks, _ in places})
+    """'8 ranks', with the run and the placement where there are several of the same ranks."""
+    is_of_several_runs = len({run for run, _, _ in places}) > 1
+    is_placed = len(places) > len({(run, ranks) for run, ranks, _ in places})
     return [
-        f"{ranks_text(ranks)}, {placement}" if is_several else ranks_text(ranks)
-        for ranks, placement in places
+        f"{run}, " * is_of_several_runs + ranks_text(ranks) + f", {placement}" * is_placed
+        for run, ranks, placement in places
     ]
 
 
@@ -53,13 +52,13 @@ def _sizes(row: Sequence[ClassStanding]) -> str:
 
 
 def _cells(row: Row, places: Sequence[Place], titles: Mapping[str, str]) -> list[str]:
-    return [_cell(row[place].standing, titles) if place in row else MISSING for place in places]
+    return [_cell(row[place], titles) if place in row else MISSING for place in places]
 
 
-def _cell(standing: Standing, titles: Mapping[str, str]) -> str:
+def _cell(cell: ClassStanding, titles: Mapping[str, str]) -> str:
     """'MPICH 5.0.2, 2.1x', 'MPICH 5.0.2 or Open MPI 5.0.11', or 'tie' of all libraries."""
-    if not standing.behind:
+    if not cell.standing.behind:
         return "tie"
-    names = " or ".join(titles.get(name, name) for name in (standing.best, *standing.level))
-    _, next_ratio = standing.behind[0]
-    return names if standing.level else f"{names}, {times(next_ratio.median)}"
+    fastest = (cell.standing.best, *cell.standing.level)
+    names = " or ".join(titles.get(mpi, mpi) for mpi in fastest)
+    return f"{names}, {times(cell.lead.median)}" if cell.lead else names

@@ -98,10 +98,10 @@ def matrix_of(points: pl.DataFrame) -> tuple[Floats, NDArray[np.int64]]:
     return matrix, curves.to_numpy().astype(np.int64)
 
 
-def half_widths(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """One row per point of launch medians: some `columns` and its relative `half_width`.
+def point_intervals(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """One row per point (RUN_POINT) of launch medians, with the first of some `columns`.
 
-    It is infinite with only one launch.
+    `value_s`, `low_s` and `high_s` are those of `next_run_intervals`, `launches` their number.
     """
     points = launches.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col(columns).first(),
@@ -109,10 +109,23 @@ def half_widths(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
         pl.col("launch").alias("numbers"),
         launches=pl.len(),
     )
-    value, _, high = next_run_intervals(*matrix_of(points))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        width = np.where(points["launches"].to_numpy() > 1, high / value - 1, math.inf)
-    return points.select(*columns, half_width=pl.Series(width))
+    intervals = zip(
+        ("value_s", "low_s", "high_s"), next_run_intervals(*matrix_of(points)), strict=True
+    )
+    return points.drop("medians", "numbers").with_columns(
+        pl.Series(name, ends) for name, ends in intervals
+    )
+
+
+def half_widths(launches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """One row per point of launch medians: some `columns` and its relative `half_width`.
+
+    It is infinite with only one launch.
+    """
+    width = pl.when(pl.col("launches") > 1).then(pl.col("high_s") / pl.col("value_s") - 1)
+    return point_intervals(launches, *columns).select(
+        *columns, half_width=width.otherwise(math.inf)
+    )
 
 
 def _rows_of_curves(

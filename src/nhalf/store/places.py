@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-
 import msgspec
 
-from nhalf.base.errors import InputError
 from nhalf.store.journal import events_named
 from nhalf.store.run import JOURNAL, Run
 
@@ -30,8 +26,11 @@ class Place(msgspec.Struct, frozen=True):
         return len(self.allowed_cpus) == 1
 
 
-class _Launch(msgspec.Struct):
-    """The fields of a launch in the journal; `start_s` is what its ranks took to start."""
+class StartedLaunch(msgspec.Struct):
+    """A launch in the journal: its ranks' places, and the seconds that they took to start.
+
+    From starting the launcher until all ranks were ready to be asked; None in older journals.
+    """
 
     subject: str
     ranks: int = 0
@@ -45,33 +44,13 @@ def places(run: Run) -> dict[Start, list[Place]]:
 
     Raises InputError if the journal is damaged; a run without a journal has no places.
     """
-    return {start: launches[0] for start, launches in launch_places(run).items()}
+    return {start: launches[0].placement for start, launches in started_launches(run).items()}
 
 
-def launch_places(run: Run) -> dict[Start, list[list[Place]]]:
-    """The places of the ranks in every launch of each configuration, in their order.
-
-    Raises InputError as `places` does.
-    """
-    places_by_start: dict[Start, list[list[Place]]] = {}
-    for start, launch in _launches(run):
-        places_by_start.setdefault(start, []).append(launch.placement)
-    return places_by_start
-
-
-def start_times_s(run: Run) -> dict[Start, list[float]]:
-    """The seconds that the ranks of each launch took to start, where they are known.
-
-    From starting the launcher until all ranks are ready to be asked. A damaged journal says none.
-    """
-    times_s: dict[Start, list[float]] = {}
-    with suppress(InputError):
-        for start, launch in _launches(run):
-            if launch.start_s is not None:
-                times_s.setdefault(start, []).append(launch.start_s)
-    return times_s
-
-
-def _launches(run: Run) -> Iterator[tuple[Start, _Launch]]:
-    for launch in events_named("launch", run.path / JOURNAL, _Launch):
-        yield (launch.subject, launch.ranks, launch.asked_placement), launch
+def started_launches(run: Run) -> dict[Start, list[StartedLaunch]]:
+    """Every launch of each configuration, in their order; raises InputError as `places` does."""
+    launches: dict[Start, list[StartedLaunch]] = {}
+    for launch in events_named("launch", run.path / JOURNAL, StartedLaunch):
+        start = (launch.subject, launch.ranks, launch.asked_placement)
+        launches.setdefault(start, []).append(launch)
+    return launches

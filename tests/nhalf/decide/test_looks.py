@@ -17,6 +17,10 @@ def test_looks_share_the_time_and_the_rate() -> None:
     assert look_rate(1) == look_rate(0) == FALSE_ALARMS
 
 
+def test_without_time_there_is_no_further_look() -> None:
+    assert look_budgets_s(0.0) == []
+
+
 @pytest.mark.parametrize(
     ("plans", "looks"),
     [

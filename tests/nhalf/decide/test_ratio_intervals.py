@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nhalf.decide.ratio_intervals import interquartile_mean, logs_apart, paired_logs
+from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_launches_that_decide_are_those_at_which_the_interval_ends_in_reach() ->
     random = np.random.default_rng(1)
     a, b = (random.normal(0, 0.1, (launches, 1)) for launches in (20, 5))
     logs = logs_apart(a, b, np.zeros(1), launches_min=2)
-    needed = logs.launches_deciding(0.0, 0.05, 0.09)
+    needed = logs.launches_deciding(NO_SHARE, 0.05, 0.09)
     assert 5 < needed < 40
     further = np.concatenate([b, np.resize(b, (needed - 5, 1))])
     spread = float(np.std(b, ddof=1))
@@ -51,6 +52,6 @@ def test_launches_that_decide_are_those_at_which_the_interval_ends_in_reach() ->
     longer = logs_apart(a, further, np.zeros(1), launches_min=2)
     _, low, high = longer.estimates().ends(0.05, 0.05)
     assert (high[0] - low[0]) / 2 == pytest.approx(0.09, rel=0.1)
-    assert logs.launches_deciding(0.0, 0.05, 1.0) == 6
-    assert logs.launches_deciding(0.3, 0.05, 0.001) == 0, "runs differ by more"
-    assert logs.launches_deciding(0.0, 0.05, -0.1) == 0
+    assert logs.launches_deciding(NO_SHARE, 0.05, 1.0) == 6
+    assert logs.launches_deciding(AVERAGE_SHARE, 0.05, 0.001) == 0, "runs differ by more"
+    assert logs.launches_deciding(NO_SHARE, 0.05, -0.1) == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.store.places import launch_places, places, start_times_s
+from nhalf.store.places import places, started_launches
 from nhalf.store.run import JOURNAL, Run
 
 WHERE = [
@@ -39,13 +39,14 @@ def test_every_launch_has_its_places_and_what_it_took_to_start(run: Run) -> None
         journal.append({**start, "placement": WHERE, "start_s": 0.25})
         journal.append({**start, "placement": WHERE[::-1], "start_s": None})
         journal.append({**start, "placement": WHERE, "start_s": 0.5})
-    (launches,) = launch_places(run).values()
-    assert [[place.cpu for place in launch] for launch in launches] == [[3, 0], [0, 3], [3, 0]]
-    assert start_times_s(run) == {("mpich", 2, "cores"): [0.25, 0.5]}
+    (launches,) = started_launches(run).values()
+    cpus = [[place.cpu for place in launch.placement] for launch in launches]
+    assert cpus == [[3, 0], [0, 3], [3, 0]]
+    assert [launch.start_s for launch in launches] == [0.25, None, 0.5]
 
 
 def test_a_run_without_launches_has_none(run: Run) -> None:
-    assert places(run) == launch_places(run) == start_times_s(run) == {}
+    assert places(run) == started_launches(run) == {}
 
 
 def test_places_of_another_form_are_damage(run: Run) -> None:
@@ -54,4 +55,3 @@ def test_places_of_another_form_are_damage(run: Run) -> None:
         journal.append({"event": "end"})
     with pytest.raises(InputError, match=JOURNAL):
         places(run)
-    assert start_times_s(run) == {}

@@ -123,7 +123,7 @@ def command(request: Request) -> int:
         _show_baseline(stdout_console(), result, run, expect, request.points)
     else:
         _show(stdout_console(), result, run, expect, request.points)
-    announce_undecided(result, expect)
+    announce_undecided(result)
     return 1 if is_wrong else result.exit_code(request.strict)
 
 
@@ -235,9 +235,7 @@ def _show_baseline(
     from nhalf.present.terminal.effects import show_effects
 
     console.print(f"{run.name} against {expect}", markup=False, soft_wrap=True)
-    for line in [*_left_out(result), *result.notes]:
-        console.print(line, markup=False, style="dim", soft_wrap=True)
-    show_effects(console, result, run, all_points)
+    show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])
 
 
 def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:

@@ -91,7 +91,7 @@ def command(request: Request) -> int:
     print_outcome(outcome, facts, request, request.style, change)
     if not (request.is_silent or request.style):
         _show_change(outcome.run, request.like, change)
-    announce_undecided(change, str(request.like))
+    announce_undecided(change)
     check_sound(outcome, facts)
     return change.exit_code(strict=False)
 
@@ -272,29 +272,27 @@ def _decided(request: Request, like: Path, outcome: Outcome) -> tuple[Outcome, C
 
     Answers that are unclear are counted over the earlier runs of its folder.
     """
+    from nhalf.base.units import format_duration
     from nhalf.cli.outcome import measured
     from nhalf.cli.run_side import run_and_library
     from nhalf.cli.unclear_runs import with_unclear_runs
-    from nhalf.cli.until_decided import GoingOn
+    from nhalf.cli.until_decided import until_decided
     from nhalf.decide.check.verdict import UNCLEAR_MAX
     from nhalf.measure.loop import session
     from nhalf.measure.loop.progress import Progress
-
-    def extended(run: Run, more: session.More) -> Prepared:
-        where = (request.hosts, request.host_file_path, request.launcher)
-        return session.resume(run.path, *where, more)
+    from nhalf.present.wording import count
 
     def check_of(run: Run) -> Check:
         return _change(run, like, bool(request.mpi))
 
-    def say(line: str) -> None:
+    def extended(run: Run, more: session.More) -> Outcome:
         if not request.is_silent:
-            sys.stderr.write(f"nhalf: {line}\n")
+            curves, time = count(len(more.curves), "unclear curve"), format_duration(more.budget_s)
+            sys.stderr.write(f"nhalf: measuring {curves} for another {time}\n")
+        where = (request.hosts, request.host_file_path, request.launcher)
+        return measured(session.resume(run.path, *where, more), Progress(request.is_silent))
 
-    going_on = GoingOn(
-        extended, lambda prepared: measured(prepared, Progress(request.is_silent)), check_of, say
-    )
-    outcome, change = going_on.until_decided(outcome, request.until_decided_s)
+    outcome, change = until_decided(outcome, request.until_decided_s, check_of, extended)
     baseline, _ = run_and_library(like)
     return outcome, with_unclear_runs(change, outcome.run, baseline, UNCLEAR_MAX, check_of)
 

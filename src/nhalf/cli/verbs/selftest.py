@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.request import Option
+from nhalf.base.request import Option, Word
 from nhalf.cli.options import TableOptions
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from nhalf.decide.selftest import SelfTest
 
+NIGHTS_LEAST = 2
 WORDS = {
     "truth_in_interval": "interval of one run holds the true median",
     "relative_error_median": "error of the reported value, median",
@@ -36,15 +38,27 @@ WORDS = {
 class Request(TableOptions, heading="How much"):
     """The number of simulated runs, and their seed."""
 
-    runs: Annotated[int, Option("Simulated runs.")] = 1000
+    kept_runs: Annotated[
+        tuple[Path, ...],
+        Word("Draw nights from these runs, of one machine, instead of simulating.", "RUN..."),
+    ] = ()
+    runs: Annotated[int, Option("Simulated runs, or ten times the nights drawn from RUNs.")] = 1000
     seed: Annotated[int, Option("Seed of the random numbers.", least=0)] = 1
 
 
 def command(request: Request) -> int:
     """Test the statistics where the truth is known: coverage, false alarms, power.
 
+    With RUNs, nights are drawn from their launches: what a comparison on their machine would find
+    with more launches. Two or more runs of one study are compared with each other as they are.
+
     nhalf selftest
+    nhalf selftest runs/today
+    nhalf selftest runs/2026-*
     """
+    if request.kept_runs:
+        _of_kept(request)
+        return 0
     from nhalf.decide.selftest import selftest
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
@@ -59,6 +73,24 @@ def command(request: Request) -> int:
     else:
         _show(stdout_console(), result)
     return 0 if result.held else 1
+
+
+def _of_kept(request: Request) -> None:
+    """Print what nights that are drawn from kept runs find."""
+    from nhalf.cli.run_side import facts_of
+    from nhalf.decide.resampled_nights import resampled_nights
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.terminal.resampled_nights import show_rates
+
+    facts = facts_of(request.kept_runs)
+    nights = max(NIGHTS_LEAST, request.runs // 10)
+    rates = resampled_nights(facts, nights, request.seed)
+    if request.json:
+        emit_json(
+            {"runs": [str(path) for path in request.kept_runs], "rates": list(map(asdict, rates))}
+        )
+    else:
+        show_rates(stdout_console(), rates, len(facts.environments))
 
 
 def _show(out: Console, result: SelfTest) -> None:

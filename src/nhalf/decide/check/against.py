@@ -54,11 +54,13 @@ def against_former(
     tolerance: float,
     took_turns: bool = False,
     imported: Sequence[str] = (),
+    slower_doubt: Doubt = CERTAIN,
 ) -> Against:
     """Compare with an earlier run, restricted to the same state of the machine.
 
     `former` are launches with FLAGGED_COLUMNS (statistics/same_state.py); they `took_turns` with
-    those of another library of one run. `imported` names the sides whose state nobody saw.
+    those of another library of one run. `imported` names the sides whose state nobody saw,
+    `slower_doubt` is why a curve that is slower may be so by something else.
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     now = facts.flagged
@@ -76,6 +78,7 @@ def against_former(
         took_turns,
         paired=pairs.paired,
         looks=looks_at(*(place.get("plan", {}) for place in facts.environments.values())),
+        slower_doubt=slower_doubt,
     )
     return _against(facts, sides, tolerance, [*lost, *unmeasured], pairs.notes)
 

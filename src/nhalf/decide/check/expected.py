@@ -15,9 +15,11 @@ from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
 from nhalf.decide.check.intervals import CONFIDENCE
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import Check, Kind
+from nhalf.facts.certainty.busy_launches import busier
 from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue, machine_file
 from nhalf.machines.machine import Machine
+from nhalf.statistics.doubt import CERTAIN
 from nhalf.store.run import DESCRIPTION, Run
 
 NOT_SHARED = "intervals of models and results hold at 95 % individually, not jointly"
@@ -59,9 +61,10 @@ def check(
     if kind == "baseline":
         former_run = Run.open(path)
         imported = ["the former run"] if former_run.environment.get("imported") else []
-        former = Facts.of([former_run], [former_mpi]).flagged
-        former = _only(former, pattern, "" if former_mpi else mpi)
-        against = against_former(chosen, former, tolerance, took_turns, imported)
+        before = Facts.of([former_run], [former_mpi])
+        former = _only(before.flagged, pattern, "" if former_mpi else mpi)
+        doubt = CERTAIN if took_turns else busier(before, chosen)
+        against = against_former(chosen, former, tolerance, took_turns, imported, doubt)
         notes = list(against.notes)
     else:
         machine = _narrowed(machine_file.read(path), pattern, mpi)

@@ -8,6 +8,7 @@ from statistics import median
 
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.statistics.doubt import CERTAIN, Doubt
 
 TAKEN_LEAST = 0.25
 """Cores that others may keep busy before ranks notice: services take less."""
@@ -44,3 +45,18 @@ def busy_launches(facts: Facts) -> BusyLaunches | None:
         return None
     taken_cores = median(launch.taken_cores for launch in busy)
     return BusyLaunches(len(launches), len(busy), taken_cores, max(b.allowed for b in busy))
+
+
+def busier(before: Facts, now: Facts) -> Doubt:
+    """Why what is slower may be so by other processes; CERTAIN if they took as much before."""
+    busy = busy_launches(now)
+    busy_before = busy_launches(before)
+    taken_before = busy_before.taken_cores if busy_before else 0.0
+    if busy is None or busy.taken_cores < taken_before + TAKEN_LEAST:
+        return CERTAIN
+    cores = f"{busy.taken_cores:.1f} of {busy.allowed} {'core' if busy.allowed == 1 else 'cores'}"
+    earlier = f", {taken_before:.1f} before" if busy_before else ""
+    return Doubt(
+        f"other processes kept {cores} busy{earlier}, so that ranks had to share cores",
+        "measure again on an idle machine",
+    )

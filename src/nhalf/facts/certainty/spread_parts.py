@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the spread of times is made of: launches, visits of one launch, cores."""
+"""What the spread of times is made of: launches, visits of one launch, cores, slow changes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.base.errors import InputError
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
+from nhalf.statistics.student import student_quantile
 from nhalf.store.keys import RUN_POINT
 
 LAUNCHES_LEAST = 3
 """With fewer launches their spread is unknown."""
 VISITS_LEAST = 1.5
 """Visits of a launch to a point, on average, that show how visits differ."""
+PAIRS_LEAST = 8
+"""Launches of two libraries side by side that can show whether they were slow together."""
+CHANCE = 0.01
+"""How often launches that have nothing in common seem to be slow together."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,16 @@ class SpreadParts:
 
     `launch_share` is that of launches beyond what their visits explain, `visit_share` that of the
     visits of one launch to a point. `same_cores` says whether all launches of each start had their
-    ranks bound to the same cores; None if they were not bound, or if that is unknown.
+    ranks bound to the same cores; None if they were not bound, or if that is unknown. `together` is
+    the correlation of its launches with those of another library that ran beside them, None where
+    it may be chance: what a start draws is not common to two libraries, a change of the machine is.
     """
 
     mpi: str
     launch_share: float
     visit_share: float
     same_cores: bool | None
+    together: float | None = None
 
 
 @fact
@@ -56,9 +63,14 @@ def spread_parts(facts: Facts) -> list[SpreadParts]:
         pl.col("launches") >= LAUNCHES_LEAST, pl.col("visits") >= VISITS_LEAST
     ).drop_nulls(["within", "mpi"])
     beyond = (pl.col("between") - pl.col("within") / pl.col("visits")).clip(0)
+    together = _together(launches)
     parts = [
         SpreadParts(
-            str(mpi), _share(part.select(beyond)), _share(part.select("within")), _cores(facts, mpi)
+            str(mpi),
+            _share(part.select(beyond)),
+            _share(part.select("within")),
+            _cores(facts, mpi),
+            together.get(str(mpi)),
         )
         for (mpi,), part in spread_points.group_by("mpi")
     ]
@@ -70,15 +82,37 @@ def _share(variances: pl.DataFrame) -> float:
     return math.sqrt(variances.to_series().median())  # type: ignore[arg-type]
 
 
+def _together(launches: pl.DataFrame) -> dict[str, float]:
+    """The largest correlation of each library's launches with those of another one of its run.
+
+    The test is Student's of a correlation, t = r sqrt((n - 2) / (1 - r^2)).
+    """
+    deviation = pl.col("mean") - pl.col("mean").mean().over(RUN_POINT)
+    levels = (
+        launches.with_columns(deviation=deviation)
+        .group_by("run", "mpi", "launch")
+        .agg(level=pl.col("deviation").median())
+    )
+    pairs = (
+        levels.join(levels, on=["run", "launch"], suffix="_beside")
+        .filter(pl.col("mpi") != pl.col("mpi_beside"))
+        .group_by("run", "mpi", "mpi_beside")
+        .agg(correlation=pl.corr("level", "level_beside"), pairs=pl.len())
+        .filter(pl.col("pairs") >= PAIRS_LEAST, pl.col("correlation").is_finite())
+    )
+    together: dict[str, float] = {}
+    for mpi, r, number in pairs.select("mpi", "correlation", "pairs").sort("correlation").rows():
+        quantile = student_quantile(number - 2, 1 - 2 * CHANCE)
+        if r > 0 and r * math.sqrt(number - 2) > quantile * math.sqrt(max(1 - r * r, 0.0)):
+            together[mpi] = r
+    return together
+
+
 def _cores(facts: Facts, mpi: object) -> bool | None:
     """Whether the ranks of a library had the same cores in all launches; None if not bound."""
-    try:
-        places_by_run = facts.find_launch_places()
-    except InputError:  # of a damaged journal, which the measurements do not need
-        return None
     starts = [
-        launches
-        for by_start in places_by_run.values()
+        [launch.placement for launch in launches]
+        for by_start in facts.started.values()
         for (subject, _, _), launches in by_start.items()
         if subject == mpi and len(launches) > 1
     ]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nhalf.base.numbers import change, change_span, is_factor, percent
+from nhalf.base.numbers import change, change_span, is_factor, percent, times
 from nhalf.base.units import format_duration, format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
@@ -28,6 +28,8 @@ WORDS = {
     "unclear": "unclear",
 }
 BASELINE = ("baseline", "now")
+HUGE = 10.0
+"""A slowdown that nobody overlooks."""
 DETECTABLE_LEAST = 1.0005
 """A smaller ratio is that of times which do not vary."""
 
@@ -120,12 +122,17 @@ def resolution_words(comparison: Comparison) -> str:
     if not detectable > DETECTABLE_LEAST:
         return ""
     slowdown, tolerance = percent(detectable - 1), percent(comparison.threshold - 1)
+    if detectable > HUGE:
+        return (
+            f"On half of the curves, even a slowdown of {times(HUGE)} may not show; the tolerance "
+            f"is {tolerance}."
+        )
     if detectable > comparison.threshold:
         return (
-            f"On half of the curves, a slowdown of less than {slowdown} would not show; the "
+            f"On half of the curves, a slowdown of less than {slowdown} may not show; the "
             f"tolerance is {tolerance}."
         )
-    return f"On half of the curves, a slowdown of {slowdown} would show."
+    return f"Half of the curves resolve the tolerance of {tolerance}."
 
 
 def _zip(names: Sequence[str], curves: Sequence[CurveRatio]) -> list[tuple[str, CurveRatio]]:

@@ -9,6 +9,8 @@ from nhalf.decide.check.promise import UNVERIFIED
 from nhalf.decide.check.verdict import format_place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from nhalf.decide.check.verdict import Check
@@ -22,8 +24,14 @@ COLOURS = {
 }
 
 
-def show_effects(console: Console, check: Check, run: Run, every_size: bool = False) -> None:
-    """Print the curves that changed, surest first, and the finding as the last line.
+def show_effects(
+    console: Console,
+    check: Check,
+    run: Run,
+    every_size: bool = False,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print what can be told, the curves that changed, surest first, `notes`, and the finding.
 
     `run` is the one to extend where launches are too few.
     """
@@ -49,6 +57,8 @@ def show_effects(console: Console, check: Check, run: Run, every_size: bool = Fa
     ]
     for point in wrong:
         console.print(f"{format_place(point.point)}: {point.reason}", markup=False, soft_wrap=True)
+    for note in notes:
+        console.print(note, markup=False, style="dim", soft_wrap=True)
     if comparison is not None:
         console.print(tolerance_words(comparison), markup=False, style="dim", soft_wrap=True)
     verdict = finding(check)

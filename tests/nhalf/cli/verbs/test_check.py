@@ -334,3 +334,25 @@ def test_a_usual_word_for_a_key_is_answered_with_the_key(
     file = promise(f'[[expect]]\nmetric="time"\n{key}="1 us"\n')
     remedy = f"unknown key '{key}'; did you mean {meant}?"
     call("check", keep("today"), "--expect", file).is_error(2, remedy)
+
+
+def test_a_busy_machine_is_no_regression(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    monday = keep("monday")
+    tuesday = keep("tuesday", slower={"mpich": 1.5})
+    assert code(tuesday, monday) == 1
+    with Run.open(Path(tuesday)).journal() as journal:
+        for launch in range(3):
+            journal.append(
+                {
+                    "event": "others",
+                    "subject": "mpich",
+                    "launch": launch,
+                    "ranks": 2,
+                    "taken_cores": 1.0,
+                    "allowed": 2,
+                }
+            )
+    capsys.readouterr()
+    assert code(tuesday, monday) == 0
+    assert "other processes kept 1.0 of 2 cores busy" in capsys.readouterr().out
+    assert code(tuesday, monday, strict=True) == 1

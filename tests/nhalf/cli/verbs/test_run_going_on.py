@@ -205,6 +205,16 @@ class TestUntilDecided:
         assert (ended.code, ended.err) == (1, "")
         assert b"extended" not in (tmp_path / "b/journal.jsonl").read_bytes()
 
+    def test_what_is_unclear_ends_where_nobody_asked_for_more(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        noisy = ("--transport", "model", "--model", "launch_noise=0.3", "--bytes", "8,64")
+        assert call("run", "--out", "a", *noisy, "--launches", "3").code == 0
+        ended = call("run", "--like", "a", "--launches", "3", "--seed", "7", "--out", "b", "--json")
+        (effect,) = json.loads(ended.out)["against"]["effects"]
+        assert effect["finding"] == "unclear"
+        assert b"extended" not in (tmp_path / "b/journal.jsonl").read_bytes()
+
     def test_it_needs_something_to_decide(self, call: Call) -> None:
         call("run", "--until-decided", "5m").is_error(2, "name a run with --like")
         call("run", "--like", "a", "--until-decided", "soon").is_error(2, "not a duration")

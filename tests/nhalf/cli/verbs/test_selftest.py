@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +51,25 @@ def test_json_is_one_object(result: SelfTest, capsys: pytest.CaptureFixture[str]
 def test_too_few_runs_are_an_input_error() -> None:
     with pytest.raises(InputError):
         command(Request(runs=1))
+
+
+def test_nights_of_kept_runs_are_a_table_or_json(
+    keep: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept_runs = (Path(keep("monday", launches=5)),)
+    assert command(Request(kept_runs=kept_runs, runs=30)) == 0
+    out = capsys.readouterr().out
+    assert "at a tolerance of 10 %: their launches are drawn from those of the run" in out
+    assert "3 of 3" in out
+    assert command(Request(kept_runs=kept_runs, runs=30, json=True)) == 0
+    rates = json.loads(capsys.readouterr().out)["rates"]
+    assert [rate["launches"] for rate in rates] == [5, 12, 30]
+    assert {(rate["alarms"], rate["first"]) for rate in rates} == {(0, 3)}
+
+
+def test_kept_runs_are_compared_with_each_other(
+    keep: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept_runs = tuple(Path(keep(name, launches=5)) for name in ("monday", "tuesday"))
+    assert command(Request(kept_runs=kept_runs)) == 0
+    assert "each of 2 runs against each other one, as they are" in capsys.readouterr().out

@@ -23,7 +23,8 @@ from nhalf.decide.check.against import (
 from nhalf.decide.check.verdict import Answer, Check
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.doubt import Doubt
+from nhalf.statistics.summary import flagged_medians, launch_medians
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
@@ -54,6 +55,24 @@ def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None
     # Every size and the level of them all.
     assert len(against.answers[0].points) == len(SIZES) + 1
     assert against.comparison.not_comparable == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict", "reason"),
+    [(1.5, "unclear", "they were busy"), (1.0, "met", ""), (0.5, "met", "")],
+)
+def test_what_is_slower_beside_others_is_unclear(
+    exact: Make, factor: float, verdict: str, reason: str
+) -> None:
+    former = flagged_medians(exact())
+    now = Facts(exact(slower={"mpich": factor}))
+    doubt = Doubt("they were busy", "send them away")
+    against = against_former(now, former, 0.10, slower_doubt=doubt)
+    (answer,) = against.answers
+    assert answer.verdict == verdict
+    assert answer.points[0].reason == reason
+    assert not against.comparison.regressed
+    assert {size.verdict for size in against.comparison.curves[0].sizes} != {"slower"}
 
 
 def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> None:

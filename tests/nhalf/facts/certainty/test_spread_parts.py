@@ -9,10 +9,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.facts.certainty.spread_parts import spread_parts
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import findings
-from nhalf.store.places import Place
+from nhalf.store.places import Place, Start, StartedLaunch
 
 Make = Callable[..., pl.LazyFrame]
 LAUNCH_LOGS = (-0.2, 0.0, 0.2)
@@ -30,9 +31,10 @@ def visited(
     )
 
 
-def placed(*cpus: list[int]) -> dict[str, dict[tuple[str, int, str], list[list[Place]]]]:
+def placed(*cpus: list[int]) -> dict[str, dict[Start, list[StartedLaunch]]]:
     """Launches with their ranks on these cores, each bound to one."""
-    launches = [[Place("n1", cpu, [cpu]) for cpu in launch] for launch in cpus]
+    placements = [[Place("n1", cpu, [cpu]) for cpu in launch] for launch in cpus]
+    launches = [StartedLaunch("mpich", placement=placement) for placement in placements]
     return {"run": {("mpich", 2, "cores"): launches}}
 
 
@@ -71,15 +73,15 @@ def test_cores_are_the_same_or_not(
     make_measurements: Make, cpus: tuple[list[int], ...], same: bool | None
 ) -> None:
     measured = visited(make_measurements)
-    (parts,) = spread_parts(Facts(measured, find_launch_places=lambda: placed(*cpus)))
+    (parts,) = spread_parts(Facts(measured, find_started=lambda: placed(*cpus)))
     assert parts.same_cores is same
 
 
 @pytest.mark.parametrize(
     ("launch_logs", "visit_logs", "words"),
     [
-        (LAUNCH_LOGS, VISIT_LOGS, "something that a start draws and keeps"),
-        ((-0.02, 0.0, 0.02), (-0.1, 0.1), "times change within seconds"),
+        (LAUNCH_LOGS, VISIT_LOGS, "times stay for a launch"),
+        ((-0.02, 0.0, 0.02), (-0.1, 0.1), "times differ as much within a launch"),
     ],
 )
 def test_a_finding_says_what_it_is_not(
@@ -89,12 +91,58 @@ def test_a_finding_says_what_it_is_not(
     words: str,
 ) -> None:
     measured = visited(make_measurements, launch_logs, visit_logs)
-    facts = Facts(measured, find_launch_places=lambda: placed([0, 1], [0, 1]))
-    (found,) = (one for one in findings(facts) if one.kind == "launches-differ")
-    assert words in found.text
-    assert "it is not the cores, which were the same in all launches" in found.text
+    facts = Facts(measured, find_started=lambda: placed([0, 1], [0, 1]))
+    (finding,) = (finding for finding in findings(facts) if finding.kind == "launches-differ")
+    assert words in finding.text
+    assert "it is not the cores, which were the same in all launches" in finding.text
+
+
+SLOW_LAUNCHES = (0.0, 0.1, 0.3, 0.2, 0.0, 0.3, 0.1, 0.25)
+
+
+def side_by_side(make: Make, *launch_logs: tuple[float, ...]) -> Facts:
+    """Libraries a, b, ... whose launches differ by these logarithms."""
+    libraries = zip("ab", launch_logs, strict=False)
+    return Facts(
+        pl.concat(visited(make, logs).with_columns(mpi=pl.lit(mpi)) for mpi, logs in libraries)
+    )
+
+
+def test_libraries_that_are_slow_together_show_a_machine_that_changes(
+    make_measurements: Make,
+) -> None:
+    slower = tuple(2 * log + 0.1 for log in SLOW_LAUNCHES)
+    facts = side_by_side(make_measurements, SLOW_LAUNCHES, slower)
+    assert [part.together for part in spread_parts(facts)] == [pytest.approx(1)] * 2
+    (finding,) = (finding for finding in findings(facts) if finding.kind == "launches-differ")
+    assert "were slow in the same launches (correlation 1.0)" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (SLOW_LAUNCHES, SLOW_LAUNCHES[::-1]),
+        (SLOW_LAUNCHES, tuple(-log for log in SLOW_LAUNCHES)),
+        (SLOW_LAUNCHES[:7], SLOW_LAUNCHES[:7]),
+        (SLOW_LAUNCHES, (0.0,) * 8),
+    ],
+    ids=["apart", "opposite", "few", "still"],
+)
+def test_libraries_that_are_slow_apart_show_no_such_change(
+    make_measurements: Make, a: tuple[float, ...], b: tuple[float, ...]
+) -> None:
+    parts = spread_parts(side_by_side(make_measurements, a, b))
+    assert [part.together for part in parts] == [None, None]
+
+
+def test_a_damaged_journal_hides_the_cores_alone(make_measurements: Make) -> None:
+    def damaged() -> dict[str, dict[Start, list[StartedLaunch]]]:
+        raise InputError("damaged")
+
+    (parts,) = spread_parts(Facts(visited(make_measurements), find_started=damaged))
+    assert parts.same_cores is None
 
 
 def test_what_is_precise_needs_no_reason(make_measurements: Make) -> None:
     facts = Facts(visited(make_measurements, (0.0, 0.001, 0.002), (0.0, 0.001)))
-    assert [one for one in findings(facts) if one.kind == "launches-differ"] == []
+    assert "launches-differ" not in {finding.kind for finding in findings(facts)}

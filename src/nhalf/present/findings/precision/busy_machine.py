@@ -16,11 +16,11 @@ FIRST = 99
 
 class BusyMachine(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        met = busy_launches(facts)
-        if met is None:
+        counts = busy_launches(facts)
+        if counts is None:
             return
-        cores = f"{met.taken_cores:.1f} of {count(met.allowed, 'core')}"
-        number = "all" if met.busy == met.launches else f"{met.busy} of {met.launches}"
+        cores = f"{counts.taken_cores:.1f} of {count(counts.allowed, 'core')}"
+        number = "all" if counts.busy == counts.launches else f"{counts.busy} of {counts.launches}"
         yield Finding(
             f"Other processes kept {cores} busy during {number} launches, so that ranks had to "
             "share cores: times are those of a busy machine, and show how libraries wait there.",
@@ -28,6 +28,6 @@ class BusyMachine(Finder[Facts]):
             kind="busy-machine",
             label="Busy machine",
             remedy="Measure again on an idle machine; nhalf doctor shows its load.",
-            value=met.taken_cores,
+            value=counts.taken_cores,
             figure=cores,
         )

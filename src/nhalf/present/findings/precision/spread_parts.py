@@ -41,9 +41,15 @@ def _why(parts: SpreadParts) -> str:
         False: "launches had different cores; ",
         None: "",
     }[parts.same_cores]
+    if parts.launch_share > parts.visit_share and parts.together is not None:
+        return (
+            f"{cores}libraries side by side were slow in the same launches (correlation "
+            f"{parts.together:.1f}), so the machine changes slowly, and only launches over a "
+            "longer time average that out"
+        )
     if parts.launch_share > parts.visit_share:
         return (
-            f"{cores}something that a start draws and keeps, such as memory pages, decides, and "
-            "more launches average it out"
+            f"{cores}times stay for a launch, by what its start draws (as memory pages) or by slow "
+            "changes of the machine, and only more launches average that out"
         )
-    return f"{cores}times change within seconds, and more visits or launches average that out"
+    return f"{cores}times differ as much within a launch, and more visits average that out, too"

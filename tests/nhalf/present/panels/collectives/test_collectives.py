@@ -231,6 +231,17 @@ def test_placements_of_equal_ranks_have_columns_of_their_own(make_measurements: 
     assert [row[2:] for row in table.rows] == [["a or b", "a, 1.50x"]] * 2
 
 
+def test_several_runs_have_columns_of_their_own(make_measurements: Make) -> None:
+    libraries = ("a", "b")
+    frames = [
+        exact(make_measurements, libraries=libraries, patterns=("bcast",), run=run, slower=slower)
+        for run, slower in (("day", {"a": 2.0}), ("night", {"b": 3.0}))
+    ]
+    table = table_of("fastest-by-ranks", together(*frames))
+    assert table.columns[2:] == ["day, 2 ranks", "night, 2 ranks"]
+    assert [row[2:] for row in table.rows] == [["b, 2.0x", "a, 3.0x"]] * 2
+
+
 def test_one_library_alone_is_not_the_fastest(make_measurements: Make) -> None:
     alone = exact(make_measurements, patterns=("bcast",))
     assert PANELS["fastest-by-ranks"]().render(Facts(alone)) is None

@@ -11,6 +11,7 @@ import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.present.panels.precision.environment import Environment
 from nhalf.present.panels.precision.launch_spread import LaunchSpread
+from nhalf.store.places import StartedLaunch
 from tests.nhalf.present.panels.drawing import PANELS, table_of
 
 Make = Callable[..., pl.LazyFrame]
@@ -63,8 +64,16 @@ def test_what_was_asked_for_is_said_without_the_bookkeeping_of_a_plan(
 
 
 def test_starts_are_listed_by_library_and_ranks(make_measurements: Make) -> None:
-    starts = {("b", 4, "cores"): [0.5, 0.25, 1.0], ("a", 2, "cores"): [0.125], ("c", 2, ""): []}
-    facts = Facts(make_measurements(), {"a": "A 1"}, find_start_times_s=lambda: {"run": starts})
+    times_s = {
+        ("b", 4, "cores"): [0.5, 0.25, 1.0],
+        ("a", 2, "cores"): [0.125],
+        ("c", 2, ""): [None],
+    }
+    starts = {
+        start: [StartedLaunch(start[0], start_s=start_s) for start_s in launches]
+        for start, launches in times_s.items()
+    }
+    facts = Facts(make_measurements(), {"a": "A 1"}, find_started=lambda: {"run": starts})
     table = table_of("start-times", facts)
     assert table.rows == [
         ["A 1", "2", "cores", "1", "125 ms", "–"],

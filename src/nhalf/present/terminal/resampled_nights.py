@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nights that were drawn from kept runs found, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nhalf.base.numbers import MISSING, percent, times
+from nhalf.decide.resampled_nights import Rates
+from nhalf.decide.simulated_nights import PLANTED, TOLERANCE
+from nhalf.present.wording import count
+
+
+def show_rates(out: Console, rates: Sequence[Rates], runs: int) -> None:
+    """Print a row for each number of launches, and what the nights are."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in (
+        "launches",
+        "next run inside",
+        "false alarms",
+        f"{times(PLANTED)} found",
+        "first",
+    ):
+        table.add_column(title, justify="right")
+    for rate in rates:
+        table.add_row(
+            str(rate.launches),
+            MISSING if rate.inside_share is None else percent(rate.inside_share, None),
+            *(
+                f"{number} of {rate.nights}"
+                for number in (rate.alarms, rate.found_count, rate.first)
+            ),
+        )
+    curves = count(max(rate.curves for rate in rates), "curve")
+    tolerance = percent(TOLERANCE, None)
+    of_one = "their launches are drawn from those of the run"
+    of_several = f"each of {runs} runs against each other one, as they are"
+    words = of_one if runs == 1 else of_several
+    out.print(f"Nights of {curves}, at a tolerance of {tolerance}: {words}.", highlight=False)
+    out.print(table)
+    if runs == 1:
+        out.print(
+            "One run does not show what runs differ by beyond their launches; several runs do.",
+            highlight=False,
+        )
