@@ -61,7 +61,7 @@ def shares_between_runs(curves: Sequence[LaunchLogs]) -> list[RunShare]:
     degrees = PRIOR_CURVES + curves_beside
     shares = (PRIOR_CURVES * BETWEEN_RUNS + curves_beside * share_beside) / degrees
     return [
-        _share(float(share), float(known)) for share, known in zip(shares, degrees, strict=True)
+        _share(float(share), float(number)) for share, number in zip(shares, degrees, strict=True)
     ]
 
 

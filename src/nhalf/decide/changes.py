@@ -70,7 +70,8 @@ class SizeRatio:
 class CurveRatio:
     """One pattern of one library (or pair of libraries) over all sizes measured on both sides.
 
-    `ratio` is the level over all sizes. `doubt` is why the verdict is "unclear".
+    `ratio` is the level over all sizes. `doubt` is why the verdict is "unclear", `detectable_ratio`
+    the smallest slow-down of the level that would show, NaN where that is unknown.
     """
 
     point: dict[str, Any]
@@ -82,6 +83,7 @@ class CurveRatio:
     sizes: list[SizeRatio]
     threshold: float
     doubt: Doubt = CERTAIN
+    detectable_ratio: float = math.nan
 
     @property
     def mpi(self) -> str:
@@ -158,9 +160,10 @@ class Comparison:
         """The slow-down of a whole curve that half of the curves would tell from none; NaN where
         no curve has an interval.
         """
-        ratios = [curve.ratio for curve in self.curves if curve.ratio.ratio > 0]
-        reaches = [ratio.high / ratio.ratio for ratio in ratios if math.isfinite(ratio.high)]
-        return median(reaches) if reaches else math.nan
+        ratios = [curve.detectable_ratio for curve in self.curves]
+        return (
+            median(filter(math.isfinite, ratios)) if any(map(math.isfinite, ratios)) else math.nan
+        )
 
     @property
     def regressed(self) -> bool:

@@ -40,8 +40,8 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.between_runs import shares_between_runs
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, SizeRatio, Verdict, together
-from nhalf.decide.family import FALSE_ALARMS, family_error
-from nhalf.decide.looks import look_rate
+from nhalf.decide.curve_errors import LOG_MOST, CurveErrors
+from nhalf.decide.family import FALSE_ALARMS
 from nhalf.decide.ratio_intervals import Estimates, LaunchLogs, logs_apart, paired_logs
 from nhalf.decide.run_share import AVERAGE_SHARE, NO_SHARE, RunShare
 from nhalf.statistics.doubt import CERTAIN, DISTURBED, Doubt, few_launches, wide_interval
@@ -58,8 +58,6 @@ DISTURBED_SPREAD = 1.5
 """Where the median is more than this many times the fastest sample, most samples were disturbed."""
 LOG_FASTEST_APART = math.log(1.1)
 """The fastest of a handful of samples differ by so much by chance."""
-LOG_MOST = 700.0
-"""A larger logarithm has no exponential."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,6 @@ class _Curve:
         """The logarithms of the ratios with their errors."""
         return self.logs.estimates(self.run_share)
 
-    def probability(self, log_least: float, reverse: bool) -> float:
-        """The smallest error at which B is slower than A somewhere, or faster if `reverse`."""
-        ratios = self.estimates.reversed() if reverse else self.estimates
-        return float(ratios.errors_above(log_least).min())
-
 
 @dataclass
 class _Measured:
@@ -155,19 +148,16 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
     if not (math.isfinite(threshold) and threshold >= 1):
         raise InputError(f"threshold {threshold} is not a ratio above 1", "1.02 means 2 % slower")
     measured = [_measured(pair) for pair in sides]
-    family = [curve for part in measured for curve in part.curves if curve.doubt is CERTAIN]
-    log_threshold = math.log(threshold)
-    rate = look_rate(max((pair.looks for pair in sides), default=1))
-    errors = tuple(
-        family_error([curve.probability(log_threshold, reverse) for curve in family], rate)
-        for reverse in (False, True)
-    )
+    curves = (curve for part in measured for curve in part.curves)
+    family = [curve.estimates for curve in curves if curve.doubt is CERTAIN]
+    looks = max((pair.looks for pair in sides), default=1)
+    errors = CurveErrors.of_family(family, math.log(threshold), looks)
     return [
         Comparison(
             threshold,
             CONFIDENCE,
             [
-                _excused(_judged(curve, threshold, *errors), pair.slower_doubt)
+                _excused(_judged(curve, threshold, errors), pair.slower_doubt)
                 for curve in part.curves
             ],
             part.missing,
@@ -332,9 +322,9 @@ def _fastest_ratio(rows: pl.DataFrame, centre_ratio: Floats) -> Floats:
     return nearest
 
 
-def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float) -> CurveRatio:
+def _judged(curve: _Curve, threshold: float, errors: CurveErrors) -> CurveRatio:
     """The verdict on one curve, from intervals at the errors of the family."""
-    logs = zip(*curve.estimates.ends(error_low, error_high), strict=True)
+    logs = zip(*errors.ends(curve.estimates), strict=True)
     level, *ratios = (Ratio(*(math.exp(min(x, LOG_MOST)) for x in row)) for row in logs)
 
     def verdict(ratio: Ratio) -> Verdict:
@@ -350,10 +340,18 @@ def _judged(curve: _Curve, threshold: float, error_low: float, error_high: float
     whole = together([verdict(level), *differences])
     doubt = curve.doubt
     if whole == "unclear" and doubt is CERTAIN and not level.is_not_above(threshold):
-        deciding = _launches_deciding(curve, level, math.log(threshold), (error_low, error_high))
+        deciding = _launches_deciding(curve, level, math.log(threshold), errors)
         doubt = DISTURBED if curve.logs.is_disturbed else wide_interval(curve.launches, deciding)
     return CurveRatio(
-        curve.point, *curve.libraries, curve.launches, level, whole, sizes, threshold, doubt
+        curve.point,
+        *curve.libraries,
+        curve.launches,
+        level,
+        whole,
+        sizes,
+        threshold,
+        doubt,
+        errors.detectable_ratio(curve.estimates),
     )
 
 
@@ -369,7 +367,7 @@ def _excused(curve: CurveRatio, doubt: Doubt) -> CurveRatio:
 
 
 def _launches_deciding(
-    curve: _Curve, level: Ratio, log_threshold: float, errors: tuple[float, float]
+    curve: _Curve, level: Ratio, log_threshold: float, errors: CurveErrors
 ) -> int | None:
     """The launches with which the level would be slower, or not slower; None if unknown."""
     change = math.log(level.ratio)
@@ -377,7 +375,7 @@ def _launches_deciding(
         return None
     is_slower = change > log_threshold
     reach = change if is_slower else log_threshold - change
-    error = errors[0] if is_slower else errors[1]
+    error = errors.slower_error if is_slower else errors.not_slower_error
     return curve.logs.launches_deciding(curve.run_share, error, reach)
 
 

@@ -24,16 +24,16 @@ LOOKS = 4
 
 
 def look_budgets_s(time_s: float) -> list[float]:
-    """The seconds between the looks, which take `time_s` together; none where there is no time."""
+    """The seconds between the looks, which take `time_s` together; none if there is no time."""
     if time_s <= 0:
         return []
     parts = [2.0**look for look in range(LOOKS - 1)]
     return [time_s * part / sum(parts) for part in parts]
 
 
-def look_rate(looks: int) -> float:
-    """The rate of false alarms of each look, where there are `looks` of them."""
-    return FALSE_ALARMS / max(looks, 1)
+def look_rate(looks: int, rate: float = FALSE_ALARMS) -> float:
+    """The rate of errors of each look, if there are `looks` that have `rate` together."""
+    return rate / max(looks, 1)
 
 
 def looks_at(*plans: Mapping[str, Any]) -> int:

@@ -68,6 +68,19 @@ class Estimates:
         counts &= ~(self.fastest_ratio <= ROUNDING)
         return np.where(counts, np.minimum(tail / self._shares(), 1.0), 1.0)
 
+    def error_within(self, log_most: float) -> float:
+        """The smallest `error_high` at which the high end of the level is at most `log_most`."""
+        from scipy.special import stdtr
+
+        level = self.mean_ratio[0]
+        largest = np.nanmax([self.centre_ratio[0], level, self.fastest_ratio[0]])
+        if not (np.isfinite(self.error[0]) and self.degrees[0] > 0) or largest > log_most:
+            return 1.0
+        if self.error[0] == 0:
+            return 0.0
+        tail = stdtr(self.degrees[0], (level - log_most) / self.error[0])
+        return float(min(tail / self._shares()[0], 1.0))
+
     def reversed(self) -> Estimates:
         """The estimates of the inverse ratio."""
         ratios = (-self.centre_ratio, -self.mean_ratio, self.error, self.degrees)

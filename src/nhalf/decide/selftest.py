@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from nhalf.base.errors import InputError
 from nhalf.base.numbers import percent
 from nhalf.decide.compare import compare
+from nhalf.decide.family import FALSE_RELIEF
 from nhalf.decide.simulated_nights import (
     CURVES,
     NIGHT_SIZES,
     PLANTED,
     runs_that_differ,
     share_covered,
+    share_missed,
     share_named_first,
     share_with_alarm,
     share_with_alarm_at_looks,
@@ -237,6 +239,11 @@ def _of_differing_launches(
     at_looks = [
         share_with_alarm_at_looks(runs, nights, LOOK_LAUNCHES, seed) for runs in differing.values()
     ]
+    missed = [share_missed(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
+    claim = "a curve that is slower by the tolerance is called not slower"
+    checks.append(
+        Check("missed_differing", claim, float(np.mean(missed)), 0.0, FALSE_RELIEF, trials)
+    )
     claim = f"the same, looked at {len(LOOK_LAUNCHES)} times while it goes on"
     checks.append(
         Check("night_alarms_looks", claim, float(np.mean(at_looks)), 0.0, NIGHT_ALARMS, trials)

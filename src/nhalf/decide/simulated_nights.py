@@ -116,6 +116,17 @@ def share_named_first(
     return first_count / nights
 
 
+def share_missed(runs: Sequence[pl.DataFrame], nights: int, launches: int, seed: int = 1) -> float:
+    """The share of nights in which a curve that is slower by the tolerance is called not slower."""
+    random = np.random.default_rng(seed)
+    missed_count = 0
+    for _ in range(nights):
+        curves = compared(runs, launches, random, 1 + TOLERANCE).curves
+        (slower,) = (curve for curve in curves if curve.point["axes"] == _axes(0))
+        missed_count += slower.worse == "not worse"
+    return missed_count / nights
+
+
 def compared(
     runs: Sequence[pl.DataFrame],
     launches: int,

@@ -55,3 +55,24 @@ def test_launches_that_decide_are_those_at_which_the_interval_ends_in_reach() ->
     assert logs.launches_deciding(NO_SHARE, 0.05, 1.0) == 6
     assert logs.launches_deciding(AVERAGE_SHARE, 0.05, 0.001) == 0, "runs differ by more"
     assert logs.launches_deciding(NO_SHARE, 0.05, -0.1) == 0
+
+
+@pytest.mark.parametrize("log_most", [0.05, 0.1, 0.2])
+def test_the_error_within_is_that_at_which_the_interval_ends_there(log_most: float) -> None:
+    random = np.random.default_rng(4)
+    a, b = (random.normal(0, 0.05, (8, 5)) for _ in range(2))
+    estimates = logs_apart(a, b, np.median(b, axis=0) - np.median(a, axis=0), 3).estimates()
+    error = estimates.error_within(log_most)
+    assert 0 < error < 1
+    _, _, high = estimates.ends(error, error)
+    assert high[0] == pytest.approx(log_most)
+
+
+def test_what_cannot_be_within_has_no_error() -> None:
+    still = np.zeros((4, 3))
+    exact = logs_apart(still, still, np.zeros(3), 3).estimates()
+    assert (exact.error_within(0.1), exact.error_within(0.0)) == (0.0, 0.0)
+    slower = logs_apart(still, still + 0.2, np.full(3, 0.2), 3).estimates()
+    assert slower.error_within(0.1) == 1.0
+    few = logs_apart(still[:2], still[:2], np.zeros(3), 3).estimates()
+    assert few.error_within(0.1) == 1.0

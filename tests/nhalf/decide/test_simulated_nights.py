@@ -12,6 +12,7 @@ import pytest
 from nhalf.decide.family import FALSE_ALARMS
 from nhalf.decide.simulated_nights import (
     runs_that_differ,
+    share_missed,
     share_named_first,
     share_with_alarm,
     share_with_alarm_at_looks,
@@ -42,6 +43,14 @@ def test_nights_that_repeat_their_launches_show_smaller_changes() -> None:
     """With the average share, 8 % between launches hide 1.25x in two of three nights."""
     runs = runs_that_differ(0.08, 12, RUNS, seed=11, between_runs=0.0)
     assert share_named_first(runs, NIGHTS, 12) >= 0.75
+
+
+@pytest.mark.parametrize("launch_noise", [0.0, 0.03])
+def test_a_curve_that_is_slower_by_the_tolerance_is_hardly_called_not_slower(
+    launch_noise: float,
+) -> None:
+    runs = runs_that_differ(launch_noise, 12, 16 * 40, seed=13)
+    assert share_missed(runs, 40, 12) <= 0.05
 
 
 def test_two_launches_decide_nothing() -> None:

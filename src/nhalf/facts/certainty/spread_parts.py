@@ -29,16 +29,17 @@ class SpreadParts:
 
     `launch_share` is that of launches beyond what their visits explain, `visit_share` that of the
     visits of one launch to a point. `same_cores` says whether all launches of each start had their
-    ranks bound to the same cores; None if they were not bound, or if that is unknown. `together` is
-    the correlation of its launches with those of another library that ran beside them, None where
-    it may be chance: what a start draws is not common to two libraries, a change of the machine is.
+    ranks bound to the same cores; None if they were not bound, or if that is unknown.
+    `common_share` is the correlation of its launches with those of another library beside them,
+    None if it may be chance: what a start draws is not common to two libraries, a change of the
+    machine is.
     """
 
     mpi: str
     launch_share: float
     visit_share: float
     same_cores: bool | None
-    together: float | None = None
+    common_share: float | None = None
 
 
 @fact

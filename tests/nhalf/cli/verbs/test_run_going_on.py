@@ -184,7 +184,7 @@ class TestUntilDecided:
     def test_unclear_curves_alone_go_on(self, call: Call, tmp_path: Path) -> None:
         pattern = ("--pattern", "pingpong,exchange")
         assert call("run", "--out", "a", *self.NOISY, *pattern, "--launches", "60").code == 0
-        _slow_down(tmp_path / "a", exchange=8.0, pingpong=1.05)
+        _slow_down(tmp_path / "a", exchange=8.0, pingpong=0.97)
         words = ("run", "--like", "a", "--launches", "3", "--seed", "7", "--out", "b", "--json")
         ended = call(*words, "--until-decided", duration(6))
         assert ended.code == 0, ended.err

@@ -113,7 +113,7 @@ def test_libraries_that_are_slow_together_show_a_machine_that_changes(
 ) -> None:
     slower = tuple(2 * log + 0.1 for log in SLOW_LAUNCHES)
     facts = side_by_side(make_measurements, SLOW_LAUNCHES, slower)
-    assert [part.together for part in spread_parts(facts)] == [pytest.approx(1)] * 2
+    assert [part.common_share for part in spread_parts(facts)] == [pytest.approx(1)] * 2
     (finding,) = (finding for finding in findings(facts) if finding.kind == "launches-differ")
     assert "were slow in the same launches (correlation 1.0)" in finding.text
 
@@ -132,7 +132,7 @@ def test_libraries_that_are_slow_apart_show_no_such_change(
     make_measurements: Make, a: tuple[float, ...], b: tuple[float, ...]
 ) -> None:
     parts = spread_parts(side_by_side(make_measurements, a, b))
-    assert [part.together for part in parts] == [None, None]
+    assert [part.common_share for part in parts] == [None, None]
 
 
 def test_a_damaged_journal_hides_the_cores_alone(make_measurements: Make) -> None:

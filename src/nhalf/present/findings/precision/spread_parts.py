@@ -41,10 +41,10 @@ def _why(parts: SpreadParts) -> str:
         False: "launches had different cores; ",
         None: "",
     }[parts.same_cores]
-    if parts.launch_share > parts.visit_share and parts.together is not None:
+    if parts.launch_share > parts.visit_share and parts.common_share is not None:
         return (
             f"{cores}libraries side by side were slow in the same launches (correlation "
-            f"{parts.together:.1f}), so the machine changes slowly, and only launches over a "
+            f"{parts.common_share:.1f}), so the machine changes slowly, and only launches over a "
             "longer time average that out"
         )
     if parts.launch_share > parts.visit_share:
