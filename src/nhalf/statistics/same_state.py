@@ -63,8 +63,20 @@ def same_states(
         pl.concat([empty, *(pair.b for pair in pairs)]),
         tuple(doubt for pair in pairs for doubt in pair.lost),
         tuple(doubt for pair in pairs for doubt in pair.doubts),
-        tuple(dict.fromkeys(note for pair in pairs for note in pair.notes)),
+        _notes([mpi for _, mpi in libraries], pairs),
         tuple(mpi for pair in pairs for mpi in pair.paired),
+    )
+
+
+def _notes(libraries: Sequence[str], pairs: Sequence[SameState]) -> tuple[str, ...]:
+    """Each note once, with the libraries that it is about if it is not about all of them."""
+    libraries_by_note: dict[str, list[str]] = {}
+    for mpi, pair in zip(libraries, pairs, strict=True):
+        for note in pair.notes:
+            libraries_by_note.setdefault(note, []).append(mpi)
+    return tuple(
+        note if len(about) == len(libraries) else f"{', '.join(about)}: {note}"
+        for note, about in libraries_by_note.items()
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.statistics.same_state import same_state
+from nhalf.statistics.same_state import same_state, same_states
 from nhalf.store.schema import FLAGGED_COLUMNS, POINT_COLUMNS
 
 NEAR, FAR = 50e-9, 200e-9
@@ -49,6 +49,20 @@ def test_like_is_paired_with_like() -> None:
         "the machine changed between 2 states: a flag between two cores took 50 ns in 62 %, "
         "200 ns in 38 % of the measurements; only equal states are compared",
     )
+
+
+def test_a_note_says_which_libraries_it_is_about() -> None:
+    half, most = [NEAR, FAR] * 4, [NEAR] * 7 + [FAR]
+    flags_by_library = {"a": half, "b": half, "c": most, "d": [NEAR] * 8}
+    runs = pl.concat([medians(flags, mpi=mpi) for mpi, flags in flags_by_library.items()])
+
+    def notes(*libraries: str) -> list[str]:
+        found = same_states(runs, runs, [(mpi, mpi) for mpi in libraries])
+        return [note.partition(" a flag")[0] for note in found.notes]
+
+    assert notes("a", "b") == ["the machine changed between 2 states:"]
+    assert notes("a", "c") == [f"{mpi}: the machine changed between 2 states:" for mpi in "ac"]
+    assert notes("a", "b", "d") == ["a, b: the machine changed between 2 states:"]
 
 
 def test_three_states_are_told_apart() -> None:
