@@ -221,10 +221,14 @@ class ClassStanding:
     standing: Standing
 
     @property
+    def fastest(self) -> tuple[str, ...]:
+        """The fastest library, then those that are as fast."""
+        return (self.standing.best, *self.standing.level)
+
+    @property
     def lead(self) -> Interval | None:
-        """The next library's time over the fastest one's; None where others are as fast."""
-        is_won = self.standing.behind and not self.standing.level
-        return self.standing.behind[0][1] if is_won else None
+        """The next library's time over that of the fastest ones; None where all are as fast."""
+        return self.standing.behind[0][1] if self.standing.behind else None
 
 
 @fact

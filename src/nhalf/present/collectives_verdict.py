@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import times
@@ -15,20 +16,26 @@ from nhalf.present.wording import count, size_range
 def collectives_verdict(facts: Facts) -> str:
     """'In collectives A is fastest in 9 cases, by up to 2.0x (...), B in 3.'; '' without any.
 
-    A case is a cell of the table in fastest_by_ranks.py that names one library, and the factor is
-    that of the table, to the next library.
+    A case is a cell of the table in fastest_by_ranks.py in which some library is slower than the
+    fastest ones, and the factor is that of the table, to the next library.
     """
     cases = [standing for standing in standings(facts) if standing.lead is not None]
     if not cases:
         return ""
-    (leader, won), *other_wins = Counter(case.standing.best for case in cases).most_common()
-    largest = max((case for case in cases if case.standing.best == leader), key=_lead)
+    # Libraries that are as fast as each other are one answer, whichever of them was ahead.
+    (leaders, won), *other_wins = Counter(frozenset(case.fastest) for case in cases).most_common()
+    largest = max((case for case in cases if frozenset(case.fastest) == leaders), key=_lead)
     words = [
-        f"{facts.titles.get(leader, leader)} is fastest in {count(won, 'case')}, by up to "
+        f"{_names(leaders, facts)} is fastest in {count(won, 'case')}, by up to "
         f"{times(_lead(largest))} ({_place(largest)})",
-        *(f"{facts.titles.get(mpi, mpi)} in {number}" for mpi, number in other_wins),
+        *(f"{_names(fastest, facts)} in {number}" for fastest, number in other_wins),
     ]
     return f"In collectives {', '.join(words)}."
+
+
+def _names(libraries: Iterable[str], facts: Facts) -> str:
+    """'MPICH 5.0.2 or Open MPI 5.0.11'."""
+    return " or ".join(sorted(facts.titles.get(mpi, mpi) for mpi in libraries))
 
 
 def _lead(case: ClassStanding) -> float:

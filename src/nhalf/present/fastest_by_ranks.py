@@ -56,9 +56,8 @@ def _cells(row: Row, places: Sequence[Place], titles: Mapping[str, str]) -> list
 
 
 def _cell(cell: ClassStanding, titles: Mapping[str, str]) -> str:
-    """'MPICH 5.0.2, 2.1x', 'MPICH 5.0.2 or Open MPI 5.0.11', or 'tie' of all libraries."""
-    if not cell.standing.behind:
+    """'MPICH 5.0.2, 2.1x', 'MPICH 5.0.2 or Open MPI 5.0.11, 1.5x', or 'tie' of all libraries."""
+    if cell.lead is None:
         return "tie"
-    fastest = (cell.standing.best, *cell.standing.level)
-    names = " or ".join(titles.get(mpi, mpi) for mpi in fastest)
-    return f"{names}, {times(cell.lead.median)}" if cell.lead else names
+    names = " or ".join(titles.get(mpi, mpi) for mpi in cell.fastest)
+    return f"{names}, {times(cell.lead.median)}"
