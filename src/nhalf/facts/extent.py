@@ -27,8 +27,8 @@ class Extent:
     only applications were: then `libraries` are those that carry messages, whatever their settings,
     and `programs` count programming models; `is_virtual` that all times are of a network that is
     not there; `launches` are the fewest and the most of a point; `half_width_share` is the median
-    over points of the half-width over launches, relative to the time, None if no point has several
-    launches.
+    over points with messages of the half-width over launches, relative to the time, None if no
+    point has several launches.
     """
 
     hosts: tuple[str, ...]
@@ -65,7 +65,7 @@ def extent(facts: Facts) -> Extent:
         points=summary.height,
         samples=int(summary["samples"].sum()),
         launches=(int(fewest), int(most)),  # type: ignore[arg-type]
-        half_width_share=_half_width(summary),
+        half_width_share=_half_width(of_messages(facts)),
         is_virtual=not summary.is_empty() and summary["advice"].list.contains(VIRTUAL).all(),
     )
 
@@ -89,9 +89,14 @@ def _started(facts: Facts) -> datetime | None:
     return None if first_s is None else date_of(first_s)
 
 
-def _half_width(summary: pl.DataFrame) -> float | None:
-    half = (pl.col("ci_high_s") - pl.col("ci_low_s")) / 2 / pl.col("median_s")
-    widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
+def half_width() -> pl.Expr:
+    """The larger side of a point's interval, relative to its time."""
+    median = pl.col("median_s")
+    return pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
+
+
+def _half_width(points: pl.DataFrame) -> float | None:
+    widths = points.filter(pl.col("launches") > 1).select(half=half_width())["half"]
     widths = widths.filter(widths.is_finite())
     return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
 

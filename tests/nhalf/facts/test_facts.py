@@ -12,7 +12,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.facts import fact as mechanism
-from nhalf.facts.certainty.precision import missed, point_warnings
+from nhalf.facts.certainty.precision import missed, point_warnings, reach
 from nhalf.facts.contests import contests
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
@@ -121,6 +121,13 @@ def test_a_damaged_store_is_told_where_it_is_read(tmp_path: Path, make_measureme
     (run.path / "measurements.parquet").write_bytes(b"PAR1 and nothing more")
     with pytest.raises(InputError, match="is damaged; remove it"):
         _ = Facts.of([run]).summary
+
+
+def test_the_typical_interval_is_the_same_in_all_sentences(make_measurements: Make) -> None:
+    facts = Facts(make_measurements(sizes=(0, 8, 64, 4096), launch_noise=0.2, seed=4))
+    reached = reach(facts)
+    assert reached is not None
+    assert extent(facts).half_width_share == reached.half_width_share > 0.1
 
 
 def test_of_one_launch_there_is_no_interval_over_launches(make_measurements: Make) -> None:

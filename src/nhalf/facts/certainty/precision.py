@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.facts.extent import of_messages
+from nhalf.facts.extent import half_width, of_messages
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import plain, series_names, with_series
@@ -93,15 +93,13 @@ def _missed(points: pl.DataFrame) -> pl.DataFrame:
 @fact
 def _judged(facts: Facts) -> pl.DataFrame:
     """Points of several launches with `half_width`, relative, and `target`."""
-    median = pl.col("median_s")
-    reach = pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
     targets = {run: target_of(environment) for run, environment in facts.environments.items()}
     target = pl.col("run").replace_strict(
         targets, default=PRECISION_TARGET, return_dtype=pl.Float64
     )
     return (
         of_messages(facts)
-        .with_columns(half_width=reach, target=target)
+        .with_columns(half_width=half_width(), target=target)
         .filter((pl.col("launches") > 1) & pl.col("half_width").is_finite())
     )
 
