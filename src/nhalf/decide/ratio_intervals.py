@@ -72,13 +72,14 @@ class Estimates:
         """The smallest `error_high` at which the high end of the level is at most `log_most`."""
         from scipy.special import stdtr
 
-        level = self.mean_ratio[0]
-        largest = np.nanmax([self.centre_ratio[0], level, self.fastest_ratio[0]])
-        if not (np.isfinite(self.error[0]) and self.degrees[0] > 0) or largest > log_most:
+        level, error = self.mean_ratio[0], self.error[0]
+        if not (np.isfinite(error) and self.degrees[0] > 0):
             return 1.0
-        if self.error[0] == 0:
+        if np.nanmax([self.centre_ratio[0], level, self.fastest_ratio[0]]) > log_most:
+            return 1.0
+        if error == 0:
             return 0.0
-        tail = stdtr(self.degrees[0], (level - log_most) / self.error[0])
+        tail = stdtr(self.degrees[0], (level - log_most) / error)
         return float(min(tail / self._shares()[0], 1.0))
 
     def reversed(self) -> Estimates:

@@ -76,3 +76,6 @@ def test_what_cannot_be_within_has_no_error() -> None:
     assert slower.error_within(0.1) == 1.0
     few = logs_apart(still[:2], still[:2], np.zeros(3), 3).estimates()
     assert few.error_within(0.1) == 1.0
+    holes = np.where(np.eye(2)[[0, 1, 0]] == 1, np.nan, 0.0)
+    no_size_is_whole = logs_apart(holes, holes, np.zeros(2), 3).estimates()
+    assert no_size_is_whole.error_within(0.1) == 1.0
