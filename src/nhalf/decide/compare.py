@@ -157,7 +157,7 @@ def compare_all(sides: Sequence[Sides], threshold: float = THRESHOLD) -> list[Co
             threshold,
             CONFIDENCE,
             [
-                _excused(_judged(curve, threshold, errors), pair.slower_doubt)
+                _doubted(_judged(curve, threshold, errors), pair.slower_doubt)
                 for curve in part.curves
             ],
             part.missing,
@@ -355,7 +355,7 @@ def _judged(curve: _Curve, threshold: float, errors: CurveErrors) -> CurveRatio:
     )
 
 
-def _excused(curve: CurveRatio, doubt: Doubt) -> CurveRatio:
+def _doubted(curve: CurveRatio, doubt: Doubt) -> CurveRatio:
     """The curve; one that is slower is unclear if there is a doubt about that."""
     if doubt is CERTAIN or curve.worse != "worse":
         return curve

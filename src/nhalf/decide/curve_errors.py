@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from nhalf.decide.family import FALSE_ALARMS, FALSE_RELIEF, family_error
+from nhalf.decide.family import FALSE_ALARMS, FALSE_EQUIVALENCES, family_error
 from nhalf.decide.looks import look_rate
 from nhalf.decide.ratio_intervals import Ends, Estimates
 
@@ -29,20 +29,21 @@ class CurveErrors:
 
     @classmethod
     def of_family(cls, family: Sequence[Estimates], log_threshold: float, looks: int) -> Self:
-        """The errors of a family of curves, looked at so often; the tolerance is a logarithm."""
+        """The errors of a family, looked at `looks` times; the tolerance is a logarithm."""
         directions = (family, [estimates.reversed() for estimates in family])
-        alarm, relief = look_rate(looks, FALSE_ALARMS), look_rate(looks, FALSE_RELIEF)
+        alarm_rate = look_rate(looks, FALSE_ALARMS)
+        equivalence_rate = look_rate(looks, FALSE_EQUIVALENCES)
         changes = (
             [float(estimates.errors_above(log_threshold).min()) for estimates in direction]
             for direction in directions
         )
-        reliefs = (
+        equivalences = (
             [estimates.error_within(log_threshold) for estimates in direction]
             for direction in directions
         )
         return cls(
-            *(family_error(probabilities, alarm) for probabilities in changes),
-            *(family_error(probabilities, relief) for probabilities in reliefs),
+            *(family_error(probabilities, alarm_rate) for probabilities in changes),
+            *(family_error(probabilities, equivalence_rate) for probabilities in equivalences),
         )
 
     def ends(self, estimates: Estimates) -> Ends:

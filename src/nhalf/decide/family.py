@@ -29,7 +29,7 @@ import numpy as np
 
 FALSE_ALARMS = 0.02
 """Rate of false alarms, of slower and of faster each: one night in fifty."""
-FALSE_RELIEF = 0.05
+FALSE_EQUIVALENCES = 0.05
 """Share of curves beyond the tolerance among those called not slower, or not faster."""
 
 

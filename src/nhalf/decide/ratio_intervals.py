@@ -69,18 +69,15 @@ class Estimates:
         return np.where(counts, np.minimum(tail / self._shares(), 1.0), 1.0)
 
     def error_within(self, log_most: float) -> float:
-        """The smallest `error_high` at which the high end of the level is at most `log_most`."""
-        from scipy.special import stdtr
-
-        level, error = self.mean_ratio[0], self.error[0]
-        if not (np.isfinite(error) and self.degrees[0] > 0):
-            return 1.0
-        if np.nanmax([self.centre_ratio[0], level, self.fastest_ratio[0]]) > log_most:
-            return 1.0
-        if error == 0:
-            return 0.0
-        tail = stdtr(self.degrees[0], (level - log_most) / error)
-        return float(min(tail / self._shares()[0], 1.0))
+        """The smallest `error_high` at which the high end of the level is below `log_most`."""
+        room = Estimates(
+            log_most - self.centre_ratio,
+            log_most - self.mean_ratio,
+            self.error,
+            self.degrees,
+            log_most - self.fastest_ratio,
+        )
+        return float(room.errors_above(0.0)[0])
 
     def reversed(self) -> Estimates:
         """The estimates of the inverse ratio."""

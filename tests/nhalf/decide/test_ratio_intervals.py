@@ -71,7 +71,7 @@ def test_the_error_within_is_that_at_which_the_interval_ends_there(log_most: flo
 def test_what_cannot_be_within_has_no_error() -> None:
     still = np.zeros((4, 3))
     exact = logs_apart(still, still, np.zeros(3), 3).estimates()
-    assert (exact.error_within(0.1), exact.error_within(0.0)) == (0.0, 0.0)
+    assert (exact.error_within(0.1), exact.error_within(-0.1)) == (0.0, 1.0)
     slower = logs_apart(still, still + 0.2, np.full(3, 0.2), 3).estimates()
     assert slower.error_within(0.1) == 1.0
     few = logs_apart(still[:2], still[:2], np.zeros(3), 3).estimates()

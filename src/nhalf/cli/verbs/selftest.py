@@ -57,8 +57,7 @@ def command(request: Request) -> int:
     nhalf selftest runs/2026-*
     """
     if request.kept_runs:
-        _of_kept(request)
-        return 0
+        return _of_kept(request)
     from nhalf.decide.selftest import selftest
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
@@ -75,22 +74,28 @@ def command(request: Request) -> int:
     return 0 if result.held else 1
 
 
-def _of_kept(request: Request) -> None:
-    """Print what nights that are drawn from kept runs find."""
-    from nhalf.cli.run_side import facts_of
+def _of_kept(request: Request) -> int:
+    """Print what nights that are drawn from kept runs find; the exit code is as of reports."""
+    from nhalf.base.errors import InputError
+    from nhalf.cli.run_side import facts_of, print_skipped, readable
+    from nhalf.cli.wrong_data import announce
     from nhalf.decide.resampled_nights import resampled_nights
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.resampled_nights import show_rates
 
-    facts = facts_of(request.kept_runs)
+    runs, unreadable = readable(request.kept_runs)
+    print_skipped(unreadable.values())
+    facts = facts_of(runs)
+    is_wrong = announce(facts, request)
     nights = max(NIGHTS_LEAST, request.runs // 10)
     rates = resampled_nights(facts, nights, request.seed)
     if request.json:
-        emit_json(
-            {"runs": [str(path) for path in request.kept_runs], "rates": list(map(asdict, rates))}
-        )
+        skipped = [{"run": run, "reason": reason} for run, reason in unreadable.items()]
+        names = [str(path) for path in runs]
+        emit_json({"runs": names, "skipped": skipped, "rates": list(map(asdict, rates))})
     else:
         show_rates(stdout_console(), rates, len(facts.environments))
+    return 1 if is_wrong else InputError.exit_code if unreadable else 0
 
 
 def _show(out: Console, result: SelfTest) -> None:

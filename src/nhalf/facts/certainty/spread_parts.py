@@ -64,14 +64,14 @@ def spread_parts(facts: Facts) -> list[SpreadParts]:
         pl.col("launches") >= LAUNCHES_LEAST, pl.col("visits") >= VISITS_LEAST
     ).drop_nulls(["within", "mpi"])
     beyond = (pl.col("between") - pl.col("within") / pl.col("visits")).clip(0)
-    together = _together(launches)
+    shares_by_library = _common_shares(launches)
     parts = [
         SpreadParts(
             str(mpi),
             _share(part.select(beyond)),
             _share(part.select("within")),
             _cores(facts, mpi),
-            together.get(str(mpi)),
+            shares_by_library.get(str(mpi)),
         )
         for (mpi,), part in spread_points.group_by("mpi")
     ]
@@ -83,7 +83,7 @@ def _share(variances: pl.DataFrame) -> float:
     return math.sqrt(variances.to_series().median())  # type: ignore[arg-type]
 
 
-def _together(launches: pl.DataFrame) -> dict[str, float]:
+def _common_shares(launches: pl.DataFrame) -> dict[str, float]:
     """The largest correlation of each library's launches with those of another one of its run.
 
     The test is Student's of a correlation, t = r sqrt((n - 2) / (1 - r^2)).
@@ -101,12 +101,12 @@ def _together(launches: pl.DataFrame) -> dict[str, float]:
         .agg(correlation=pl.corr("level", "level_beside"), pairs=pl.len())
         .filter(pl.col("pairs") >= PAIRS_LEAST, pl.col("correlation").is_finite())
     )
-    together: dict[str, float] = {}
+    shares_by_library: dict[str, float] = {}
     for mpi, r, number in pairs.select("mpi", "correlation", "pairs").sort("correlation").rows():
         quantile = student_quantile(number - 2, 1 - 2 * CHANCE)
         if r > 0 and r * math.sqrt(number - 2) > quantile * math.sqrt(max(1 - r * r, 0.0)):
-            together[mpi] = r
-    return together
+            shares_by_library[mpi] = r
+    return shares_by_library
 
 
 def _cores(facts: Facts, mpi: object) -> bool | None:

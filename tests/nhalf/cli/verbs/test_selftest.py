@@ -73,3 +73,14 @@ def test_kept_runs_are_compared_with_each_other(
     kept_runs = tuple(Path(keep(name, launches=5)) for name in ("monday", "tuesday"))
     assert command(Request(kept_runs=kept_runs)) == 0
     assert "each of 2 runs against each other one, as they are" in capsys.readouterr().out
+
+
+def test_a_damaged_run_among_them_is_skipped(
+    keep: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept_runs = [Path(keep(name, launches=5)) for name in ("monday", "tuesday", "friday")]
+    (kept_runs[1] / "measurements.parquet").write_bytes(b"PAR1 and nothing more")
+    assert command(Request(kept_runs=tuple(kept_runs))) == InputError.exit_code
+    printed = capsys.readouterr()
+    assert "each of 2 runs against each other one" in printed.out
+    assert printed.err.startswith("nhalf: skipped: ")
