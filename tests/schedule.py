@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/nhalf/sites/cluster/", "tests/nhalf/decide/tune/test_libraries.py")
+TOGETHER = ("tests/nhalf/sites/cluster/", "tests/nhalf/experiment/tune/test_libraries.py")
 """Share what takes many seconds to make, a cluster and a probe for Open MPI: one worker does."""
 
 

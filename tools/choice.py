@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.decide.choice import Cell, Choice, Grid, explore
-from nhalf.decide.explore import per_node
+from nhalf.experiment.explore import per_node
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine
 from nhalf.machines.change import change

@@ -179,8 +179,8 @@ def rooms() -> str:
 
 def study_verdicts() -> str:
     """Every published study on its machines of record."""
-    from nhalf.decide.studies.overview import overviews
     from nhalf.present.report.studies_page import verdict_table
+    from nhalf.studies.overview import overviews
 
     blocks = []
     for of in overviews():

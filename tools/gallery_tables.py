@@ -13,10 +13,10 @@ from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept
 from gallery_traffic import table_of
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import predict_b_eff
-from nhalf.decide.studies.phases import middle_phases
 from nhalf.machines import catalogue
 from nhalf.present.terminal.machine_list import message_cost
 from nhalf.store.axes import parse_axes
+from nhalf.studies.phases import middle_phases
 
 DENSE_FALLING = ("dense-alltoall", "dense-pairwise")
 CALLS = "what each call costs its processor is not published, nor what a byte costs it"

@@ -52,7 +52,7 @@ PLUGIN_FOLDERS = {
     *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
     *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
-    *("decide/improve/candidates", "decide/improve/forms"),
+    *("experiment/improve/candidates", "experiment/improve/forms"),
 }
 FOLDERS_BY_SUBJECT = ("present/findings/", "present/panels/")
 """Plug-in folders with sub-folders."""

@@ -29,14 +29,16 @@ ORDER = {
     "results": "one derived result: its method and its table",
     "facts": "all that is known of a run, computed once",
     "exchange": "importers, exporters, tables in other suites' styles",
-    "decide": "compare, check, predict, choose, tune",
+    "decide": "compare, check, predict, choose",
+    "experiment": "launches in turns, judged: improve, why, tune, race, explore, selftest",
+    "studies": "published studies: their tables, and what of them holds elsewhere",
     "present": "findings, panels, report, terminal",
     "jobs": "a run as a job",
     "cli": "verbs: options, a request, a call",
 }
 """From the ground up, with what each is for: a wing imports only itself and those above it here."""
 
-WINGS_MAX = 17
+WINGS_MAX = 19
 DOOR = ("nhalf", "nhalf.__main__")
 """What lies above all wings: the way in from a notebook and from a shell."""
 

@@ -270,7 +270,7 @@ def _studies() -> Iterable[str]:
 
 
 def _published_studies() -> Iterable[str]:
-    from nhalf.decide.studies import catalogue
+    from nhalf.studies import catalogue
 
     return catalogue.names()
 

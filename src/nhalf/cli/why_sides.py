@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
-    from nhalf.decide.why.ways import Ways
+    from nhalf.experiment.why.ways import Ways
     from nhalf.mpi.launch_script import LaunchScript
 
 HOW = "give two runs, two scripts, or --a 'COMMAND' --b 'COMMAND'"
@@ -62,7 +62,7 @@ def ways_of(request: Asked) -> Ways:
 
 def _run_ways(request: Asked, a: Path, b: Path) -> Ways:
     from nhalf.cli.run_side import run_and_library
-    from nhalf.decide.why.sides.runs import run_ways
+    from nhalf.experiment.why.sides.runs import run_ways
 
     if request.seconds:
         raise InputError("--seconds is for commands; runs have times of their own", "leave it out")
@@ -71,7 +71,7 @@ def _run_ways(request: Asked, a: Path, b: Path) -> Ways:
 
 def _command_ways(request: Asked, places: Sequence[Path]) -> Ways:
     from nhalf.base.units import parse_duration
-    from nhalf.decide.why.sides.reading import (
+    from nhalf.experiment.why.sides.reading import (
         Timing,
         command_ways,
         recorded_differences,

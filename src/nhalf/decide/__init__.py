@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions: compare, check, predict, choose, tune."""
+"""Decisions: compare, check, predict, choose."""

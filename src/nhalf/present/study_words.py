@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
-from nhalf.decide.studies.repeat import Cell, Repetition, Table
-from nhalf.decide.studies.unit import Unit
-from nhalf.decide.studies.value import Value
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
+from nhalf.studies.repeat import Cell, Repetition, Table
+from nhalf.studies.unit import Unit
+from nhalf.studies.value import Value
 
 FORMS: dict[Unit, Callable[[float], str]] = {
     "s": format_time,

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from nhalf.decide.tune.bench import launch_times
 from nhalf.exchange.exporters.extrap import ExtraP
+from nhalf.experiment.tune.bench import launch_times
 from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview

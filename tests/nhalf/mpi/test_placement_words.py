@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words
-from tests.nhalf.decide.improve.listed_tuner import library
+from tests.nhalf.experiment.improve.listed_tuner import library
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from nhalf.base.errors import FailedError
 from nhalf.cli.verbs.node import node_json
 from nhalf.decide.changes import CurveRatio, Ratio, SizeRatio
-from nhalf.decide.race import Cell, Gain
-from nhalf.decide.replay import Replay, Replayed
-from nhalf.decide.tune.outcome import Checked, Tuned
-from nhalf.decide.tune.prove import Activity
-from nhalf.decide.tune.search import SearchResult
+from nhalf.experiment.race import Cell, Gain
+from nhalf.experiment.replay import Replay, Replayed
+from nhalf.experiment.tune.outcome import Checked, Tuned
+from nhalf.experiment.tune.prove import Activity
+from nhalf.experiment.tune.search import SearchResult
 from nhalf.machines.processor import Operation, Processor
 from nhalf.present.terminal import replay as replays
 from nhalf.present.terminal.node import show_node

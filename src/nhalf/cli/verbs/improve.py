@@ -15,13 +15,13 @@ from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nhalf.decide.improve.bench import Bench
-    from nhalf.decide.improve.candidate import Candidate, Setting
-    from nhalf.decide.improve.left_behind import LeftBehind
-    from nhalf.decide.improve.provable import Provable
-    from nhalf.decide.improve.situation import Situation
-    from nhalf.decide.improve.trials import Search
-    from nhalf.decide.turns import Turns
+    from nhalf.experiment.improve.bench import Bench
+    from nhalf.experiment.improve.candidate import Candidate, Setting
+    from nhalf.experiment.improve.left_behind import LeftBehind
+    from nhalf.experiment.improve.provable import Provable
+    from nhalf.experiment.improve.situation import Situation
+    from nhalf.experiment.improve.trials import Search
+    from nhalf.experiment.turns import Turns
     from nhalf.facts.program.program import Program
     from nhalf.mpi.launch_settings import LaunchCommand
 
@@ -83,12 +83,12 @@ def command(request: Request) -> int:
     import time
 
     from nhalf.base.units import parse_duration
-    from nhalf.decide.improve.bench import Bench
-    from nhalf.decide.improve.own_files import own_file_remarks
-    from nhalf.decide.improve.same_output import SameOutput
-    from nhalf.decide.improve.search import first
-    from nhalf.decide.improve.tracing import traced_or_given
-    from nhalf.decide.improve.working_folder import search_folder
+    from nhalf.experiment.improve.bench import Bench
+    from nhalf.experiment.improve.own_files import own_file_remarks
+    from nhalf.experiment.improve.same_output import SameOutput
+    from nhalf.experiment.improve.search import first
+    from nhalf.experiment.improve.tracing import traced_or_given
+    from nhalf.experiment.improve.working_folder import search_folder
     from nhalf.measure.launches.printed_time import printed_time
 
     if not request.command:
@@ -156,7 +156,7 @@ def _check_ranks(program: Program | None, launch: LaunchCommand) -> None:
 
 def _check_out(path: Path | None, form: str) -> None:
     """Raises InputError for a file that cannot be written, before hours are spent."""
-    from nhalf.decide.improve.forms import form_for
+    from nhalf.experiment.improve.forms import form_for
 
     if path is None and form:
         raise InputError("a form is given and no file", "name the file with --out")
@@ -190,7 +190,7 @@ def _launch(request: Request) -> Situation:
     """The launch that the command describes."""
     import os
 
-    from nhalf.decide.improve.situation import situation_of
+    from nhalf.experiment.improve.situation import situation_of
     from nhalf.mpi.discover import libraries
 
     cores = len(os.sched_getaffinity(0))
@@ -199,8 +199,8 @@ def _launch(request: Request) -> Situation:
 
 def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
-    from nhalf.decide.improve.candidate import title
-    from nhalf.decide.improve.search import turns_of
+    from nhalf.experiment.improve.candidate import title
+    from nhalf.experiment.improve.search import turns_of
 
     def report(setting: Setting, time_s: float, problem: str) -> None:
         say(f"{title(setting)}: {problem or f'{time_s:.4g} s'}")
@@ -212,9 +212,9 @@ def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[S
 
 def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
-    from nhalf.decide.improve.candidate import in_order
-    from nhalf.decide.improve.candidates import candidates
-    from nhalf.decide.improve.search import search
+    from nhalf.experiment.improve.candidate import in_order
+    from nhalf.experiment.improve.candidates import candidates
+    from nhalf.experiment.improve.search import search
 
     all_candidates = candidates(situation)
     bounded = [candidate for candidate in all_candidates if not candidate.is_worth_a_launch]
@@ -223,7 +223,7 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, lis
 
 def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
-    from nhalf.decide.improve.provable import provable
+    from nhalf.experiment.improve.provable import provable
     from nhalf.present.improve.words import provable_text
 
     if not state.trials:
@@ -235,7 +235,7 @@ def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
 
 def _run(state: Search, say: Callable[[str], None]) -> tuple[Provable | None, NhalfError | None]:
     """Run a search; what ended it early is raised after what was learned has been shown."""
-    from nhalf.decide.improve.search import run
+    from nhalf.experiment.improve.search import run
 
     possible = None
     try:
@@ -257,7 +257,7 @@ def _report(
     notes: list[str],
 ) -> None:
     """Write what switches the winner on, and print the answer."""
-    from nhalf.decide.improve.left_behind import leave
+    from nhalf.experiment.improve.left_behind import leave
     from nhalf.present.improve.as_json import left_json, provable_json, search_json
     from nhalf.present.improve.words import remarks
     from nhalf.present.terminal.output import emit_json

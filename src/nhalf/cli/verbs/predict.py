@@ -297,8 +297,8 @@ def _share(text: str) -> float:
 
 def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating the share of cells where the models are least certain."""
-    from nhalf.decide.explore import simulated_choice
     from nhalf.decide.predict import corrected, message_caveat
+    from nhalf.experiment.explore import simulated_choice
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 

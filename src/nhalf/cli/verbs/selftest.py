@@ -13,7 +13,7 @@ from nhalf.cli.options import TableOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.decide.selftest import SelfTest
+    from nhalf.experiment.selftest.selftest import SelfTest
 
 NIGHTS_LEAST = 2
 WORDS = {
@@ -58,7 +58,7 @@ def command(request: Request) -> int:
     """
     if request.kept_runs:
         return _of_kept(request)
-    from nhalf.decide.selftest import selftest
+    from nhalf.experiment.selftest.selftest import selftest
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     words = console()
@@ -79,7 +79,7 @@ def _of_kept(request: Request) -> int:
     from nhalf.base.errors import InputError
     from nhalf.cli.run_side import facts_of, print_skipped, readable
     from nhalf.cli.wrong_data import announce
-    from nhalf.decide.resampled_nights import resampled_nights
+    from nhalf.experiment.selftest.resampled_nights import resampled_nights
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.resampled_nights import show_rates
 

@@ -83,7 +83,7 @@ def _replay(request: Request) -> None:
     """Print the ping-pongs of a run beside their simulation."""
     from nhalf.cli.run_side import names_run, run_and_library
     from nhalf.cli.wrong_data import remark
-    from nhalf.decide.replay import replay
+    from nhalf.experiment.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
 

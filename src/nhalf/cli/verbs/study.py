@@ -13,12 +13,12 @@ from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 
 if TYPE_CHECKING:
-    from nhalf.decide.studies.form import StudyForm
-    from nhalf.decide.studies.repeat import Repetition
-    from nhalf.decide.studies.source import Source
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
     from nhalf.store.run import Run
+    from nhalf.studies.form import StudyForm
+    from nhalf.studies.repeat import Repetition
+    from nhalf.studies.source import Source
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
@@ -68,10 +68,10 @@ def command(request: Request) -> None:
     nhalf study b-eff-2005 --run runs/today
     nhalf study --report
     """
-    from nhalf.decide.studies import catalogue
-    from nhalf.decide.studies.repeat import repeat
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.study import show_repetition
+    from nhalf.studies import catalogue
+    from nhalf.studies.repeat import repeat
 
     name = request.published_study
     if not name:
@@ -112,9 +112,9 @@ def _show_place(page: str | None) -> None:
 
 def _all(request: Request) -> None:
     """Print the studies that can be repeated, or write a page of them all."""
-    from nhalf.decide.studies import catalogue
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.study import show_studies
+    from nhalf.studies import catalogue
 
     if misplaced := sorted(request.given - FORMS_OF_A_RUN):
         raise InputError(f"--{misplaced[0]} of which study?", "name one, as nhalf study lists them")
@@ -122,8 +122,8 @@ def _all(request: Request) -> None:
     page, rows = None, [_row(name, form) for name, form in forms.items()]
     if request.report:
         from nhalf.base.files import write_text
-        from nhalf.decide.studies.overview import overviews
         from nhalf.present.report.studies_page import studies_page
+        from nhalf.studies.overview import overviews
 
         everything = list(overviews())
         rows = [row | of.as_json() for row, of in zip(rows, everything, strict=True)]
@@ -150,10 +150,10 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     """The numbers of a machine of record, of a run, or of a run that is made; and its place."""
     from nhalf.cli.run_side import run_and_library
     from nhalf.cli.wrong_data import remark
-    from nhalf.decide.studies.measured import Measured
-    from nhalf.decide.studies.recorded import Recorded
     from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
+    from nhalf.studies.measured import Measured
+    from nhalf.studies.recorded import Recorded
 
     sources = request.given & SOURCES
     allowed = FORMS_OF_A_RUN | ({"out"} if request.report else set())
@@ -211,13 +211,13 @@ def _measured(request: Request, form: StudyForm) -> Outcome:
     from nhalf.base.request import parameters
     from nhalf.cli.allocate import allocate
     from nhalf.cli.outcome import check_sound, measured
-    from nhalf.decide.studies import catalogue
     from nhalf.facts.facts import Facts
     from nhalf.jobs.request import RunRequest
     from nhalf.measure.loop import session
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.plan.planning import plan_of, site_of
     from nhalf.present.report import write_report
+    from nhalf.studies import catalogue
 
     forms = (Subjects, Effort, Where)
     names = {parameter.name for form in forms for parameter in parameters(form)} | {"out"}

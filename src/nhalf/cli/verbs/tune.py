@@ -17,9 +17,9 @@ from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, Started, Where
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nhalf.decide.tune.bench import Bench
-    from nhalf.decide.tune.outcome import Checked
-    from nhalf.decide.tune.search import TuningRequest
+    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.tune.outcome import Checked
+    from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
     from nhalf.mpi.tuner import Tuner
@@ -97,8 +97,8 @@ def command(request: Request) -> int:
 def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
     from nhalf.cli.virtual_side import virtual_machine
-    from nhalf.decide.tune.bench import Bench
-    from nhalf.decide.tune.search import check_operations
+    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import default_folder
     from nhalf.measure.plan.planning import site_of
@@ -155,8 +155,8 @@ def _tell(text: str) -> None:
 def _goal(request: Request, cores: int) -> TuningRequest:
     """The cells to decide, and the budget."""
     from nhalf.base.units import parse_duration
-    from nhalf.decide.tune.bench import size_text
-    from nhalf.decide.tune.search import TuningRequest
+    from nhalf.experiment.tune.bench import size_text
+    from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.request import words
     from nhalf.measure.plan.sizes import parse_sizes
@@ -172,8 +172,8 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 def _where_violated(goal: TuningRequest, request: Request, tuner: Tuner) -> TuningRequest:
     """The goal with the cells of violated guidelines, except what the user names."""
     from nhalf.cli.run_side import run_and_library
-    from nhalf.decide.tune.bench import size_text
-    from nhalf.decide.tune.violated import violated_cells
+    from nhalf.experiment.tune.bench import size_text
+    from nhalf.experiment.tune.violated import violated_cells
     from nhalf.facts.facts import Facts
 
     assert request.violated is not None
@@ -248,7 +248,7 @@ def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
     import msgspec
 
     from nhalf.cli.wrong_data import announce_these
-    from nhalf.decide.tune.outcome import tune
+    from nhalf.experiment.tune.outcome import tune
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_tuned
 
@@ -266,7 +266,7 @@ def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
 def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> int:
     """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
     from nhalf.cli.wrong_data import announce_these
-    from nhalf.decide.tune.outcome import check
+    from nhalf.experiment.tune.outcome import check
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_checked
 

@@ -13,9 +13,9 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 
 if TYPE_CHECKING:
-    from nhalf.decide.why.investigate import Investigation
-    from nhalf.decide.why.switch import Mixture
-    from nhalf.decide.why.ways import Ways
+    from nhalf.experiment.why.investigate import Investigation
+    from nhalf.experiment.why.switch import Mixture
+    from nhalf.experiment.why.ways import Ways
 
 EFFORT = "How long, how sure"
 
@@ -60,7 +60,7 @@ def command(request: Request) -> int:
     nhalf why old.sh new.sh --seconds 'Time in seconds = *([0-9.]+)'
     """
     from nhalf.cli.why_sides import ways_of
-    from nhalf.decide.why.explanation import explanation
+    from nhalf.experiment.why.explanation import explanation
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.why import show_differences, show_explanation
 
@@ -89,7 +89,7 @@ def command(request: Request) -> int:
 
 def _investigation(request: Request, ways: Ways) -> Investigation:
     from nhalf.base.units import parse_duration
-    from nhalf.decide.why.investigate import Investigation
+    from nhalf.experiment.why.investigate import Investigation
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a difference of {request.least_share} is not possible", "0.02 means 2 %")

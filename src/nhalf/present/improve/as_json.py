@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nhalf.decide.improve.candidate import Candidate
-from nhalf.decide.improve.forms import USUAL
-from nhalf.decide.improve.left_behind import LeftBehind
-from nhalf.decide.improve.provable import Provable
-from nhalf.decide.improve.sequential import Gain
-from nhalf.decide.improve.trials import Search, Trial
-from nhalf.decide.tune.outcome import rule_json
+from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.forms import USUAL
+from nhalf.experiment.improve.left_behind import LeftBehind
+from nhalf.experiment.improve.provable import Provable
+from nhalf.experiment.improve.sequential import Gain
+from nhalf.experiment.improve.trials import Search, Trial
+from nhalf.experiment.tune.outcome import rule_json
 
 
 def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_duration, format_time
-from nhalf.decide.improve.candidate import Candidate
-from nhalf.decide.improve.left_behind import LeftBehind
-from nhalf.decide.improve.provable import Provable
-from nhalf.decide.improve.sequential import LOOKS, Gain
-from nhalf.decide.improve.trials import Search, Trial
+from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.left_behind import LeftBehind
+from nhalf.experiment.improve.provable import Provable
+from nhalf.experiment.improve.sequential import LOOKS, Gain
+from nhalf.experiment.improve.trials import Search, Trial
 from nhalf.present.wording import count
 
 NEAR = 0.03

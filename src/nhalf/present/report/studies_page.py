@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from nhalf.decide.studies.form import Conclusion
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
-from nhalf.decide.studies.overview import Overview
 from nhalf.present.panels import Table
 from nhalf.present.report.page import LEAD_FINDINGS, rendered
 from nhalf.present.report.sections import Section
 from nhalf.present.study_words import MARKS, counts_text, mark_text, marks_how
 from nhalf.present.wording import count
+from nhalf.studies.form import Conclusion
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
+from nhalf.studies.overview import Overview
 
 FOOTER = (
     "Nothing here was measured: numbers are those that were published of a machine and, for the "

@@ -12,10 +12,6 @@ import altair as alt
 from nhalf.base.numbers import MISSING
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, parse_size
-from nhalf.decide.studies.form import FigureForm
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, Verdict
-from nhalf.decide.studies.repeat import Repetition
-from nhalf.decide.studies.repeat import Table as StudyTable
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Table
@@ -31,6 +27,10 @@ from nhalf.present.study_words import (
     table_rows,
     value_text,
 )
+from nhalf.studies.form import FigureForm
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, Verdict
+from nhalf.studies.repeat import Repetition
+from nhalf.studies.repeat import Table as StudyTable
 
 ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
 COUNTED: dict[Verdict, str] = {

@@ -14,7 +14,7 @@ from nhalf.base.units import format_size, format_time
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nhalf.decide.replay import Replay
+    from nhalf.experiment.replay import Replay
 
 MEDIAN_MAX = 0.05
 WORST_MAX = 0.15

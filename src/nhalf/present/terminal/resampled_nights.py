@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.numbers import MISSING, percent, times
-from nhalf.decide.resampled_nights import Rates
-from nhalf.decide.simulated_nights import PLANTED, TOLERANCE
+from nhalf.experiment.selftest.resampled_nights import Rates
+from nhalf.experiment.selftest.simulated_nights import PLANTED, TOLERANCE
 from nhalf.present.wording import count
 
 

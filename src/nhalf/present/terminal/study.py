@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nhalf.base.numbers import MISSING
-from nhalf.decide.studies.form import StudyForm
-from nhalf.decide.studies.judge import Judgement
-from nhalf.decide.studies.repeat import Repetition
 from nhalf.present.study_words import (
     UNBEATEN,
     Line,
@@ -23,6 +20,9 @@ from nhalf.present.study_words import (
 )
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_table
+from nhalf.studies.form import StudyForm
+from nhalf.studies.judge import Judgement
+from nhalf.studies.repeat import Repetition
 
 if TYPE_CHECKING:
     from rich.console import Console

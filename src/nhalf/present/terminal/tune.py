@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from nhalf.decide.changes import CurveRatio
-    from nhalf.decide.race import Gain
-    from nhalf.decide.tune.bench import Bench
-    from nhalf.decide.tune.outcome import Checked, Tuned
-    from nhalf.decide.tune.prove import Activity
+    from nhalf.experiment.race import Gain
+    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.tune.outcome import Checked, Tuned
+    from nhalf.experiment.tune.prove import Activity
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.selftest import WORDS, Request, command
-from nhalf.decide.selftest import Check, SelfTest
+from nhalf.experiment.selftest.selftest import Check, SelfTest
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def result(monkeypatch: pytest.MonkeyPatch) -> SelfTest:
         Check("b", "other", 0.5, 0, 0.1, 7),
     ]
     found = SelfTest(20, 1, checks, known)
-    monkeypatch.setattr("nhalf.decide.selftest.selftest", lambda runs, seed: found)
+    monkeypatch.setattr("nhalf.experiment.selftest.selftest.selftest", lambda runs, seed: found)
     return found
 
 

@@ -12,14 +12,14 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.cli.verbs import study
-from nhalf.decide.studies import catalogue
 from nhalf.jobs.request import RunRequest
 from nhalf.loops.livermore.keeping import keep
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.planning import plan_of, site_of
 from nhalf.store.run import Run
+from nhalf.studies import catalogue
 from tests.nhalf.cli.model_machine import LATENCY, MACHINE, T0_S, needs_probes
-from tests.nhalf.decide.studies.test_node_numbers import table
+from tests.nhalf.studies.test_node_numbers import table
 
 Call = Callable[..., Any]
 

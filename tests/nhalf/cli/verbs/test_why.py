@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nhalf.decide.why.explanation import Explanation
-from nhalf.decide.why.sides.reading import Timing, command_ways, script_of
+from nhalf.experiment.why.explanation import Explanation
+from nhalf.experiment.why.sides.reading import Timing, command_ways, script_of
 from nhalf.present.terminal.why import show_explanation
 from nhalf.statistics.intervals import Interval
-from tests.nhalf.decide.why.sides.runs import measured
+from tests.nhalf.experiment.why.sides.runs import measured
 from tests.patience import patience_s
 
 Call = Callable[..., Any]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from nhalf.decide.improve.bounds import upper_share
 from nhalf.decide.program.predict import Target, predict_program
 from nhalf.decide.program.share_in_mpi import share_in_mpi, shares_in_mpi
 from nhalf.decide.program.slowdown import NETWORK, PARAMETERS, SLOW_NODE, Slowdown
@@ -20,6 +19,7 @@ from nhalf.decide.program.undisturbed_program import (
     undisturbed_elapsed_s,
     undisturbed_program,
 )
+from nhalf.experiment.improve.bounds import upper_share
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.delays import delays
 from nhalf.facts.program.disturbance import taken_from_run_s

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.decide.tune.bench import launch_times
+from nhalf.experiment.tune.bench import launch_times
 from nhalf.facts.certainty.machine_states import machine_states
 from nhalf.facts.facts import Facts
 from nhalf.present.findings.precision.machine_states import MachineStatesSeen

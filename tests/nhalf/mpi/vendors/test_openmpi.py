@@ -19,7 +19,7 @@ from nhalf.mpi.han import is_choice
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
-from tests.nhalf.decide.improve.listed_tuner import library
+from tests.nhalf.experiment.improve.listed_tuner import library
 from tests.nhalf.measure.virtual.programs import library_of
 
 OPENMPI = OpenMpi()

@@ -9,13 +9,13 @@ from functools import cache
 
 import pytest
 
-from nhalf.decide.studies import catalogue
-from nhalf.decide.studies.judge import FAILS, HOLDS, UNTESTED
-from nhalf.decide.studies.overview import Overview, overviews
-from nhalf.decide.studies.recorded import Recorded
-from nhalf.decide.studies.repeat import Repetition, repeat
 from nhalf.present.report.studies_page import studies_page, verdict_table
 from nhalf.present.report.study_page import study_page
+from nhalf.studies import catalogue
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED
+from nhalf.studies.overview import Overview, overviews
+from nhalf.studies.recorded import Recorded
+from nhalf.studies.repeat import Repetition, repeat
 from tests.nhalf.present.report.test_page import EVIL, Tags
 
 

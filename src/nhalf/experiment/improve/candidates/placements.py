@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rank runs on which of the hosts: in blocks, in turn, or near those that it sends to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nhalf.experiment.improve.candidate import Candidate
+from nhalf.experiment.improve.candidates import Source
+from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.situation import Situation
+from nhalf.facts.program.matrix import communication_matrix
+from nhalf.facts.program.placement import RANKS_MAX, crossing_bytes, suggested_placement
+from nhalf.facts.program.program import Program
+from nhalf.mpi.affected import MPI
+from nhalf.mpi.placement_words import in_blocks, in_turn, placement_words
+
+PROMISE_SHARE = 0.6
+"""The share of the time in MPI that is saved where no byte is left between hosts."""
+UNKNOWN_SHARE = 0.05
+"""Where no fewer bytes pass between hosts: operations may still be faster."""
+LEAST_SAVED_SHARE = 0.1
+"""A list of all ranks is worth it only where it saves this share of what the simple ways leave."""
+
+
+class Placements(Source):
+    """Other placements on the hosts that the program had; none on one host, or of many ranks,
+    whose matrix of bytes would fill the memory.
+    """
+
+    def candidates(self, situation: Situation) -> Iterator[Candidate]:
+        """The placements that the launcher has words for."""
+        program, launch = situation.program, situation.launch
+        if program is None or not launch.launcher or launch.is_several:
+            return
+        if "" in program.hosts or program.ranks > RANKS_MAX:
+            return
+        now = _numbered(program.hosts)
+        if max(now, default=0) == 0:
+            return
+        for name, text, placed in _ways(program, now):
+            words = placement_words(launch.family, situation.library, placed)
+            if placed == now or words is None:
+                continue
+            yield situation.candidate(
+                name,
+                f"{text} ({' '.join(words.options)})",
+                "leave out " + " ".join(words.options),
+                Change(replaced=words.replaced, options=words.options),
+                MPI,
+                max(UNKNOWN_SHARE, PROMISE_SHARE * _saved_share(program, now, placed)),
+            )
+
+
+def _numbered(hosts: Sequence[str]) -> list[int]:
+    """The number of each rank's host, in the order of the ranks."""
+    names = list(dict.fromkeys(hosts))
+    return [names.index(host) for host in hosts]
+
+
+def _ways(program: Program, now: Sequence[int]) -> Iterator[tuple[str, str, list[int]]]:
+    """Names of placements, what they do, and the host of each rank."""
+    hosts, ranks = max(now) + 1, len(now)
+    simple = []
+    if ranks % hosts == 0:
+        simple = [in_blocks(hosts, ranks), in_turn(hosts, ranks)]
+        yield "block distribution", "ranks that follow each other share a host", simple[0]
+        yield "cyclic distribution", "ranks that follow each other are apart", simple[1]
+    suggested = suggested_placement(program)
+    if suggested is None:
+        return
+    best_bytes = min(_crossing(program, placed) for placed in [now, *simple])
+    if suggested.crossing_bytes < (1 - LEAST_SAVED_SHARE) * best_bytes:
+        text = "ranks that send each other most share a host"
+        yield "placed by traffic", text, list(suggested.groups)
+
+
+def _crossing(program: Program, placed: Sequence[int]) -> float:
+    """Bytes between hosts."""
+    return crossing_bytes(communication_matrix(program).bytes, np.asarray(placed))
+
+
+def _saved_share(program: Program, now: Sequence[int], placed: Sequence[int]) -> float:
+    """The share of the bytes between hosts that stay within them instead."""
+    before_bytes = _crossing(program, now)
+    return max(0.0, 1 - _crossing(program, placed) / before_bytes) if before_bytes else 0.0

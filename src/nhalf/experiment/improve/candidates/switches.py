@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that the file of the library's vendor lists: binding, transports, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
+from nhalf.experiment.improve.candidates import Source
+from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.situation import Situation
+from nhalf.facts.program.overlap import overlap_share
+from nhalf.mpi import Library
+from nhalf.mpi.launch_words import SRUN
+from nhalf.mpi.switch import SRUN_SWITCHES, Switch
+from nhalf.mpi.vendors import vendor_of
+
+BTL, TCP = "OMPI_MCA_btl", "tcp"
+"""The variable by which a launch chooses transports of Open MPI, and the one in question."""
+
+
+class Switches(Source):
+    """Each switch that applies and is not on already."""
+
+    def candidates(self, situation: Situation) -> Iterator[Candidate]:
+        """One for each switch; none on a machine that is not there, which has its own transport."""
+        if situation.library is None or situation.is_virtual:
+            return
+        for switch in _switches(situation, situation.library):
+            if not _applies(switch, situation) or _is_on(switch, situation):
+                continue
+            words = [f"{name}={value}" for name, value in switch.variables.items()]
+            yield situation.candidate(
+                switch.name,
+                f"{switch.text} ({' '.join([*words, *switch.options])})",
+                "leave out " + " ".join([*words, *switch.options]),
+                _change(switch, situation.library),
+                switch.affected,
+                switch.promise_share,
+                _aim_share(switch, situation),
+            )
+
+
+def _change(switch: Switch, library: Library) -> Change:
+    """Variables are the library's own, options those of a launcher that others may share."""
+    honoured_by = library.vendor if switch.variables else ""
+    return Change(dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by)
+
+
+def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
+    """The switches of the library, with the options of its own launcher or of srun."""
+    is_srun = situation.launch.family == SRUN
+    for switch in vendor_of(library).switches(library):
+        if not (is_srun and switch.options):
+            yield switch
+    if is_srun:
+        yield from SRUN_SWITCHES
+
+
+def _applies(switch: Switch, situation: Situation) -> bool:
+    ranks, cores = situation.ranks, situation.cores
+    words = [word.lstrip("-") for word in situation.launch.options]
+    return {
+        "nothing": True,
+        "transfers to overlap": _aim_share(switch, situation) >= LEAST_SHARE,
+        "transfers by TCP to overlap": _aim_share(switch, situation) >= LEAST_SHARE
+        and _has_tcp(situation),
+        "transfers within the host to overlap": _aim_share(switch, situation) >= LEAST_SHARE
+        and situation.is_on_one_host,
+        "one host": situation.is_on_one_host,
+        "several hosts": not situation.is_on_one_host,
+        "a core for each rank": not situation.is_on_one_host or ranks <= cores,
+        "too few cores": situation.is_on_one_host and ranks > cores,
+        "bound ranks": any(word.partition("=")[0] in switch.replaced for word in words),
+    }[switch.needs]
+
+
+def _aim_share(switch: Switch, situation: Situation) -> float:
+    """The share of the time for which a switch is made."""
+    if not switch.needs.endswith("to overlap"):
+        return 1.0
+    return overlap_share(situation.program) if situation.program is not None else 0.0
+
+
+def _has_tcp(situation: Situation) -> bool:
+    """Whether messages may go by TCP: between hosts, or because the launch asks for it."""
+    chosen = situation.launch.variables.get(BTL, "")
+    return not situation.is_on_one_host or (TCP in chosen and not chosen.startswith("^"))
+
+
+def _is_on(switch: Switch, situation: Situation) -> bool:
+    """Whether the launch has the switch's variables and options already."""
+    launch = situation.launch
+    have = launch.variables
+    has_variables = all(have.get(name) == value for name, value in switch.variables.items())
+    options = [word.lstrip("-") for word in launch.options]
+    has_options = all(word.lstrip("-") in options for word in switch.options)
+    if switch.options and not launch.launcher:
+        return True
+    return has_variables and has_options

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A script that sets the variables and starts the program."""
+
+from __future__ import annotations
+
+import shlex
+from typing import ClassVar
+
+from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.winner import Winner
+
+
+class Script(Form):
+    """Any winner; arguments of the script follow those of the program."""
+
+    endings: ClassVar[tuple[str, ...]] = (".sh",)
+    is_executable: ClassVar[bool] = True
+
+    def text(self, winner: Winner) -> str:
+        """The remarks, the variables that differ, and the command."""
+        lines = ["#!/bin/sh", *winner.comments("#"), *winner.variable_lines]
+        return "\n".join([*lines, f'exec {shlex.join(winner.improved.words)} "$@"', ""])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A batch script for Slurm's sbatch, with as many nodes and tasks as the program was tried with."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.winner import Winner
+from nhalf.mpi.launch_words import TRIAL
+
+
+class Slurm(Form):
+    """Any winner; arguments after the script's name follow those of the program."""
+
+    endings: ClassVar[tuple[str, ...]] = (".sbatch", ".slurm")
+    is_executable: ClassVar[bool] = True
+
+    def text(self, winner: Winner) -> str:
+        """The options of the job, the variables, and the command that starts the ranks."""
+        lines = ["#!/bin/bash", *_options(winner), *winner.comments("#")]
+        lines += [
+            f"export {name}={shlex.quote(text)}"
+            for name, text in winner.in_batch.items()
+            if name not in winner.improved.environment
+        ]
+        lines += winner.variable_lines
+        return "\n".join([*lines, f'exec {shlex.join(winner.improved.words)} "$@"', ""])
+
+
+def _options(winner: Winner) -> list[str]:
+    """The lines that sbatch reads. What is tried on a machine that is not there is one task."""
+    name = re.sub(r"[^\w.-]", "", Path(winner.improved.program).name) or "improved"
+    is_virtual = winner.improved.family == TRIAL
+    nodes, tasks = (1, 1) if is_virtual else (winner.hosts, winner.ranks)
+    lines = [f"#SBATCH --job-name={name}"]
+    lines += [f"#SBATCH --nodes={nodes}"] if nodes else []
+    return lines + ([f"#SBATCH --ntasks={tasks}"] if tasks else [])

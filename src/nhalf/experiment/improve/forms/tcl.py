@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A module file in Tcl, for Environment Modules and Lmod."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.module_lines import ModuleLine, module_lines, module_problem
+from nhalf.experiment.improve.winner import Winner
+
+WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend-path"}
+
+
+class Tcl(Form):
+    """Winners that are variables. Module files in Tcl usually have a name without an ending."""
+
+    endings: ClassVar[tuple[str, ...]] = (".tcl",)
+
+    def problem(self, winner: Winner) -> str:
+        """Options of a launcher, and what only one program gets."""
+        return module_problem(winner)
+
+    def text(self, winner: Winner) -> str:
+        """The line by which modules know their files, the remarks, and a line for each variable."""
+        about = winner.remarks[0] if winner.remarks else "nhalf improve"
+        lines = ["#%Module1.0", *winner.comments("#")]
+        lines += [f"module-whatis {_quoted(' '.join(about.split()))}"]
+        return "\n".join([*map(_tame, lines), *map(_line, module_lines(winner)), ""])
+
+
+def _line(line: ModuleLine) -> str:
+    words = [line.name] if line.action == "unsetenv" else [line.name, line.value]
+    return " ".join([WORDS[line.action], *map(_quoted, words)])
+
+
+def _quoted(text: str) -> str:
+    """One word of Tcl, whatever is in the text."""
+    escaped = re.sub(r"([^\w./:=,+@%-])", r"\\\1", text).replace("\\\n", "\\n")
+    return escaped or "{}"
+
+
+def _tame(line: str) -> str:
+    """A comment that ends with a backslash would go on in the next line."""
+    return f"{line}." if line.startswith("#") and line.endswith("\\") else line

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for what makes a program faster: scout all candidates, then prove the best.
+
+1. *Scouting.* Candidates come in waves, the largest expected saving first. Up to `BLOCK` of them
+   and the base are launched once each, in random order. After each round the half that gained
+   less leaves, until few are left: successive halving (Z. Karnin, T. Koren, O. Somekh, Almost
+   optimal exploration in multi-armed bandits, ICML 2013).
+2. *Proof.* The best is launched in pairs with the base. Launches of the scouts do not count, so
+   that a candidate that was chosen because it was lucky has to be lucky again; every attempt has
+   its own part of the error of the search (`attempt_rate`).
+3. A proven candidate joins the base, and what is left of the wave is scouted again on top of it.
+
+Where several candidates were proven one upon the other, all together are launched in pairs with the
+plain program at the end. Where there is no time for that, the gain is the product of the steps.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from statistics import median
+
+from nhalf.base.errors import FailedError
+from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting, title
+from nhalf.experiment.improve.sequential import (
+    EXACT_PAIRS,
+    FALSE_SHARE,
+    LEAST_GAIN,
+    LOOKS,
+    Gain,
+    attempt_rate,
+    gain,
+    is_exact,
+    is_look,
+    together,
+)
+from nhalf.experiment.improve.trials import Search, Trial, mean
+from nhalf.experiment.out_of_time import OutOfTime
+from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
+from nhalf.measure.launches.timed import is_stdin_lost
+
+BLOCK = 3
+"""This many candidates share a launch of the base."""
+ROUNDS = 3
+FINALISTS = 2
+"""This many are left for the proof."""
+SCOUTING_SHARE = 0.5
+"""The share of the remaining budget that scouting may take."""
+SHORTEST_S = 1e-6
+"""No launch is shorter, whatever a clock says."""
+MUCH_SLOWER, CLEARLY_SLOWER = math.log(1.5), math.log(1.1)
+"""Who loses so much in one round, or on average of several, leaves at once; on a machine where
+launches differ, it has to be more by twice the difference."""
+PROMISING = math.log(1.005)
+"""Who gained less on average is not worth a proof."""
+WAVE = 10
+"""This many candidates are scouted together, those with the largest expected saving first: the
+best of more would be lucky rather than good, and the others may never be needed."""
+FAR_LESS_SHARE = 0.1
+"""A candidate with less than this share of a wave's largest expected saving comes in a later wave,
+so that it takes no launches from those before it."""
+WAVE_MOST = 40
+"""At most this many, where the last ones are for the same calls: one of them will exclude the
+others, so all are scouted before one is proven."""
+STDIN = "give it what it reads as a file (< input), "
+ATTEMPTS_MAX = 8
+LIMITS = Limits(factor=3.0, spare_s=5.0, first_launches=1)
+"""A setting that takes longer than three times the plain program never helps."""
+ALIKE = math.log(1.02)
+"""Candidates that differ by less are about as good: the one with more expected comes first."""
+BRAKE_SHARE = 0.5
+"""A setting without which the program gains this share of the best gain may be its brake: it is
+proven first, and what helps as well is proven upon it."""
+
+
+def turns_of(
+    launch: Launch[Setting],
+    budget_s: float,
+    clock_s: Callable[[], float] = time.monotonic,
+    seed: int = 1,
+) -> Turns[Setting]:
+    """The launches of a search that has not begun."""
+    return Turns(launch, budget_s, clock_s, seed, LIMITS, exact_launches=EXACT_PAIRS)
+
+
+def search(
+    turns: Turns[Setting], candidates: Sequence[Candidate], false_share: float = FALSE_SHARE
+) -> Search:
+    """A search without anything launched; `run` launches."""
+    trials = {candidate.name: Trial(candidate) for candidate in candidates}
+    return Search(turns, trials, false_share)
+
+
+def first(turns: Turns[Setting]) -> float:
+    """The time of a launch of the plain program, seconds. Raises FailedError if it does not run."""
+    try:
+        return turns.first(PLAIN)
+    except LaunchFailed as error:
+        raise FailedError(
+            f"the program as it is does not run: {error}",
+            f"{STDIN if is_stdin_lost() else ''}run it by hand first, or give it more time with "
+            "--budget",
+        ) from error
+
+
+def run(state: Search) -> None:
+    """Launch until nothing is left to try, or no time.
+
+    Raises FailedError if the program as it is does not run.
+    """
+    turns = state.turns
+    try:
+        if PLAIN not in turns.times_s:
+            first(turns)
+        for wave in waves(state.candidates):
+            _run_wave(state, wave)
+        _prove_total(state)
+    except LaunchFailed as error:
+        raise FailedError(
+            f"{title(state.setting)} has run before, and does not run any more: {error}",
+            "run it by hand",
+        ) from error
+    except OutOfTime:
+        state.is_out_of_time = True
+        _leave_unclear(state)
+    for trial in state.trials.values():
+        if trial.fate == "not reached" and any(map(trial.candidate.excludes, state.proven)):
+            trial.fate = "excluded"
+        if trial.fate == "no gain" and mean(trial.scouted_relative) > LEAST_GAIN:
+            if state.proven:
+                trial.fate = "no further gain"
+            elif trial.proof is None:
+                trial.fate = "not proven"
+
+
+def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """The candidates in the parts in which they are scouted."""
+    begin = 0
+    while begin < len(candidates):
+        least_share = FAR_LESS_SHARE * candidates[begin].expected_share
+        near = (candidate.expected_share >= least_share for candidate in candidates[begin:])
+        most = begin + min(WAVE_MOST, sum(1 for _ in takewhile(bool, near)))
+        end = min(most, begin + WAVE)
+        while end < most and candidates[end].excludes(candidates[end - 1]):
+            end += 1
+        yield candidates[begin:end]
+        begin = end
+
+
+def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
+    """Scout and prove some candidates, until none of them gains anything upon the base."""
+    remaining = list(wave)
+    while state.attempts < ATTEMPTS_MAX:
+        remaining = [
+            candidate
+            for candidate in remaining
+            if not any(candidate.excludes(winner) for winner in state.proven)
+            and state.trials[candidate.name].fate not in ("refused", "slower")
+        ]
+        finalists = _scout(state, remaining) if remaining else []
+        if not any(_proof(state, best) for best in finalists):
+            return
+
+
+def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates worth a proof upon the present base, the best first.
+
+    A single one is, and so are all, as they are expected, if there is no time to scout.
+    """
+    turns, base = state.turns, state.setting
+    affordable = turns.remaining_s * SCOUTING_SHARE / max(turns.cost_s, SHORTEST_S)
+    if len(candidates) == 1 or affordable < min(BLOCK, len(candidates)) + 1:
+        return list(candidates)
+    end_s = turns.remaining_s * (1 - SCOUTING_SHARE)
+    racing = list(candidates)
+    logs: dict[Candidate, list[float]] = {candidate: [] for candidate in candidates}
+    for number in range(ROUNDS):
+        if not racing or (len(racing) == 1 and len(logs[racing[0]]) > 1):
+            break
+        order = racing if number == 0 else turns.random.sample(racing, len(racing))
+        for begin in range(0, len(order), BLOCK):
+            block = order[begin : begin + BLOCK]
+            if turns.remaining_s - (len(block) + 1) * turns.cost_s < end_s:
+                return _promising(state, logs)
+            turn = turns.take([base, *((*base, candidate) for candidate in block)], base)
+            for candidate in block:
+                if (*base, candidate) in turn:
+                    log = turn[base] - turn[(*base, candidate)]
+                    logs[candidate].append(log)
+                    if base == PLAIN:
+                        state.trials[candidate.name].scouted_relative.append(log)
+        racing = _left(state, racing, logs)
+    return _promising(state, logs)
+
+
+def _left(
+    state: Search, racing: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """Who goes into the next round: the better half, and none that lost clearly."""
+    remaining = []
+    for candidate in racing:
+        trial = state.trials[candidate.name]
+        if candidate in state.refused:
+            trial.fate = "refused"
+        elif logs[candidate] and _is_slower(state, logs[candidate]):
+            trial.fate = "slower"
+        elif logs[candidate]:
+            trial.fate = "no gain"
+            if not _is_settled(logs[candidate]):
+                remaining.append(candidate)
+    remaining = _by_gain(state, remaining, logs)
+    return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
+
+
+def _is_slower(state: Search, values: Sequence[float]) -> bool:
+    """Whether a candidate loses more than launches differ, by a single launch much more.
+
+    None that gained in one launch does, since another one may have been disturbed.
+    """
+    least = MUCH_SLOWER if len(values) == 1 else CLEARLY_SLOWER
+    return max(values) < 0 and mean(values) < -least - 2 * state.spread
+
+
+def _is_settled(values: Sequence[float]) -> bool:
+    """Whether a candidate is sure not to gain, because its times do not vary."""
+    return values[0] == 0.0 or (is_exact(values) and values[0] <= PROMISING)
+
+
+def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Candidate]:
+    """Who gained on average, the best first; of the others it is kept that they did not."""
+    ranked = []
+    for candidate, values in logs.items():
+        trial = state.trials[candidate.name]
+        if candidate in state.refused:
+            trial.fate = "refused"
+        elif values and trial.fate != "slower":
+            trial.fate = "no gain"
+            if _credible(candidate, values) > PROMISING:
+                ranked.append(candidate)
+    return _by_gain(state, ranked, logs)[:FINALISTS]
+
+
+def _by_gain(
+    state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+) -> list[Candidate]:
+    """The largest gain first; those about as good as the best keep their order.
+
+    What only takes a setting away comes before what is set instead, if it gains about half as much.
+    """
+    gains = {candidate: _credible(candidate, logs[candidate]) for candidate in candidates}
+    in_order = sorted(candidates, key=state.candidates.index)
+    in_order.sort(key=lambda candidate: -gains[candidate])
+    best_relative = gains[in_order[0]] if in_order else 0.0
+    first = [
+        candidate
+        for candidate in in_order
+        if best_relative - gains[candidate] <= ALIKE
+        or (candidate.change.only_removes and gains[candidate] > best_relative * BRAKE_SHARE)
+    ]
+    first.sort(key=lambda c: (not c.change.only_removes, state.candidates.index(c)))
+    return first + [candidate for candidate in in_order if candidate not in first]
+
+
+def _proof(state: Search, candidate: Candidate) -> bool:
+    """Launch a candidate in pairs with the base until it is proven or given up."""
+    base, trial = state.setting, state.trials[candidate.name]
+    state.attempts += 1
+    rate = attempt_rate(state.attempts, state.false_share)
+    trial.fate, trial.proof = "unclear", None
+    for gained in _pairs(state, base, (*base, candidate), rate):
+        trial.proof = gained
+        if gained.is_proven:
+            trial.fate = "proven"
+            if candidate not in state.proven:
+                state.proven.append(candidate)
+            state.total = together(state.gains)
+        elif gained.is_hopeless:
+            trial.fate = "no gain"
+    if trial.fate == "unclear":
+        trial.fate = "refused" if candidate in state.refused else "no gain"
+    return trial.fate == "proven"
+
+
+def _pairs(state: Search, base: Setting, setting: Setting, rate: float) -> Iterator[Gain]:
+    """The gain at every look, until it is proven and precise, or hopeless.
+
+    What was proven at a look stays so: later looks are given if they say it more precisely.
+    """
+    turns, logs = state.turns, list[float]()
+    best: Gain | None = None
+    base_first = True
+    while len(logs) < LOOKS[-1]:
+        # Two pairs at a time are in opposite order, so that a drift weighs on none.
+        base_first = turns.random.random() < 0.5 if len(logs) % 2 == 0 else not base_first
+        log = turns.pair(base, setting, base_first)
+        if log is None:
+            return
+        logs.append(log)
+        if is_look(logs):
+            gained = gain(logs, rate)
+            if best is None or not best.is_proven or best.low < gained.low:
+                best = gained
+                yield best
+            if best.is_hopeless or (best.is_proven and best.is_precise):
+                return
+
+
+def _prove_total(state: Search) -> None:
+    """The gain of several proven candidates together, over the plain program.
+
+    Until launches tell it better, it is that of their steps.
+    """
+    if len(state.proven) < 2:
+        return
+    state.attempts += 1
+    rate = attempt_rate(state.attempts, state.false_share)
+    by_steps = together(state.gains)
+    for gained in _pairs(state, PLAIN, state.setting, rate):
+        if gained.low >= by_steps.low or gained.is_precise:
+            state.total = gained
+
+
+def _leave_unclear(state: Search) -> None:
+    """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
+    for trial in state.trials.values():
+        if trial.candidate in state.refused:
+            trial.fate = "refused"
+        elif trial.scouted_relative and trial.fate == "not reached":
+            trial.fate = "unclear"
+
+
+def _credible(candidate: Candidate, values: Sequence[float]) -> float:
+    """The median of a candidate's logarithms, since launches are disturbed as wholes, but no more
+    than it can save: the excess is luck.
+    """
+    most = -math.log1p(-candidate.upper_share) if candidate.upper_share < 1 else math.inf
+    return min(median(values), most) if values else -math.inf

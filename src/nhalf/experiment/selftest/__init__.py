@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics tested on runs whose truth is known: simulated ones, and kept ones drawn again."""

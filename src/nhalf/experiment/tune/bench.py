@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures algorithms: one library, unmodified and with settings, in runs of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from nhalf.experiment.race import Cell
+from nhalf.facts.facts import Facts
+from nhalf.facts.wrong_data import WrongData, wrong_data
+from nhalf.measure.loop import session
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.setting import Setting, split_name
+from nhalf.measure.plan.state import State
+from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
+from nhalf.measure.virtual.real_time import real_time
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import NATIVE
+from nhalf.mpi.tuner import Tuner
+from nhalf.sites.placement import FREE
+from nhalf.sites.site import Site
+from nhalf.statistics.summary import reported_medians, stated_visits
+
+Names = Mapping[tuple[str, str], str]
+"""The algorithm of an operation under a setting."""
+MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
+
+
+@dataclass
+class Bench:
+    """Measures one library by `plan`, whose blocks, settings and budget are replaced.
+
+    On a `machine` that is not there, without noise, every measurement is exact, and made once.
+    """
+
+    library: Library
+    tuner: Tuner
+    folder: Path
+    plan: Plan
+    site: Site
+    progress: Callable[[], Progress]
+    placement: str
+    machine: VirtualMachine | None = None
+    notes: list[str] = field(default_factory=list)
+    tell: Callable[[str], None] = lambda text: None
+    """Takes a line about the time that a measurement takes."""
+    wrong: list[WrongData] = field(default_factory=list)
+    """What delivered wrong data in any run."""
+    wrong_cells: dict[str, set[tuple[Cell, str]]] = field(default_factory=dict)
+    """By run, the cells with wrong data, each with the setting under which they were."""
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    """Operations with algorithms that delivered wrong data anywhere: these are never chosen."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every launch takes the same time."""
+        return self.machine is not None and self.machine.is_exact
+
+    def measure(
+        self,
+        name: str,
+        blocks: Sequence[Block],
+        variables: Mapping[str, Mapping[str, str]],
+        budget_s: float,
+        *,
+        elsewhere: bool = False,
+    ) -> pl.DataFrame:
+        """Launch times of its own run, in which every setting takes turns with the others.
+
+        `elsewhere` includes points that were measured only in another state of the machine than
+        most of the run. Raises MissingError if nothing could be measured.
+        """
+        settings = [Setting(key, dict(values)) for key, values in variables.items()]
+        placed = [msgspec.structs.replace(block, placements=[self.placement]) for block in blocks]
+        plan = msgspec.structs.replace(
+            self.plan, blocks=placed, settings=settings, budget_s=budget_s, mpi=[self.library.name]
+        )
+        if self.machine:
+            self.machine.check(placed)
+            plan = in_virtual_time(plan, self.machine, plan.timeout_s)
+        prepared = session.begin(plan, self.folder / name, self.site, machine=self.machine)
+        if self.machine:
+            self._announce(prepared)
+        outcome = session.measure(prepared, self.progress())
+        messages = [
+            *(f"{subject}: {why}" for subject, why in outcome.failed.items()),
+            *outcome.notes,
+        ]
+        self.notes += [f"{name}: {text}" for text in messages]
+        self._keep_wrong(name, Facts.of([outcome.run]))
+        return launch_times(outcome.run.measurements(), elsewhere=elsewhere)
+
+    def _keep_wrong(self, name: str, facts: Facts) -> None:
+        """Remember what delivered wrong data in a run."""
+        wrong = wrong_data(facts)
+        self.wrong += wrong
+        self.wrong_cells[name] = {
+            (Cell(curve.pattern, curve.ranks, size), split_name(curve.mpi)[1])
+            for curve in wrong
+            for size in curve.sizes_bytes
+        }
+
+    def _announce(self, prepared: session.Prepared) -> None:
+        """Say how long a measurement in virtual time will take, if that is long."""
+        agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
+        if words := real_time(agenda).in_words(prepared.plan.budget_s):
+            self.tell(words)
+
+    def times(
+        self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
+    ) -> MeasuredTimes:
+        """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
+        for cell, setting in self.wrong_cells.get(name, ()):
+            if setting and (cell.operation, setting) in names:
+                self.refused.add((cell.operation, names[cell.operation, setting]))
+        times: MeasuredTimes = {}
+        columns = ("pattern", "ranks", "bytes", "mpi", "launch", column)
+        for pattern, ranks, size_bytes, mpi, launch, time_s in medians.select(columns).rows():
+            setting = split_name(mpi)[1]
+            algorithm = names.get((pattern, setting)) if setting else NATIVE
+            if algorithm is None or not time_s > 0 or (pattern, algorithm) in self.refused:
+                continue
+            cell = Cell(pattern, ranks, size_bytes)
+            times.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
+        return times
+
+
+def launch_times(measurements: pl.LazyFrame, *, elsewhere: bool = False) -> pl.DataFrame:
+    """Launch times in the reported state, with the lower quartile of the samples as `median_s`.
+
+    Disturbances add time, and they affect all algorithms equally only in the long run; the lower
+    quartile needs only a quarter of undisturbed samples.
+    """
+    quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
+    stated = stated_visits(measurements.with_columns(samples_s=quartile))
+    return reported_medians(stated, elsewhere=elsewhere)
+
+
+def size_text(sizes: Sequence[int]) -> str:
+    """Sizes in the notation of blocks."""
+    return ",".join(map(str, sorted(set(sizes))))

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search: a first screening of every algorithm, then a race of those that may win.
+
+The screening (one short launch of each) only decides which algorithms race; tests use only the
+race's launches. A race continues in rounds of interleaved launches, in undecided cells and with
+unbeaten algorithms, until all cells are decided or the time is up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nhalf.base.errors import BudgetSpentError, InputError, MissingError
+from nhalf.experiment.race import (
+    ALIKE,
+    Cell,
+    Gain,
+    fewest_switches,
+    gains,
+    merge,
+    scouted,
+    still_racing,
+    winners,
+)
+from nhalf.experiment.tune.bench import Bench, MeasuredTimes, size_text
+from nhalf.experiment.tune.violated import is_first
+from nhalf.measure.plan.plan import Block
+from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
+from nhalf.mpi.tuner import Tuner
+
+ROUNDS_MAX = 20
+LAUNCHES_PER_ROUND = 3
+SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
+"""Shares of the time for the screening, the race, the proof and the last comparison. Where the
+screening is exact it has the time of the race."""
+
+
+@dataclass(frozen=True)
+class TuningRequest:
+    """The cells to decide, and the limits; `first` are candidates by operation that always race."""
+
+    operations: tuple[str, ...]
+    ranks: tuple[int, ...]
+    sizes: str
+    least_share: float
+    budget_s: float
+    first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The results of the search: the screening, the race, and the winners of each cell."""
+
+    screening: MeasuredTimes
+    race: MeasuredTimes
+    won: dict[Cell, list[Gain]]
+    undecided: list[Cell]
+
+
+def search(bench: Bench, request: TuningRequest) -> SearchResult:
+    """Screen every algorithm and race those that may win; an exact screening is the race.
+
+    Raises MissingError if the library offers no choice for the operations.
+    """
+    screening = screen_algorithms(bench, request)
+    if bench.is_exact:
+        won = {
+            cell: [replace(gain, launches=1) for gain in gains_of_cell]
+            for cell, gains_of_cell in _won(screening, request).items()
+        }
+        return SearchResult(screening, screening, won, [])
+    racing = _with_first(scouted(screening), screening, request)
+    race: MeasuredTimes = {}
+    began_s, share_s = time.monotonic(), RACE_SHARE * request.budget_s
+    for number in range(ROUNDS_MAX):
+        left_s = share_s - (time.monotonic() - began_s)
+        if not racing or left_s <= 0:
+            break
+        rounds = max(1, min(3, ROUNDS_MAX - number))
+        try:
+            more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
+        except (BudgetSpentError, MissingError):
+            if not race:
+                raise
+            break  # the time was up before its first point
+        race = merge([race, more])
+        racing = {
+            cell: names
+            for cell, names in still_racing(race, request.least_share).items()
+            if cell in racing
+        }
+    # Tested once, at the end: tests after every round would accumulate error probability.
+    race, screening = (_of_right_data(bench, times) for times in (race, screening))
+    won = _won(_raced(race, screening), request)
+    undecided = sorted(set(racing) - set(won))
+    return SearchResult(screening, race, won, undecided)
+
+
+def _with_first(
+    racing: Mapping[Cell, list[str]], screening: MeasuredTimes, request: TuningRequest
+) -> dict[Cell, list[str]]:
+    """The race with the first candidates, whose first look may have been a bad one."""
+    more = {
+        cell: [name for name in times if is_first(request.first, cell.operation, name)]
+        for cell, times in screening.items()
+    }
+    joined = {
+        cell: list(dict.fromkeys([*racing.get(cell, ()), *names])) for cell, names in more.items()
+    }
+    return {cell: names for cell, names in joined.items() if names}
+
+
+def _of_right_data(bench: Bench, times: MeasuredTimes) -> MeasuredTimes:
+    """The times without algorithms that delivered wrong data in any run, at any size."""
+    return {
+        cell: {
+            name: launches
+            for name, launches in algorithms.items()
+            if (cell.operation, name) not in bench.refused
+        }
+        for cell, algorithms in times.items()
+    }
+
+
+def _won(race: MeasuredTimes, request: TuningRequest) -> dict[Cell, list[Gain]]:
+    return winners(gains(race), request.least_share)
+
+
+def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
+    """One launch of every algorithm at every cell, in whichever state of the machine that was."""
+    names_by_group = {
+        (operation, ranks): [
+            name
+            for name in bench.tuner.algorithms(operation)
+            if bench.tuner.suits(operation, name, ranks) and bench.tuner.writable(operation, name)
+        ]
+        for operation in request.operations
+        for ranks in request.ranks
+    }
+    if not any(names_by_group.values()):
+        raise MissingError(
+            f"{bench.library.name} offers no choice for {', '.join(request.operations)}",
+            "name other operations",
+        )
+    slots = _slots(bench.tuner, {key: [names] for key, names in names_by_group.items()})
+    blocks = [
+        Block(
+            [operation],
+            [ranks],
+            request.sizes,
+            launches=1,
+            settings=["", *_settings(slots, operation, names)],
+        )
+        for (operation, ranks), names in names_by_group.items()
+        if names
+    ]
+    share = SCOUT_SHARE + RACE_SHARE if bench.is_exact else SCOUT_SHARE
+    budget_s = share * request.budget_s
+    variables = _variables(bench, slots)
+    medians = bench.measure("look", blocks, variables, budget_s, elsewhere=True)
+    return {
+        cell: {
+            name: launches
+            for name, launches in times.items()
+            if name == NATIVE or bench.tuner.differs(cell.operation, name, cell.size_bytes)
+        }
+        for cell, times in bench.times("look", medians, slots).items()
+    }
+
+
+def race_round(
+    bench: Bench, racing: Mapping[Cell, Sequence[str]], name: str, budget_s: float
+) -> MeasuredTimes:
+    """Some launches of the algorithms still in the race, and of the library's own choice."""
+    groups: dict[tuple[str, int, tuple[str, ...]], list[int]] = {}
+    names_by_group: dict[tuple[str, int], list[Sequence[str]]] = {}
+    for cell, names in racing.items():
+        key = (cell.operation, cell.ranks, tuple(sorted(names)))
+        groups.setdefault(key, []).append(cell.size_bytes)
+        names_by_group.setdefault((cell.operation, cell.ranks), []).append(names)
+    slots = _slots(bench.tuner, names_by_group)
+    blocks = [
+        Block(
+            [operation],
+            [ranks],
+            size_text(sizes),
+            launches=LAUNCHES_PER_ROUND,
+            weight=len(sizes) * (len(names) + 1),
+            settings=["", *_settings(slots, operation, names)],
+        )
+        for (operation, ranks, names), sizes in groups.items()
+    ]
+    medians = bench.measure(name, blocks, _variables(bench, slots), budget_s)
+    return bench.times(name, medians, slots)
+
+
+def with_stand_ins(
+    tuner: Tuner, result: SearchResult, won: Mapping[Cell, list[Gain]]
+) -> dict[Cell, list[Gain]]:
+    """The winners, and for other cells of their operations what is about as fast as the default.
+
+    Only where a file with rules puts something else in place of the library's own choice.
+    """
+    names: dict[str, set[str]] = {}
+    for cell, winners_of_cell in won.items():
+        names.setdefault(cell.operation, set()).update(gain.algorithm for gain in winners_of_cell)
+    operations = {
+        operation
+        for operation in names
+        if not tuner.keeps_own_beside(operation, sorted(names[operation]))
+    }
+    choices: dict[Cell, list[Gain]] = {}
+    for gain in gains(merge([result.screening, result.race])):
+        is_other = gain.cell.operation in operations and gain.cell not in won
+        if is_other and gain.log_ratio > -ALIKE:
+            choices.setdefault(gain.cell, []).append(gain)
+    return {**choices, **won}
+
+
+def rules_for(
+    tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
+) -> list[Rule]:
+    """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
+
+    Cells without a winner keep the library's own choice, as do numbers of ranks between the
+    measured ones for which an algorithm does not work. What the file cannot express is left out.
+    """
+    rules: list[Rule] = []
+    for operation in dict.fromkeys(cell.operation for cell in cells):
+        own = [cell for cell in cells if cell.operation == operation]
+        ranks = sorted({cell.ranks for cell in own})
+        sizes = sorted({cell.size_bytes for cell in own})
+        options = {
+            (number, size): {
+                gain.algorithm: gain.log_ratio
+                for gain in won.get(Cell(operation, number, size), ())
+            }
+            for number in ranks
+            for size in sizes
+        }
+        allowed = tuner.together(operation, options)
+        chosen = [fewest_switches([allowed[number, size] for size in sizes]) for number in ranks]
+        rules += rules_of(operation, ranks, sizes, chosen)
+    return tuner.expressible([part for rule in rules for part in _where_it_works(tuner, rule)])
+
+
+def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
+    """A rule for only those numbers of ranks with which its algorithm works."""
+    if not math.isfinite(rule.to_ranks):
+        return [rule]
+    spans: list[list[int]] = []
+    for ranks in range(rule.from_ranks, int(rule.to_ranks) + 1):
+        if not tuner.suits(rule.operation, rule.algorithm, ranks):
+            continue
+        if spans and spans[-1][1] == ranks - 1:
+            spans[-1][1] = ranks
+        else:
+            spans.append([ranks, ranks])
+    return [replace(rule, from_ranks=first, to_ranks=last) for first, last in spans]
+
+
+def slowest(times: MeasuredTimes) -> list[tuple[Cell, str, float]]:
+    """Cells with an algorithm and how many times longer it took than the library's own choice.
+
+    The largest first, each cell and operation once.
+    """
+    slowest_cells = []
+    for cell, algorithms in times.items():
+        own_s = _middle(algorithms.get(NATIVE, {}))
+        factors = {
+            name: _middle(launches) / own_s
+            for name, launches in algorithms.items()
+            if name != NATIVE and own_s
+        }
+        if factors:
+            name = max(factors, key=factors.__getitem__)
+            slowest_cells.append((cell, name, factors[name]))
+    return sorted(slowest_cells, key=lambda entry: -entry[2])
+
+
+def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
+    """Raises InputError for an unknown operation, or one that cannot be tuned for a library."""
+    for name in operations:
+        if not tuner.algorithms(name):
+            raise InputError(
+                f"{tuner.library.name} offers no choice of algorithm for {name!r}",
+                "name operations such as bcast, allreduce",
+            )
+
+
+def _raced(race: MeasuredTimes, screening: MeasuredTimes) -> MeasuredTimes:
+    """The race's cells that were also screened: all except sizes changed by rounding."""
+    return {cell: race[cell] for cell in race if cell in screening}
+
+
+def _slots(
+    tuner: Tuner,
+    names_by_group: Mapping[tuple[str, int], Sequence[Sequence[str]]],
+) -> dict[tuple[str, str], str]:
+    """Settings that each force one algorithm of every operation, to keep their number small."""
+    union: dict[str, dict[str, None]] = {}
+    for (operation, _), lists in names_by_group.items():
+        for names in lists:
+            union.setdefault(operation, {}).update(dict.fromkeys(names))
+    return {
+        (operation, f"{operation if tuner.stands_alone(name) else 'choice'}-{place + 1}"): name
+        for operation, names in union.items()
+        for place, name in enumerate(names)
+    }
+
+
+def _settings(
+    slots: Mapping[tuple[str, str], str], operation: str, names: Sequence[str]
+) -> list[str]:
+    """The settings that force these algorithms of an operation."""
+    return [
+        key
+        for (forced_operation, key), name in slots.items()
+        if forced_operation == operation and name in names
+    ]
+
+
+def _variables(bench: Bench, slots: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+    """The variables of every setting."""
+    chosen: dict[str, dict[str, str]] = {}
+    for (operation, key), name in slots.items():
+        chosen.setdefault(key, {})[operation] = name
+    return {key: bench.tuner.force(operations) for key, operations in chosen.items()}
+
+
+def _middle(launches: Mapping[tuple[str, int], float]) -> float:
+    values = sorted(launches.values())
+    return values[len(values) // 2] if values else 0.0

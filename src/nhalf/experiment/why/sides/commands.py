@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two commands that start a program: their differences as switches, and mixtures as commands.
+
+Both are taken apart into variables, launcher, its options, program and arguments. Every variable
+and every option that differs is one switch, wherever it was set. What only makes sense together is
+one: the launchers of different libraries with their options and programs.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nhalf.base.errors import InputError
+from nhalf.decide.history.around import ABSENT
+from nhalf.experiment.why.switch import Mixture, Switch
+from nhalf.mpi import Library
+from nhalf.mpi.launch_options import launcher_options, option_value
+from nhalf.mpi.launch_script import LaunchScript
+from nhalf.mpi.launch_settings import (
+    LaunchCommand,
+    parse_launch,
+    with_variable,
+    without_variable,
+)
+from nhalf.mpi.launch_words import HYDRA, OPENMPI
+from nhalf.mpi.launched import libraries_of_launcher
+
+VARIABLE, OPTION, WHOLE = "variable", "option", "whole"
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A command with its environment and its folder."""
+
+    launch: LaunchCommand
+    folder: Path
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A switch, and which part of a command it sets."""
+
+    switch: Switch
+    kind: str
+    name: str
+
+    @property
+    def key(self) -> Key:
+        return self.kind, self.name
+
+
+@dataclass(frozen=True)
+class CommandPair:
+    """Two commands; mixtures of them are commands again.
+
+    `moved` are the variables that are taken from wherever a side sets them, and set anew.
+    """
+
+    a: Started
+    b: Started
+    moved: tuple[str, ...]
+    parts: tuple[_Part, ...]
+
+    @property
+    def switches(self) -> list[Switch]:
+        """The differences that can be switched."""
+        return [part.switch for part in self.parts]
+
+    def mixed(self, mixture: Mixture) -> Started:
+        """The command with these switches as in B."""
+        as_in_b = {part.key for number, part in enumerate(self.parts) if number in mixture}
+
+        def side(*key: str) -> Started:
+            return self.b if key in as_in_b else self.a
+
+        launch = _without(side(WHOLE, "command").launch, self.moved)
+        if _are_alike(self.a.launch, self.b.launch):
+            launch = self._with_options(self._with_words(launch, as_in_b), as_in_b)
+        for name in self.moved:
+            value = side(VARIABLE, name).launch.variables.get(name)
+            if value is not None:
+                launch = with_variable(launch, name, value)
+        return Started(launch, side(WHOLE, "folder").folder)
+
+    def _with_options(self, launch: LaunchCommand, as_in_b: set[Key]) -> LaunchCommand:
+        """The launch with the options of the chosen sides, in the order of A and then B."""
+        a, b = (launcher_options(_without(side.launch, self.moved)) for side in (self.a, self.b))
+        chosen: list[str] = []
+        for name in dict.fromkeys([*a, *b]):
+            side = b if (OPTION, name) in as_in_b else a
+            chosen += side.get(name, ())
+        return replace(launch, options=tuple(chosen))
+
+    def _with_words(self, launch: LaunchCommand, as_in_b: set[Key]) -> LaunchCommand:
+        """The launch with launcher, program and arguments of the chosen sides."""
+
+        def side(name: str) -> LaunchCommand:
+            return (self.b if (WHOLE, name) in as_in_b else self.a).launch
+
+        arguments = list(side("arguments").arguments)
+        for place in range(len(arguments)):
+            if (WHOLE, f"argument {place + 1}") in as_in_b:
+                arguments[place] = self.b.launch.arguments[place]
+        before = _without(side("before"), self.moved)
+        return replace(
+            launch,
+            before=before.before,
+            launcher=side("launcher").launcher,
+            inside=before.inside,
+            program=side("program").program,
+            arguments=tuple(arguments),
+        )
+
+
+def started(script: LaunchScript, installed: Sequence[Library]) -> Started:
+    """The command of a script, taken apart. Raises InputError for several programs in one."""
+    launch = parse_launch(script.command, script.environment)
+    if launch.launcher and not launch.family:
+        family = _family(launch.launcher[0], installed)
+        launch = parse_launch(script.command, script.environment, family)
+    if launch.is_several:
+        raise InputError(
+            "a command that starts several programs (with ':') cannot be mixed", "start one"
+        )
+    return Started(launch, script.folder)
+
+
+def _family(launcher: str, installed: Sequence[Library]) -> str:
+    """The family of an mpiexec, whose name does not tell; '' if no library has it."""
+    for library in libraries_of_launcher(launcher, installed):
+        return OPENMPI if library.vendor == OPENMPI else HYDRA
+    return ""
+
+
+def pair(a: Started, b: Started) -> CommandPair:
+    """The differences of two commands."""
+    moved = _moved(a.launch, b.launch)
+    plain_a, plain_b = (_without(side.launch, moved) for side in (a, b))
+    parts = _variables(a.launch, b.launch)
+    if _are_alike(a.launch, b.launch):
+        parts += _options(plain_a, plain_b)
+        parts += _words(plain_a, plain_b)
+    elif plain_a.words != plain_b.words:
+        parts.append(_whole("command", shlex.join(plain_a.words), shlex.join(plain_b.words)))
+    if a.folder != b.folder:
+        parts.append(_whole("folder", str(a.folder), str(b.folder)))
+    return CommandPair(a, b, tuple(moved), tuple(parts))
+
+
+def _moved(a: LaunchCommand, b: LaunchCommand) -> list[str]:
+    """The variables that differ, or are set by words on one side only."""
+    was, became = a.variables, b.variables
+    differing = {name for name in {*was, *became} if was.get(name) != became.get(name)}
+    return sorted(differing | (_set_by_words(a) ^ _set_by_words(b)))
+
+
+def _set_by_words(launch: LaunchCommand) -> set[str]:
+    return set(replace(launch, environment={}).variables)
+
+
+def _without(launch: LaunchCommand, names: Sequence[str]) -> LaunchCommand:
+    for name in names:
+        launch = without_variable(launch, name)
+    return launch
+
+
+def _are_alike(a: LaunchCommand, b: LaunchCommand) -> bool:
+    """Whether launchers are of one family, so that their options can be mixed."""
+    return a.family == b.family and bool(a.launcher) == bool(b.launcher)
+
+
+def _variables(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
+    was, became = a.variables, b.variables
+    return [
+        _Part(Switch(name, was.get(name, ABSENT), became.get(name, ABSENT)), VARIABLE, name)
+        for name in sorted({*was, *became})
+        if was.get(name) != became.get(name)
+    ]
+
+
+def _options(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
+    was, became = launcher_options(a), launcher_options(b)
+    parts = []
+    for name in dict.fromkeys([*was, *became]):
+        sides = [option_value(side[name]) if name in side else ABSENT for side in (was, became)]
+        if sides[0] != sides[1]:
+            spelled = (was.get(name) or became[name])[0].partition("=")[0]
+            parts.append(_Part(Switch(spelled, *sides), OPTION, name))
+    return parts
+
+
+def _words(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
+    """Switches of launcher, program and arguments, and of what stands before the launcher."""
+    sides = {
+        "before": (shlex.join((*a.before, *a.inside)), shlex.join((*b.before, *b.inside))),
+        "launcher": (shlex.join(a.launcher), shlex.join(b.launcher)),
+        "program": (a.program, b.program),
+    }
+    parts = [_whole(name, was, became) for name, (was, became) in sides.items() if was != became]
+    if len(a.arguments) != len(b.arguments):
+        return [*parts, _whole("arguments", shlex.join(a.arguments), shlex.join(b.arguments))]
+    pairs = enumerate(zip(a.arguments, b.arguments, strict=True), 1)
+    return parts + [
+        _whole(f"argument {place}", was, became) for place, (was, became) in pairs if was != became
+    ]
+
+
+def _whole(name: str, was: str, became: str) -> _Part:
+    return _Part(Switch(name, was or ABSENT, became or ABSENT), WHOLE, name)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The form of a published study: what to measure, its tables and figures, its conclusions.
+
+No published value is written in it: they come from the machines of record.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+import msgspec
+
+from nhalf.base.errors import unknown
+from nhalf.base.units import parse_size
+from nhalf.measure.plan.axes import expand
+from nhalf.measure.plan.catalogue import StudyFile
+from nhalf.store.axes import axes_text
+from nhalf.studies.node_figures import NODE_FIGURES
+from nhalf.studies.unit import Unit, unit_of_name
+
+Figure = (
+    Literal["time", "rate", "throughput", "t0", "r-inf", "n-half", "error"]
+    | Literal["b_eff", "per-process", "at-longest", "rings-at-longest", "pingpong"]
+    | Literal["L", "o_s", "o_r", "o", "g", "G", "half-round-trip", "busy-share"]
+    | Literal["crossover"]
+)
+ROOT = "root_s"
+"""An `extra` of some patterns; of others it is the time of rank 0 among those of all ranks."""
+UNITS: dict[str, Unit] = {
+    **dict.fromkeys(("time", "t0", "L", "o_s", "o_r", "o", "g", "half-round-trip"), "s"),
+    **dict.fromkeys(("n-half", "crossover"), "bytes"),
+    "error": "ratio",
+    "busy-share": "ratio",
+    "G": "s/B",
+}
+"""By figure; all others are rates."""
+
+
+class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One number of a machine: the time of a pattern, a rate, or a parameter of its messages.
+
+    `transport` is that of the machine if it is empty; `ranks` are the most to be taken of a run,
+    and a published b_eff has ranks of its own. `phase` is of patterns with phases, and of distances
+    between ranks. `machine` is a machine of record that is taken instead of that in question.
+    A rate counts the bytes of a message, the throughput those of all that move at once; `placement`
+    is where messages go, for traffic that part of it. The `crossover` of long active messages is
+    the size from which on bulk copies are faster than stores. `axes` are as for `nhalf run --axis`,
+    and `extra` is a result that a point has beside its time. `mapping` is how records place ranks
+    for traffic. `predicted` asks of records for the prediction even of what was published. With
+    `node` it is a number of the node alone (node_figures.py).
+    """
+
+    pattern: str = ""
+    algorithm: str = "native"
+    transport: str = ""
+    ranks: int = 2
+    bytes: str | int = 0
+    figure: Figure = "time"
+    phase: Literal["", "first", "middle", "last"] = ""
+    placement: Literal["", "on-node", "off-node"] = ""
+    axes: dict[str, str | int] = {}
+    extra: str = ""
+    mapping: Literal["block", "cyclic"] = "block"
+    predicted: bool = False
+    node: str = ""
+    machine: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.pattern) == bool(self.node):
+            raise ValueError("a number has either a pattern or a node")
+        if self.node and self.node not in NODE_FIGURES:
+            raise ValueError(str(unknown("number of a node", self.node, NODE_FIGURES)))
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of a message."""
+        return self.bytes if isinstance(self.bytes, int) else parse_size(self.bytes)
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the number."""
+        if self.node:
+            return NODE_FIGURES[self.node].unit
+        return unit_of_name(self.extra) if self.extra else UNITS.get(self.figure, "Bps")
+
+    def axis_values(self, ranks: int) -> dict[str, str]:
+        """The values of its axes among this many ranks; raises InputError if one has none."""
+        values: dict[str, str] = {}
+        for name, text in self.axes.items():
+            values[name] = expand(str(text), {"ranks": ranks, **values})[0]
+        return values
+
+    def axes_text(self, ranks: int) -> str:
+        """The text of its axes as points have it."""
+        return axes_text(self.axis_values(ranks))
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A published point of a machine of record."""
+
+    machine: str
+    pattern: str
+    ranks: int = 2
+    bytes: str | int | None = None
+    axes: str = ""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The size of a message; None if there is none."""
+        return parse_size(self.bytes) if isinstance(self.bytes, str) else self.bytes
+
+
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sentence, and a test: a number, or its ratio `over` another, in relation to a limit.
+
+    Without a `limit` it is the published number itself. `drawn_on` are the machines of which the
+    study says it; `published` points to what it says, where that is not the number of a formula.
+    `not_of` says of records why they cannot tell it, though they predict a number; with fewer than
+    `ranks_least` it does not show.
+    """
+
+    id: str
+    claim: str
+    value: Quantity
+    over: Quantity | None = None
+    relation: Literal["at least", "at most", "about"] = "at least"
+    limit: float | None = None
+    within_share: float = 0.0
+    published: Point | None = None
+    ranks_least: int = 2
+    drawn_on: list[str] = []
+    not_of: dict[str, str] = {}
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the number that is tested."""
+        return self.value.unit if self.over is None else "ratio"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A column of a table of machines."""
+
+    title: str
+    value: Quantity
+
+
+class TableForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table: one row per machine."""
+
+    id: str
+    title: str
+    column: list[Column]
+
+
+class FigureForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure as numbers: one row for each place on its axis, one column per machine."""
+
+    id: str
+    title: str
+    value: Quantity
+    axis: Literal["bytes", "ranks", "node"]
+    at: list[str | int]
+
+
+class OptionsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options weighed against each other: time, cost, and the product of both, a row each.
+
+    There is an option for each combination of values of the axes in `over`, separated by commas;
+    its cost is the result `cost` that a point has beside its time.
+    """
+
+    id: str
+    title: str
+    value: Quantity
+    over: dict[str, str]
+    time_title: str
+    cost: str
+    cost_title: str
+    product_title: str
+
+    @property
+    def options(self) -> dict[str, Quantity]:
+        """The number of each option by its name."""
+        values = [text.split(",") for text in self.over.values()]
+        return {
+            ", ".join(choice): msgspec.structs.replace(
+                self.value, axes={**self.value.axes, **dict(zip(self.over, choice, strict=True))}
+            )
+            for choice in itertools.product(*values)
+        }
+
+
+class StudyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A study as written. `measure` is an ordinary study of `nhalf run`.
+
+    `machines` are its machines, each a list of records: one for each transport that was measured.
+    `parts` are further files, beside this one, with tables, figures and conclusions. With `node` a
+    node is measured as well, briefly, after the messages.
+    """
+
+    title: str
+    source: str
+    machines: list[list[str]]
+    measure: StudyFile
+    node: bool = False
+    parts: list[str] = []
+    table: list[TableForm] = []
+    figure: list[FigureForm] = []
+    options: list[OptionsForm] = []
+    conclusion: list[Conclusion] = []

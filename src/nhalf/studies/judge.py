@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a conclusion holds: its number, with the interval, in relation to its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from nhalf.base.errors import InputError
+from nhalf.base.numbers import says_nothing
+from nhalf.studies.form import Conclusion, Quantity
+from nhalf.studies.published import published, published_point
+from nhalf.studies.read_back import READ_BACK, is_read_back
+from nhalf.studies.recorded import Recorded
+from nhalf.studies.source import Source
+from nhalf.studies.value import Value
+
+Verdict = Literal["holds", "does not hold", "cannot be tested"]
+HOLDS: Verdict = "holds"
+FAILS: Verdict = "does not hold"
+UNTESTED: Verdict = "cannot be tested"
+ROUNDING = 1e-9
+"""Relative error of numbers that are equal."""
+
+Groups = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict on a conclusion, with its number, limit and the published number, if known."""
+
+    conclusion: Conclusion
+    verdict: Verdict
+    reason: str = ""
+    value: Value | None = None
+    limit: float | None = None
+    published: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """A member of `conclusions` in the output of `nhalf study --json`."""
+        return {
+            "id": self.conclusion.id,
+            "claim": self.conclusion.claim,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "unit": self.conclusion.unit,
+            "value": self.value.median if self.value else None,
+            "ci": self.value.ci if self.value else None,
+            "ranks": self.value.ranks if self.value else None,
+            "origin": self.value.origin if self.value else None,
+            "relation": self.conclusion.relation,
+            "limit": self.limit,
+            "published": self.published,
+            "drawn_on": self.conclusion.drawn_on,
+        }
+
+
+def judge(conclusion: Conclusion, source: Source, groups: Groups) -> Judgement:
+    """Test a conclusion on the numbers of a machine."""
+    stated = _published(conclusion, source.name, groups)
+    limit = stated if conclusion.limit is None else conclusion.limit
+    judgement = Judgement(conclusion, UNTESTED, limit=limit, published=stated)
+    if source.name in conclusion.not_of:
+        return replace(judgement, reason=conclusion.not_of[source.name])
+    if limit is None:
+        return replace(judgement, reason="no number of it is published")
+    if source.name in _compared_machines(conclusion):
+        return replace(judgement, reason=f"{source.name} would be compared with itself")
+    try:
+        value = tested(conclusion, source, groups)
+    except InputError as error:
+        return replace(judgement, reason=error.message)
+    if is_read_back(conclusion, source.name, value):
+        value = replace(value, origin=READ_BACK)
+    verdict, reason = _compared(value, limit, conclusion, source.needs_intervals)
+    return replace(judgement, verdict=verdict, reason=reason, value=value)
+
+
+def _compared_machines(conclusion: Conclusion) -> set[str]:
+    """The machines of record that the number of a conclusion is about."""
+    parts = (conclusion.value, conclusion.over)
+    return {part.machine for part in parts if part is not None and part.machine}
+
+
+def tested(conclusion: Conclusion, source: Source, groups: Groups) -> Value:
+    """The number that is tested; raises InputError if a part of it is not known.
+
+    Another machine is taken with as many ranks as the machine in question.
+    """
+    form, over = conclusion.value, conclusion.over
+    if over is None:
+        return _enough(value_of(form, source, groups), conclusion)
+    if form.machine:
+        second = _enough(value_of(over, source, groups), conclusion)
+        value = value_of(replace_ranks(form, second.ranks), source, groups)
+        return replace(value.over(second), ranks=second.ranks)
+    value = _enough(value_of(form, source, groups), conclusion)
+    if over.machine:
+        return value.over(value_of(replace_ranks(over, value.ranks), source, groups))
+    second = value_of(over, source, groups)
+    if form.ranks != over.ranks and value.ranks == second.ranks:
+        raise InputError(f"only {value.ranks} ranks were measured, and none to compare with")
+    return value.over(second)
+
+
+def _enough(value: Value, conclusion: Conclusion) -> Value:
+    """The number itself; raises InputError if too few ranks took part."""
+    if value.ranks < conclusion.ranks_least:
+        words = "1 rank is" if value.ranks == 1 else f"{value.ranks} ranks are"
+        raise InputError(f"{words} too few: it shows from {conclusion.ranks_least}")
+    return value
+
+
+def replace_ranks(quantity: Quantity, ranks: int) -> Quantity:
+    """A quantity among another number of ranks."""
+    import msgspec
+
+    return msgspec.structs.replace(quantity, ranks=ranks)
+
+
+def value_of(quantity: Quantity, source: Source, groups: Groups) -> Value:
+    """A number of the machine in question, or of the machine of record that it names.
+
+    Of records it is what was published, if it was: predictions are for the rest.
+    """
+    chosen = Recorded(quantity.machine, groups) if quantity.machine else source
+    stated = published(chosen, quantity) if isinstance(chosen, Recorded) else None
+    value = stated or chosen.value(quantity)
+    # What is unpublished of two machines is drawn for each alone.
+    return replace(value, per_draw=None) if quantity.machine else value
+
+
+def _published(conclusion: Conclusion, name: str, groups: Groups) -> float | None:
+    """What the study says: of the machine itself, if it is one of the study's."""
+    if conclusion.published is not None:
+        return published_point(conclusion.published)
+    own = [record for record in conclusion.drawn_on if record in _group_of(name, groups)]
+    for record in [*own, *conclusion.drawn_on][:1]:
+        value = _stated(conclusion.value, record, groups)
+        if conclusion.over is None:
+            return value.median if value else None
+        second = _stated(conclusion.over, record, groups)
+        return value.over(second).median if value and second else None
+    return None
+
+
+def _stated(quantity: Quantity, record: str, groups: Groups) -> Value | None:
+    return published(Recorded(quantity.machine or record, groups), quantity)
+
+
+def _group_of(name: str, groups: Groups) -> Sequence[str]:
+    """The records of the machine that has a record of this name."""
+    return next((group for group in groups if name in group), (name,))
+
+
+def _compared(
+    value: Value, limit: float, conclusion: Conclusion, needs_interval: bool
+) -> tuple[Verdict, str]:
+    """The verdict on a number, and why there is none."""
+    if value.ci is None and needs_interval:
+        return UNTESTED, "its interval is not known: that takes several launches"
+    low, high = value.ends
+    least, most = _allowed(conclusion, limit)
+    if low >= least * (1 - ROUNDING) and high <= most * (1 + ROUNDING):
+        return HOLDS, ""
+    if high < least * (1 - ROUNDING) or low > most * (1 + ROUNDING):
+        return FAILS, ""
+    wide = ", and is too wide to say more" if says_nothing(low, high) else ""
+    return UNTESTED, f"the interval has the limit inside{wide}"
+
+
+def _allowed(conclusion: Conclusion, limit: float) -> tuple[float, float]:
+    """The range of numbers with which a conclusion holds."""
+    if conclusion.relation == "about":
+        return limit / (1 + conclusion.within_share), limit * (1 + conclusion.within_share)
+    return (limit, float("inf")) if conclusion.relation == "at least" else (0.0, limit)

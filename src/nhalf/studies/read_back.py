@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a conclusion is tested on numbers that were inferred from what it says.
+
+It is no evidence then that predictions are right: it is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.machines import catalogue
+from nhalf.machines.evidence import Evidence
+from nhalf.studies.form import Conclusion
+from nhalf.studies.value import Value
+
+READ_BACK = "read back"
+
+
+def is_read_back(conclusion: Conclusion, machine: str, value: Value) -> bool:
+    """Whether a number predicted for a machine was inferred from the conclusion's own figure.
+
+    A figure that the study gives of several machines stands in the record of each.
+    """
+    of = conclusion.published
+    if of is None or value.origin != "predicted":
+        return False
+    figure = (of.pattern, of.ranks, of.size_bytes, of.axes)
+    return any(
+        point.machine in (of.machine, machine)
+        and figure == (point.pattern, point.ranks, point.size_bytes, point.axes)
+        for point in _evidence(conclusion, machine)
+    )
+
+
+def _evidence(conclusion: Conclusion, machine: str) -> Iterator[Evidence]:
+    """The published points that a conclusion's machines, as far as they matter, come from.
+
+    These are their operations of its patterns, and what all messages at once share.
+    """
+    for quantity in (conclusion.value, conclusion.over):
+        name = quantity.machine or machine if quantity else ""
+        if quantity is None or name not in catalogue.names():
+            continue
+        record = catalogue.machine(name)
+        for operation in record.operations:
+            if operation.pattern == quantity.pattern:
+                yield from operation.inferred_from
+        for resource in record.shared:
+            yield from resource.inferred_from

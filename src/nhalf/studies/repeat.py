@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study repeated on a machine: its tables beside the published ones, and its conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.statistics.unbeaten import unbeaten
+from nhalf.studies.form import (
+    FigureForm,
+    OptionsForm,
+    Quantity,
+    StudyForm,
+    TableForm,
+)
+from nhalf.studies.judge import Groups, Judgement, judge
+from nhalf.studies.published import published
+from nhalf.studies.recorded import Recorded
+from nhalf.studies.source import Source
+from nhalf.studies.unit import Unit
+from nhalf.studies.value import Value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a table, ours or published; None if there is none. `ranks` were asked for."""
+
+    value: Value | None
+    unit: Unit
+    ranks: int
+    is_published: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The number, its interval and its origin."""
+        return {
+            "value": self.value.median if self.value else None,
+            "ci": self.value.ci if self.value else None,
+            "ranks": self.value.ranks if self.value else None,
+            "unit": self.unit,
+            "published": self.is_published,
+        }
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells in the study's own layout: `head` names the rows' first column, then the others.
+
+    `unbeaten` says of each row, where these are options, whether none is better in both.
+    """
+
+    id: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    unbeaten: tuple[bool, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """A member of `tables` in the output of `nhalf study --json`."""
+        rows: list[dict[str, Any]] = [
+            {"of": name, "cells": [cell.as_json() for cell in row]} for name, row in self.rows
+        ]
+        for row, is_unbeaten in zip(rows, self.unbeaten, strict=False):
+            row["unbeaten"] = is_unbeaten
+        return {"id": self.id, "title": self.title, "columns": list(self.head[1:]), "rows": rows}
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """All that a study says, beside what its machine says."""
+
+    study: str
+    form: StudyForm
+    machine: str
+    tables: tuple[Table, ...]
+    conclusions: tuple[Judgement, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The output of `nhalf study NAME --json`, without the run or machine."""
+        return {
+            "study": self.study,
+            "title": self.form.title,
+            "source": self.form.source,
+            "tables": [table.as_json() for table in self.tables],
+            "conclusions": [judgement.as_json() for judgement in self.conclusions],
+        }
+
+
+def repeat(name: str, form: StudyForm, source: Source) -> Repetition:
+    """Repeat a study with the numbers of a machine."""
+    tables = [_table(table, source, form.machines) for table in form.table]
+    tables += [_figure(figure, source, form.machines) for figure in form.figure]
+    tables += [_options(options, source) for options in form.options]
+    judgements = [judge(conclusion, source, form.machines) for conclusion in form.conclusion]
+    return Repetition(name, form, source.name, tuple(tables), tuple(judgements))
+
+
+def _table(form: TableForm, source: Source, groups: Groups) -> Table:
+    """A row for the machine in question, then one for each of the study's that has numbers."""
+    quantities = [column.value for column in form.column]
+    rows = [(source.name, tuple(_ours(quantity, source) for quantity in quantities))]
+    for name in _machines(groups):
+        cells = tuple(_theirs(quantity, name) for quantity in quantities)
+        if any(cell.value for cell in cells):
+            rows.append((f"{name}, published", cells))
+    titles = [column.title for column in form.column]
+    return Table(form.id, form.title, ("machine", *titles), tuple(rows))
+
+
+def _figure(form: FigureForm, source: Source, groups: Groups) -> Table:
+    """A column for the machine in question, then one for each of the study's that has numbers."""
+    places = [msgspec.structs.replace(form.value, **{form.axis: at}) for at in form.at]
+    ours = [_ours(quantity, source) for quantity in places]
+    columns = {source.name: ours}
+    for name in _machines(groups):
+        cells = [_theirs(quantity, name) for quantity in places]
+        if any(cell.value for cell in cells):
+            columns[f"{name}, published"] = cells
+    rows = zip(map(str, form.at), zip(*columns.values(), strict=True), strict=True)
+    return Table(form.id, form.title, (form.axis, *columns), tuple(rows))
+
+
+def _options(form: OptionsForm, source: Source) -> Table:
+    """A row for each option that the machine in question has, marked where none is better."""
+    options = form.options.items()
+    rows = [(name, _weighed(quantity, form.cost, source)) for name, quantity in options]
+    rows = [(title, cells) for title, cells in rows if all(cell.value for cell in cells)]
+    costs = [tuple(cell.value.median for cell in cells if cell.value) for _, cells in rows]
+    marks = unbeaten([(time_s, cost) for time_s, cost, _ in costs])
+    head = (", ".join(form.over), form.time_title, form.cost_title, form.product_title)
+    return Table(form.id, form.title, head, tuple(rows), tuple(marks))
+
+
+def _weighed(quantity: Quantity, cost: str, source: Source) -> tuple[Cell, ...]:
+    """The time of an option, its cost, and the product of both."""
+    costing = msgspec.structs.replace(quantity, extra=cost)
+    time, costs = _ours(quantity, source), _ours(costing, source)
+    product = time.value.times(costs.value) if time.value and costs.value else None
+    return time, costs, replace(time, value=product)
+
+
+def _machines(groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    for group in groups:
+        yield from group
+
+
+def _ours(quantity: Quantity, source: Source) -> Cell:
+    try:
+        value = source.value(quantity)
+    except InputError:
+        value = None
+    return Cell(value, quantity.unit, quantity.ranks, is_published=False)
+
+
+def _theirs(quantity: Quantity, record: str) -> Cell:
+    """What is published of a record: nothing of a transport that it is not of."""
+    return Cell(
+        published(Recorded(record), quantity), quantity.unit, quantity.ranks, is_published=True
+    )

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of studies: by place, by axes, beside the time, and of several points together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import polars as pl
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.facts.facts import Facts
+from nhalf.studies import node_figures
+from nhalf.studies.form import Quantity
+from nhalf.studies.measured import Measured
+from nhalf.studies.node_figures import NodeFigure
+from nhalf.studies.published import published
+from nhalf.studies.recorded import Recorded
+from nhalf.studies.value import Value
+from tests.nhalf.synthetic import build_logp, build_measurements, build_traffic
+
+
+def quantity(**members: Any) -> Quantity:
+    return msgspec.convert(members, Quantity)
+
+
+def points(*rows: dict[str, Any], **usual: Any) -> Measured:
+    usual = {"sizes": (8,), "launch_noise": 0.0, "noise": 0.0, "launches": 3, **usual}
+    frames = [build_measurements(**{**usual, **row}) for row in rows]
+    return Measured("run", Facts(pl.concat(frames)))
+
+
+class TestOfARun:
+    def test_messages_within_a_node_and_between_nodes(self) -> None:
+        source = points(
+            {"placement": "same-node", "samples_s": [1e-6] * 3},
+            {"placement": "other-node", "samples_s": [4e-6] * 3},
+            patterns=("pingpong",),
+        )
+        times = [
+            source.value(quantity(pattern="pingpong", bytes=8, placement=place)).median
+            for place in ("on-node", "off-node", "")
+        ]
+        assert times == pytest.approx([1e-6, 4e-6, 1e-6])
+
+    def test_a_place_that_was_not_measured(self) -> None:
+        source = points({"placement": "same-node"}, patterns=("pingpong",))
+        with pytest.raises(InputError, match="pingpong was not measured off-node"):
+            source.value(quantity(pattern="pingpong", bytes=8, placement="off-node"))
+
+    def test_points_with_the_axes_asked_for(self) -> None:
+        source = points(
+            *(
+                {"axes": f"pairs={pairs}", "samples_s": [pairs * 1e-6] * 3, "ranks": 8}
+                for pairs in (1, 2, 4)
+            ),
+            patterns=("pairs-latency",),
+        )
+
+        def time_s(**axes: str | int) -> float:
+            return source.value(
+                quantity(pattern="pairs-latency", bytes=8, ranks=64, axes=axes)
+            ).median
+
+        assert time_s(pairs="ranks/2") == pytest.approx(4e-6)
+        assert time_s(pairs=2) == pytest.approx(2e-6)
+        assert time_s() == pytest.approx(1e-6)
+        with pytest.raises(InputError, match="pairs=3"):
+            time_s(pairs=3)
+        with pytest.raises(InputError, match="axis 'nodes'"):
+            time_s(pairs="nodes/2")
+
+    def test_a_result_beside_the_time(self) -> None:
+        source = points(
+            *(
+                {"values": [{"name": "root_s", "value": (1 + k) * 1e-6}], "launches": (k,)}
+                for k in range(3)
+            ),
+            patterns=("one-to-many",),
+        )
+        value = source.value(quantity(pattern="one-to-many", bytes=8, extra="root_s"))
+        assert 1.8e-6 < value.median < 2e-6  # their pseudomedian
+        assert value.ci is not None
+        assert value.ci[0] < 1e-6 < value.ci[1]
+        with pytest.raises(InputError, match="has no host_cpu_s"):
+            source.value(quantity(pattern="one-to-many", bytes=8, extra="host_cpu_s"))
+
+    def test_how_long_the_root_is_busy_is_the_time_of_rank_0(self) -> None:
+        source = points({"rank_s": [3e-6, 9e-6], "samples_s": [9e-6] * 3}, patterns=("bcast",))
+        value = source.value(quantity(pattern="bcast", bytes=8, extra="root_s"))
+        assert value.median == pytest.approx(3e-6)
+        assert value.ci == pytest.approx((3e-6, 3e-6))
+
+    def test_one_launch_has_no_interval(self) -> None:
+        source = points({"rank_s": [3e-6]}, patterns=("bcast",), launches=1)
+        assert source.value(quantity(pattern="bcast", bytes=8, extra="root_s")).ci is None
+
+    def test_throughput_counts_all_that_moves(self) -> None:
+        source = points({"samples_s": [1e-6] * 3, "bytes_per_time": 16}, patterns=("exchange",))
+        both, alone = (
+            source.value(quantity(pattern="exchange", bytes=8, figure=figure)).median
+            for figure in ("throughput", "rate")
+        )
+        assert (both, alone) == pytest.approx((16e6, 8e6))
+
+    def test_parameters_of_logp(self) -> None:
+        source = Measured("run", Facts(build_logp()))
+        names = ("L", "o_s", "o_r", "o", "half-round-trip", "busy-share")
+        values = [source.value(quantity(pattern="logp", figure=name)).median for name in names]
+        assert values == pytest.approx([5e-6, 1e-6, 2e-6, 1.5e-6, 8e-6, 3 / 8], rel=1e-3)
+        with pytest.raises(InputError, match="logp has no time"):
+            source.value(quantity(pattern="logp"))
+
+    def test_accepted_traffic_and_its_part_between_nodes(self) -> None:
+        facts = Facts(build_traffic(to="complement", on_node_share=0.25, saturated_Bps=8e9))
+        source, size = Measured("run", facts), int(facts.summary["bytes"][0])
+        asked = {"pattern": "traffic", "figure": "rate", "bytes": size, "ranks": 64}
+        rates = [
+            source.value(quantity(**asked, axes={"to": "complement"}, placement=place)).median
+            for place in ("", "on-node", "off-node")
+        ]
+        assert rates == pytest.approx([8e9, 2e9, 6e9])
+        with pytest.raises(InputError, match="traffic, to=transpose was not measured"):
+            source.value(quantity(**asked, axes={"to": "transpose"}))
+
+    def test_without_a_transport_it_is_one_that_has_the_pattern(self) -> None:
+        source = points(
+            {"patterns": ("pingpong",), "transport": "mpi", "samples_s": [1e-6] * 3},
+            {"patterns": ("put",), "transport": "shm", "samples_s": [2e-6] * 3},
+        )
+        assert source.value(quantity(pattern="put", bytes=8)).median == pytest.approx(2e-6)
+
+
+class TestOfARecord:
+    @pytest.mark.parametrize(
+        ("members", "number"),
+        [
+            ({"pattern": "pingpong", "bytes": 8, "placement": "on-node"}, 2.8e-6),
+            ({"pattern": "pingpong", "bytes": 32, "placement": "off-node"}, 6e-6),
+            ({"pattern": "put", "bytes": 8}, 35e-6),
+            ({"pattern": "put", "bytes": 64}, 0.6e-6),
+            ({"pattern": "primitive", "bytes": "16K", "axes": {"step": "put"}}, 27.73e-6),
+            ({"pattern": "primitive", "bytes": 0, "axes": {"step": "connect"}}, 173.45e-6),
+            ({"pattern": "barrier", "ranks": 16, "placement": "on-node"}, 3.1e-6),
+            ({"pattern": "barrier", "ranks": 16, "placement": "off-node"}, 966.5e-6),
+            ({"pattern": "logp", "figure": "o_s"}, 3e-6),
+            ({"pattern": "logp", "figure": "L"}, 0.51e-6),
+            ({"pattern": "logp", "figure": "busy-share"}, 1.0),
+            (
+                {
+                    **{"pattern": "traffic", "figure": "rate", "bytes": 10240, "ranks": 32},
+                    **{"axes": {"to": "transpose"}, "placement": "off-node"},
+                },
+                2400e6,
+            ),
+        ],
+    )
+    def test_published(self, members: dict[str, Any], number: float) -> None:
+        value = published(Recorded("sunfire-link"), quantity(**members))
+        assert value is not None
+        assert (value.median, value.origin) == (pytest.approx(number), "published")
+
+    @pytest.mark.parametrize(
+        "members",
+        [
+            {"pattern": "put", "bytes": 1024},
+            {"pattern": "put", "bytes": 64, "placement": "on-node"},
+            {"pattern": "put", "bytes": 64, "predicted": True},
+            {"pattern": "primitive", "axes": {"step": "fence"}},
+            {"pattern": "traffic", "figure": "rate", "ranks": 32, "axes": {"to": "nowhere"}},
+            {"pattern": "logp", "figure": "G"},
+            {"pattern": "bcast", "extra": "root_s", "ranks": 8},
+        ],
+    )
+    def test_what_is_not_published(self, members: dict[str, Any]) -> None:
+        assert published(Recorded("sunfire-link"), quantity(**members)) is None
+
+    def test_predictions(self) -> None:
+        source = Recorded("sunfire-link")
+        table_s = source.value(quantity(pattern="logp", figure="half-round-trip")).median
+        assert table_s == pytest.approx(0.51e-6 + 2 * 2.5e-6)
+        message = {"pattern": "pingpong", "bytes": 0}
+        times = [source.value(quantity(**message, placement=p)).median for p in ("on-node", "")]
+        assert times == pytest.approx([2.8e-6, 2.8e-6])
+        traffic = {"pattern": "traffic", "figure": "rate", "bytes": 10240, "ranks": 32}
+        value = source.value(quantity(**traffic, axes={"to": "complement"}, placement="off-node"))
+        assert value.origin == "predicted"
+        assert value.median == pytest.approx(3128e6, rel=0.05)
+        with pytest.raises(InputError, match="none of complement traffic is on-node"):
+            source.value(quantity(**traffic, axes={"to": "complement"}, placement="on-node"))
+
+    def test_traffic_with_common_draws_is_divided_draw_by_draw(self) -> None:
+        source = Recorded("sunfire-link")
+        traffic = {"pattern": "traffic", "figure": "rate", "bytes": 10240, "ranks": 32}
+        cube, complement = (
+            source.value(quantity(**traffic, axes={"to": to}, placement="off-node"))
+            for to in ("cube", "complement")
+        )
+        assert cube.over(complement).ci == pytest.approx((1, 1))
+        uniform = source.value(quantity(**traffic, axes={"to": "uniform"}, placement="off-node"))
+        assert uniform.ci is not None
+        assert uniform.ci[0] == 0
+
+    def test_the_root_of_a_broadcast_is_busy_with_its_sends(self) -> None:
+        source = Recorded("sunfire-link")  # o_s 3 us, g 2.29 us
+        busy = {"pattern": "bcast", "ranks": 16, "bytes": 64, "extra": "root_s"}
+        times = [
+            source.value(quantity(**busy, algorithm=name)).median
+            for name in ("linear", "binomial", "binary")
+        ]
+        assert times == pytest.approx([15 * 3e-6, 4 * 3e-6, 2 * 3e-6])
+        with pytest.raises(InputError, match="root_s of bcast is not predicted"):
+            source.value(quantity(**busy, algorithm="chain"))
+
+    def test_a_place_without_messages(self) -> None:
+        with pytest.raises(InputError, match="no messages off-node are published"):
+            Recorded("sunfire-15k").value(quantity(pattern="pingpong", placement="off-node"))
+
+    def test_a_barrier_within_a_node_is_made_of_its_messages(self) -> None:
+        source = Recorded("sunfire-link")
+        made = {"pattern": "barrier", "ranks": 2, "algorithm": "dissemination"}
+        here, away = (
+            source.value(quantity(**made, placement=place)).median
+            for place in ("on-node", "off-node")
+        )
+        assert here < away
+
+
+def test_a_number_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = NodeFigure("bytes", lambda _: Value(1.0), lambda _: Value(2.0))
+    monkeypatch.setitem(node_figures.NODE_FIGURES, "line", figure)
+    of_node = quantity(node="line")
+    assert of_node.unit == "bytes"
+    assert points({}, patterns=("pingpong",)).value(of_node).median == 1.0
+    assert Recorded("sp2-mpl").value(of_node).median == 2.0
+    assert published(Recorded("sp2-mpl"), of_node) is None
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({}, "either a pattern or a node"),
+        ({"node": "nothing"}, "unknown number of a node 'nothing'"),
+        ({"pattern": "pingpong", "placement": "same-planet"}, "same-planet"),
+        ({"pattern": "pingpong", "figure": "tim"}, "tim"),
+    ],
+)
+def test_numbers_of_no_form(members: dict[str, Any], words: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=words):
+        quantity(**members)
+
+
+def test_the_unit_of_a_further_result_is_in_its_name() -> None:
+    units = {"root_s": "s", "accepted_Bps": "Bps", "part_bytes": "bytes", "on_node_share": "share"}
+    for name, unit in units.items():
+        assert quantity(pattern="bcast", extra=name).unit == unit
