@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of the wings: the tree keeps it, and whatever breaks it is said."""
+"""The order and the length of the wings: the tree keeps them, and whatever breaks them is said."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,7 @@ BAD = {
     ),
     "a wing that nobody has ordered": (
         {"attic/junk.py": ""},
-        ["wing attic has no place in the order"],
+        ["wing attic has no place in the order", "attic has no budget of lines"],
     ),
 }  # fmt: skip
 
@@ -68,6 +69,7 @@ BAD = {
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three wings, each importing those below it."""
     monkeypatch.setattr(wings, "ORDER", dict.fromkeys(("base", "store", "cli"), ""))
+    monkeypatch.setattr(wings, "BUDGET_LINES", dict.fromkeys(("base", "store", "cli"), 9))
     write(tmp_path, GOOD)
     return tmp_path
 
@@ -108,6 +110,35 @@ def test_too_many_wings_are_said(tree: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert wings.complaints(tree) == ["3 wings, 2 at most"]
 
 
+@pytest.mark.parametrize("suffix", ["py", "hpp", "cpp", "inc", "h", "c", "java"])
+def test_a_wing_with_more_lines_than_its_budget_is_said(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    write(tree, {f"store/long.{suffix}": "# a line\n\n" * 4})
+    assert wings.complaints(tree) == []
+    monkeypatch.setitem(wings.BUDGET_LINES, "store", 8)
+    assert wings.complaints(tree) == [
+        "store has 9 lines, 8 may: shorten it, "
+        "or raise its budget in tools/wings.py and give the reason in the same commit"
+    ]
+
+
+def test_rooms_have_budgets_and_data_is_not_counted(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tree, {"../../native/trace/calls/a.hpp": "\n" * 3, "../../native/trace/README.md": "\n"})
+    assert wings.lines(tree)["native/trace"] == 3
+    assert wings.complaints(tree) == ["native/trace has no budget of lines"]
+    monkeypatch.setitem(wings.BUDGET_LINES, "native/trace", 2)
+    (complaint,) = wings.complaints(tree)
+    assert complaint.startswith("native/trace has 3 lines, 2 may: ")
+
+
+def test_a_budget_of_nothing_is_said(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(wings.BUDGET_LINES, "native/attic", 50)
+    assert wings.complaints(tree) == ["native/attic has a budget and does not exist"]
+
+
 def test_the_tree_has_no_complaint_and_is_shown() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "wings.py"], capture_output=True, text=True, check=False
@@ -116,3 +147,5 @@ def test_the_tree_has_no_complaint_and_is_shown() -> None:
     assert done.returncode == 0, done.stdout
     assert last.startswith(f"{len(wings.ORDER)} wings, ")
     assert last.endswith(" 0 circles, 0 up")
+    for name, budget in wings.BUDGET_LINES.items():
+        assert re.search(rf"^{name} .* of +{budget} lines", done.stdout, re.MULTILINE), name

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wings of the Python package in their order: who imports whom, and whether anybody looks up.
+"""The wings of the Python package in their order: who imports whom, whether up, and how long.
 
-`python tools/wings.py [ROOT]` prints the wings, the arrows between them, and every circle of files
-and every arrow up; it fails if there is one. Lazy imports count, and so do imports for types alone:
-a reader has to know whatever a file names.
+`python tools/wings.py [ROOT]` prints the wings, the arrows between them, the lines of every wing
+and native room, and every circle of files, every arrow up and every exceeded budget; it fails if
+there is one. Lazy imports count, and so do imports for types alone: a reader has to know whatever a
+file names.
 """
 
 from __future__ import annotations
@@ -38,6 +39,48 @@ ORDER = {
 }
 """From the ground up, with what each is for: a wing imports only itself and those above it here."""
 
+BUDGET_LINES = {
+    "base": 2_300,
+    "store": 1_200,
+    "statistics": 2_700,
+    "models": 2_450,
+    "machines": 4_550,
+    "mpi": 7_100,
+    "sites": 3_550,
+    "measure": 11_850,
+    "node": 2_300,
+    "loops": 6_400,
+    "results": 2_750,
+    "facts": 10_400,
+    "exchange": 8_050,
+    "decide": 10_600,
+    "experiment": 6_900,
+    "studies": 2_450,
+    "present": 16_950,
+    "jobs": 950,
+    "cli": 7_800,
+    "native/algorithms": 2_150,
+    "native/apps": 11_850,
+    "native/composer": 400,
+    "native/contract": 1_650,
+    "native/fabric": 6_950,
+    "native/host": 700,
+    "native/interposer": 3_400,
+    "native/multicast": 600,
+    "native/node": 3_200,
+    "native/patterns": 8_900,
+    "native/pgas": 500,
+    "native/preloaded": 1_150,
+    "native/probe": 1_000,
+    "native/simulator": 1_500,
+    "native/timing": 2_000,
+    "native/trace": 6_700,
+    "native/transports": 9_750,
+}
+"""This many lines of code each wing and each room of native/ may have, blank ones and comments
+included. To raise one takes a reason, in the message of the commit that does it."""
+
+CODE_SUFFIXES = frozenset({".py", ".hpp", ".cpp", ".inc", ".h", ".c", ".java"})
 WINGS_MAX = 19
 DOOR = ("nhalf", "nhalf.__main__")
 """What lies above all wings: the way in from a notebook and from a shell."""
@@ -150,8 +193,37 @@ def between_wings(found: set[Arrow]) -> Counter[tuple[str, str]]:
     return Counter(pair for pair in pairs if pair[0] != pair[1] and all(pair))
 
 
+def lines(root: Path) -> dict[str, int]:
+    """The lines of code of every wing, and of every room of the C++ side."""
+    folders = [
+        *((folder.name, folder) for folder in sorted((root / "src" / "nhalf").glob("*/"))),
+        *((f"native/{folder.name}", folder) for folder in sorted((root / "native").glob("*/"))),
+    ]
+    counts = {}
+    for name, folder in folders:
+        code = [path for path in folder.rglob("*") if path.suffix in CODE_SUFFIXES]
+        if code:
+            counts[name] = sum(len(path.read_text("utf-8").splitlines()) for path in code)
+    return counts
+
+
+def exceeded(counts: Mapping[str, int]) -> list[str]:
+    """What has more lines than its budget, or no budget; and budgets of what does not exist."""
+    over = [
+        f"{name} has {count} lines, {budget} may: shorten it, "
+        "or raise its budget in tools/wings.py and give the reason in the same commit"
+        for name, count in counts.items()
+        if count > (budget := BUDGET_LINES.get(name, count))
+    ]
+    return [
+        *over,
+        *(f"{name} has no budget of lines" for name in counts if name not in BUDGET_LINES),
+        *(f"{name} has a budget and does not exist" for name in BUDGET_LINES if name not in counts),
+    ]
+
+
 def complaints(root: Path) -> list[str]:
-    """What is against the order, a line each."""
+    """What is against the order or over its budget, a line each."""
     files = module_files(root)
     found = arrows(files)
     there = {wing(name) for name in files} - {""}
@@ -161,7 +233,12 @@ def complaints(root: Path) -> list[str]:
         said.append(f"{len(there)} wings, {WINGS_MAX} at most")
     said += [f"up: {arrow}" for arrow in arrows_up(found)]
     said += [f"circle: {', '.join(group)}" for group in circles(found)]
-    return said
+    return said + exceeded(lines(root))
+
+
+def _of_budget(name: str, counts: Mapping[str, int]) -> str:
+    """How many lines a wing or a room has, and how many it may have."""
+    return f"{counts.get(name, 0):>5} of {BUDGET_LINES.get(name, 0):>5} lines"
 
 
 def main(arguments: list[str]) -> int:
@@ -170,10 +247,15 @@ def main(arguments: list[str]) -> int:
     files = module_files(root)
     found = arrows(files)
     pairs = between_wings(found)
+    counts = lines(root)
     for name, what in ORDER.items():
         members = sum(wing(module) == name for module in files)
         below = [f"{to} {count}" for (of, to), count in sorted(pairs.items()) if of == name]
-        print(f"{name:<10} {members:>3} files  {what}\n{'':<21}imports {', '.join(below) or '–'}")
+        size = f"{members:>3} files {_of_budget(name, counts)}"
+        print(f"{name:<10} {size}  {what}\n{'':<42}imports {', '.join(below) or '–'}")
+    for name in counts:
+        if name.startswith("native/"):
+            print(f"{name:<20} {_of_budget(name, counts)}")
     said = complaints(root)
     print(
         f"{len(ORDER)} wings, {sum(pairs.values())} arrows between {len(pairs)} pairs, "
