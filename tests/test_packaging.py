@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.base.version import __version__
 from tests.patience import patience_s
 from tests.test_wheel import build_portable
@@ -77,7 +77,7 @@ def test_containers_take_the_wheel_that_make_wheel_builds() -> None:
 
 
 @pytest.fixture(scope="module")
-def eb() -> Callable[..., Outcome]:
+def eb() -> Callable[..., ProgramOutcome]:
     """EasyBuild with Lmod, installed below `build`."""
     if not LMOD.exists():
         pytest.skip("EasyBuild needs a modules tool: apt-get install lmod")
@@ -88,7 +88,7 @@ def eb() -> Callable[..., Outcome]:
         if not outcome.succeeded:
             pytest.skip(f"EasyBuild cannot be had here: {outcome.reason}")
 
-    def call(*arguments: str) -> Outcome:
+    def call(*arguments: str) -> ProgramOutcome:
         words = [f"--prefix={EASYBUILD}/made", *arguments]
         if os.geteuid() == 0:
             words.append("--allow-use-as-root-and-accept-consequences")
@@ -107,7 +107,7 @@ def eb() -> Callable[..., Outcome]:
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.timeout(0)
-def test_easybuild_knows_what_it_would_build(eb: Callable[..., Outcome]) -> None:
+def test_easybuild_knows_what_it_would_build(eb: Callable[..., ProgramOutcome]) -> None:
     (recipe,) = (one for one in RECIPES if "gompi" in one.name)
     outcome = eb("--dry-run", "--robot", str(recipe))
     last = [line for line in outcome.stdout.splitlines() if line.startswith(" * [")][-1]
@@ -117,7 +117,7 @@ def test_easybuild_knows_what_it_would_build(eb: Callable[..., Outcome]) -> None
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.timeout(0)
-def test_easybuild_makes_a_module_that_measures(eb: Callable[..., Outcome]) -> None:
+def test_easybuild_makes_a_module_that_measures(eb: Callable[..., ProgramOutcome]) -> None:
     if platform.machine() != "x86_64":
         pytest.skip("the recipe is for x86_64")
     wheel = build_portable("x86_64")

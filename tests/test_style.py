@@ -9,6 +9,7 @@ import pytest
 
 import style
 import style_prose
+from style_classes import class_names_stand_once
 from style_names import BUDGET, bindings_say_what_they_hold
 from style_prose import plain_words
 from style_source import Source
@@ -175,6 +176,34 @@ def test_vague_bindings_have_a_budget_that_shrinks(
     budget: str, text: str, complaints: list[str]
 ) -> None:
     assert vague_complaints(budget, a=text) == complaints
+
+
+CLASS = "class Cell:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("paths", "complaints"),
+    [
+        (["src/nhalf/decide/a.py"], []),
+        (["src/nhalf/studies/b.py", "src/nhalf/decide/a.py"], ["src/nhalf/studies/b.py:2"]),
+        (["src/nhalf/decide/a.py", "src/nhalf/present/findings/__init__.py"],
+         ["src/nhalf/present/findings/__init__.py:2"]),
+        (["src/nhalf/decide/a.py", "src/nhalf/present/findings/node/a.py"], []),
+        (["src/nhalf/decide/a.py", "src/nhalf/cli/verbs/a.py", "src/nhalf/mpi/vendors/a.py"], []),
+        (["src/nhalf/decide/a.py", "tests/nhalf/decide/test_a.py", "tools/a.py"], []),
+        (["src/nhalf/decide/a.py", "src/nhalf/studies/a.toml"], []),
+    ],
+)  # fmt: skip
+def test_a_class_name_stands_once_beside_plug_ins(paths: list[str], complaints: list[str]) -> None:
+    sources = [Source(path, PYTHON_HEAD + CLASS) for path in paths]
+    found = [f"{one.path}:{one.line}" for one in class_names_stand_once(sources)]
+    assert found == complaints
+
+
+def test_private_and_inner_classes_may_have_any_name() -> None:
+    text = "class _Cell:\n    pass\n\n\ndef f():\n    class Cell:\n        pass\n"
+    sources = [Source(f"src/nhalf/decide/{name}.py", text) for name in "ab"]
+    assert list(class_names_stand_once(sources)) == []
 
 
 def test_the_program_fails_on_a_bad_tree(

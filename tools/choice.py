@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.experiment.explore import per_node
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine
@@ -125,7 +125,7 @@ def verdict(content: Mapping[str, Any], share: float = SHARE) -> dict[str, Any]:
     )
     truth = {a: np.array(rows) for a, rows in content["time_s"].items()}
     known = [each for each in algorithms()[content["operation"]] if each.name in truth]
-    choice = Choice.of(content["operation"], known, parts, grid)
+    choice = AlgorithmChoice.of(content["operation"], known, parts, grid)
     count = sum(times.size for times in truth.values())
 
     def measure(cells: Sequence[Cell]) -> dict[Cell, float]:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from nhalf.exchange.coverage import SUITES
-from nhalf.exchange.coverage.suite import Part, Suite, Test
+from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
 
 def tables() -> str:
@@ -22,7 +22,7 @@ def _suite(suite: Suite) -> str:
     return "\n\n".join([head, *(_part(part) for part in suite.parts)])
 
 
-def _part(part: Part) -> str:
+def _part(part: SuitePart) -> str:
     head = [f"### {part.title}", "", "| test | here | |", "|---|---|---|"]
     return "\n".join([*head, *(_row(test) for test in part.tests)])
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from style_classes import class_names_stand_once, is_plugin
 from style_names import bindings_say_what_they_hold
 from style_native import NATIVE_TREE_RULES
 from style_present import PRESENT_TREE_RULES
@@ -48,14 +49,6 @@ LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 
 SKIPPED_FOLDERS = {"build", "dist", "runs", "site", "locks", "node_modules"}
 SHOWN = {".ci", ".clang-format", ".gitignore"}
-PLUGIN_FOLDERS = {
-    *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
-    *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
-    *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
-    *("experiment/improve/candidates", "experiment/improve/forms"),
-}
-FOLDERS_BY_SUBJECT = ("present/findings/", "present/panels/")
-"""Plug-in folders with sub-folders."""
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
     "native/apps/npb",
@@ -219,9 +212,7 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     imported = {name for source in modules for name in imports(source)}
     for source in modules:
         parts = list(PurePosixPath(source.path).with_suffix("").parts[1:])
-        folder = "/".join(parts[1:-1])
-        is_plugin = folder in PLUGIN_FOLDERS or folder.startswith(FOLDERS_BY_SUBJECT)
-        if parts[-1] in {"__init__", "__main__"} or is_plugin:
+        if parts[-1] in {"__init__", "__main__"} or is_plugin(source.path):
             continue
         called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
         if ".".join(parts) not in imported and not called_by_name:
@@ -279,7 +270,7 @@ RULES: tuple[Rule, ...] = (
 )
 TREE_RULES: tuple[TreeRule, ...] = (
     *(few_long_files, no_full_folder, no_dead_module, no_dead_header),
-    bindings_say_what_they_hold,
+    *(bindings_say_what_they_hold, class_names_stand_once),
     *NATIVE_TREE_RULES,
     *PRESENT_TREE_RULES,
 )

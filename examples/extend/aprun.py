@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 
 
 class Aprun(Launcher):
@@ -13,6 +13,6 @@ class Aprun(Launcher):
 
     description: ClassVar[str] = "aprun of Cray's ALPS"
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """`aprun -n N -cc cpu COMMAND`."""
         return ["aprun", "-n", str(job.ranks), "-cc", "cpu" if job.bind else "none", *job.command]

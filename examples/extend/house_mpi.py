@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import MpiJob
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 from nhalf.mpi.vendors import Vendor
@@ -31,7 +31,7 @@ class HouseMpi(Vendor):
         match = re.search(r"House MPI (\d[\d.]*)", text)
         return match[1] if match else ""
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """`mpiexec -n N --pin cores COMMAND`."""
         pin = "cores" if job.bind else "none"
         return [str(job.mpiexec or "mpiexec"), "-n", str(job.ranks), "--pin", pin, *job.command]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from nhalf.base.errors import InputError
 from nhalf.base.processes import run
-from nhalf.sites.batch import BatchSystem, JobState, Phase, Request, Unreachable
+from nhalf.sites.batch import BatchSystem, JobRequest, JobState, Phase, Unreachable
 
 TIMEOUT_S = 30.0
 PHASES = {"Q": Phase.WAITING, "H": Phase.WAITING, "W": Phase.WAITING, "F": Phase.DONE}
@@ -37,7 +37,7 @@ class Pbs(BatchSystem):
         """They are asked for by the placement alone."""
         return 0
 
-    def directives(self, request: Request) -> str:
+    def directives(self, request: JobRequest) -> str:
         """The #PBS lines."""
         minutes, seconds = divmod(round(request.time_s), 60)
         lines = [

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_row, is_time
+from nhalf.exchange.logs.part import LogPart, is_row, is_time
 
 
 class TwoColumns(Importer):
@@ -13,7 +13,7 @@ class TwoColumns(Importer):
     description = "my ping-pong"
     marks = ("# my ping-pong",)
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Half a round trip is the time of a message."""
         found: list[Imported] = []
         table = 0

@@ -15,7 +15,7 @@ import pytest
 
 import nhalf
 from nhalf.base.errors import InputError, MissingError
-from nhalf.decide.ledger.lines import MODEL, Cell, Predicted, Scored, append_lines
+from nhalf.decide.ledger.lines import MODEL, LedgerCell, Predicted, Scored, append_lines
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -89,7 +89,7 @@ def places(
             run.path / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
         )
     began = datetime(2026, 1, 1, tzinfo=UTC)
-    cell = Cell(machine="n1", pattern="pingpong", ranks=2, size_bytes=8)
+    cell = LedgerCell(machine="n1", pattern="pingpong", ranks=2, size_bytes=8)
     append_lines(
         folder / "ledger.jsonl",
         [

@@ -23,7 +23,7 @@ from nhalf.base.numbers import percent, share_span
 from nhalf.base.units import format_time
 from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD
 from nhalf.decide.program.tolerance import tolerance
-from nhalf.decide.program.tolerance_curves import Launch
+from nhalf.decide.program.tolerance_curves import SlowedLaunch
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
@@ -125,7 +125,7 @@ def compared(program: tuple[str, list[str], str], folder: Path) -> list[Point]:
     name = program[0]
     usual_file = machine(folder / "usual.toml")
     usual = traced(program, usual_file, "timeline", folder / f"{name}-usual")
-    launch = Launch(usual, Messages(catalogue.machine(str(usual_file))))
+    launch = SlowedLaunch(usual, Messages(catalogue.machine(str(usual_file))))
     points = []
     for parameter, losses in LOSSES.items():
         for loss in losses:

@@ -28,7 +28,7 @@ from nhalf.base.units import format_time
 from nhalf.decide.program.operation_paths import usual_path
 from nhalf.decide.program.slowdown import BYTE, LATENCY, OVERHEAD, Slowdown
 from nhalf.decide.program.tolerance import tolerance
-from nhalf.decide.program.tolerance_curves import Launch
+from nhalf.decide.program.tolerance_curves import SlowedLaunch
 from nhalf.decide.program.undisturbed_program import undisturbed_elapsed_s
 from nhalf.statistics.intervals import launch_interval
 
@@ -137,7 +137,7 @@ def _compared(work: Work, launches: int, folder: Path) -> list[Point]:
         usual_s = math.exp(fmean(math.log(undisturbed_elapsed_s(one)) for one in (first, middle)))
         for delay, slower_s in times_s.items():
             lost[delay].append(slower_s / usual_s)
-    predicted = Launch(traced(work, VENDOR, folder, 0), paths=usual_path)
+    predicted = SlowedLaunch(traced(work, VENDOR, folder, 0), paths=usual_path)
     points = [_point(work, delay, predicted, ratios) for delay, ratios in lost.items()]
     for point in points:
         sys.stderr.write(f"{point}\n")
@@ -151,7 +151,7 @@ def _slower_s(work: Work, delay: tuple[str, float], folder: Path, number: int) -
 
 
 def _point(
-    work: Work, delay: tuple[str, float], predicted: Launch, ratios: Sequence[float]
+    work: Work, delay: tuple[str, float], predicted: SlowedLaunch, ratios: Sequence[float]
 ) -> Point:
     with without_collection():
         lost_s, low_s, high_s = predicted.lost_s(*delay)

@@ -31,12 +31,12 @@ _failures: dict[Path, MissingError] = {}
 """Failures of programs compiled ahead, until somebody needs the program."""
 
 
-_left_out: list[dict[str, Program]] = []
+_left_out: list[dict[str, CompiledProgram]] = []
 """Programs by title that would be compiled, for those who only want to know; the last counts."""
 
 
 @dataclass(frozen=True)
-class Program:
+class CompiledProgram:
     """A program and its inputs.
 
     `title` is its name in messages, `name` the output file, `folder` its place
@@ -72,12 +72,12 @@ def reporting_compilation(report: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def without_compiling() -> Iterator[Mapping[str, Program]]:
+def without_compiling() -> Iterator[Mapping[str, CompiledProgram]]:
     """In this context nothing is compiled; yields by title what would be.
 
     Such a program is a path at which there is nothing yet.
     """
-    programs_by_title: dict[str, Program] = {}
+    programs_by_title: dict[str, CompiledProgram] = {}
     _left_out.append(programs_by_title)
     try:
         yield programs_by_title
@@ -90,7 +90,7 @@ def _report(text: str) -> None:
         _listeners[-1](text)
 
 
-def is_compiled(program: Program) -> bool:
+def is_compiled(program: CompiledProgram) -> bool:
     """Whether the program is in the cache.
 
     Raises MissingError if its source is not installed, or if somebody else could have written to
@@ -99,7 +99,7 @@ def is_compiled(program: Program) -> bool:
     return _target(program).is_file()
 
 
-def compiled(program: Program) -> Path:
+def compiled(program: CompiledProgram) -> Path:
     """The program, from the cache if possible.
 
     Concurrent processes compile it only once. Raises MissingError if its source is not installed,
@@ -115,7 +115,7 @@ def compiled(program: Program) -> Path:
     return _compiled(program, ", once; this can take minutes", threading.Event())
 
 
-def compile_ahead(programs: Iterable[Program], at_once: int) -> None:
+def compile_ahead(programs: Iterable[CompiledProgram], at_once: int) -> None:
     """Compile programs into the cache, `at_once` at a time; each is kept as soon as it is done.
 
     A program that does not compile is reported, and raises where it is needed next. An interruption
@@ -143,7 +143,7 @@ def compile_ahead(programs: Iterable[Program], at_once: int) -> None:
             executor.shutdown(cancel_futures=True)
 
 
-def _try(program: Program, note: str, cancelled: threading.Event) -> None:
+def _try(program: CompiledProgram, note: str, cancelled: threading.Event) -> None:
     """Compile a program, or report why it does not compile, and keep that for who needs it."""
     try:
         _compiled(program, note, cancelled)
@@ -154,7 +154,7 @@ def _try(program: Program, note: str, cancelled: threading.Event) -> None:
             _failures[_target(program)] = error
 
 
-def _compiled(program: Program, note: str, cancelled: threading.Event) -> Path:
+def _compiled(program: CompiledProgram, note: str, cancelled: threading.Event) -> Path:
     """The program, from the cache or compiled; `note` is added to the message of the start."""
     target = _target(program)
     if target.is_file():
@@ -178,7 +178,7 @@ def _compiled(program: Program, note: str, cancelled: threading.Event) -> Path:
     return target
 
 
-def _target(program: Program) -> Path:
+def _target(program: CompiledProgram) -> Path:
     """The program's path in the cache, whether or not it exists yet."""
     include = native_files.include_folder()
     source = include / program.source
@@ -190,7 +190,7 @@ def _target(program: Program) -> Path:
 
 
 def _compile(
-    program: Program, command: list[str], target: Path, cancelled: threading.Event
+    program: CompiledProgram, command: list[str], target: Path, cancelled: threading.Event
 ) -> None:
     """Compile next to the target and rename, so that the target is complete or absent."""
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
@@ -220,7 +220,7 @@ def _first_error(text: str) -> str:
     return (error_lines or lines or [""])[0][:300]
 
 
-def _digest(program: Program, include: Path) -> str:
+def _digest(program: CompiledProgram, include: Path) -> str:
     """A short digest of everything the compiled program depends on."""
     digest = hashlib.sha256()
     for path in sorted(path for path in include.rglob("*") if path.is_file()):

@@ -28,7 +28,7 @@ PARENT, GROUP, SESSION = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """How a program ended: `exit_code` is None if it was stopped, and `stopped` says why."""
 
     exit_code: int | None
@@ -58,7 +58,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     text: str = "",
     cancelled: threading.Event | None = None,
-) -> Outcome:
+) -> ProgramOutcome:
     """Run a command in its own process group, with `text` on its standard input.
 
     `environment` is added to the current one; the command is stopped once `cancelled` is set. No
@@ -79,7 +79,7 @@ def run(
                 start_new_session=True,
             )
     except OSError as error:
-        return Outcome(None, "", "", f"cannot be started: {error.strerror or error}")
+        return ProgramOutcome(None, "", "", f"cannot be started: {error.strerror or error}")
     with process:
         try:
             return _collect(process, timeout_s, cancelled or threading.Event())
@@ -202,7 +202,7 @@ class _Outputs:
 
 def _collect(
     process: subprocess.Popen[bytes], timeout_s: float, cancelled: threading.Event
-) -> Outcome:
+) -> ProgramOutcome:
     """Read both streams until the program ends, the timeout expires or the output is too long."""
     outputs = _Outputs(process)
     deadline_s = time.monotonic() + timeout_s
@@ -228,7 +228,7 @@ def _collect(
     stdout, stderr = (
         bytes(stream).decode(errors="replace") for stream in (outputs.stdout, outputs.stderr)
     )
-    return Outcome(exit_code, stdout, stderr, stopped)
+    return ProgramOutcome(exit_code, stdout, stderr, stopped)
 
 
 def _lines(*texts: str) -> list[str]:

@@ -10,13 +10,13 @@ from nhalf.base.errors import Interrupted
 
 if TYPE_CHECKING:
     from nhalf.jobs.follow import JobStatus
-    from nhalf.jobs.job import Job
+    from nhalf.jobs.job import BatchJob
     from nhalf.jobs.request import RunRequest
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
 
 
-def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> Outcome | None:
+def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> RunOutcome | None:
     """Submit the run and follow it to its end; None if the request does not wait for it."""
     from nhalf.jobs.submit import submitted
 
@@ -30,7 +30,7 @@ def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> Outcome | No
     return _followed(job, silent=silent)
 
 
-def _print_job(job: Job, *, as_json: bool) -> None:
+def _print_job(job: BatchJob, *, as_json: bool) -> None:
     """Print the identifier and the folder of a job that is not waited for."""
     from nhalf.present.terminal.output import emit_json
 
@@ -40,7 +40,7 @@ def _print_job(job: Job, *, as_json: bool) -> None:
         sys.stdout.write(f"job {job.record.job}\nrun {job.run}\n")
 
 
-def _followed(job: Job, *, silent: bool) -> Outcome:
+def _followed(job: BatchJob, *, silent: bool) -> RunOutcome:
     """Wait for the job; an interruption leaves it alone."""
     from nhalf.jobs.collect import collected
     from nhalf.jobs.follow import follow

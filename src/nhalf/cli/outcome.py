@@ -10,15 +10,15 @@ from nhalf.base.errors import FailedError, Interrupted, how_ended
 
 if TYPE_CHECKING:
     from nhalf.cli.options import RunOptions
-    from nhalf.decide.check.verdict import Check
+    from nhalf.decide.check.verdict import CheckedRun
     from nhalf.facts.facts import Facts
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
     from nhalf.store.run import Run
 
 
-def measured(prepared: Prepared, progress: Progress) -> Outcome:
+def measured(prepared: Prepared, progress: Progress) -> RunOutcome:
     """Measure; an interruption reports how to resume, if there is something to resume."""
     from nhalf.measure.loop.session import measure
     from nhalf.store.run import DESCRIPTION
@@ -44,7 +44,7 @@ def print_launcher_warning(name: str) -> None:
         sys.stderr.write(f"nhalf: {warning}\n")
 
 
-def finish(outcome: Outcome, request: RunOptions, style: str = "") -> None:
+def finish(outcome: RunOutcome, request: RunOptions, style: str = "") -> None:
     """Print the outcome and write the requested report; a failed verification is an error."""
     from nhalf.facts.facts import Facts
 
@@ -53,18 +53,18 @@ def finish(outcome: Outcome, request: RunOptions, style: str = "") -> None:
     check_sound(outcome, facts)
 
 
-def check_sound(outcome: Outcome, facts: Facts) -> None:
+def check_sound(outcome: RunOutcome, facts: Facts) -> None:
     """Raises FailedError if hosts were lost, or received data were wrong."""
     _check_hosts(outcome)
     _check_verified(facts)
 
 
 def print_outcome(
-    outcome: Outcome,
+    outcome: RunOutcome,
     facts: Facts,
     request: RunOptions,
     style: str = "",
-    change: Check | None = None,
+    change: CheckedRun | None = None,
 ) -> None:
     """Write the requested report, then print JSON, tables in a style, tables, or nothing.
 
@@ -99,13 +99,13 @@ def print_outcome(
         show_outcome(outcome, facts, report_path)
 
 
-def _change_json(change: Check) -> dict[str, Any]:
+def _change_json(change: CheckedRun) -> dict[str, Any]:
     from nhalf.decide.check.regression import regression_json
 
     return regression_json(change)
 
 
-def _check_hosts(outcome: Outcome) -> None:
+def _check_hosts(outcome: RunOutcome) -> None:
     """Raises FailedError if hosts were lost."""
     if outcome.lost:
         losses = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())

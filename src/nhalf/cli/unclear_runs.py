@@ -12,17 +12,17 @@ from nhalf.base.errors import InputError
 from nhalf.base.listing import few
 
 if TYPE_CHECKING:
-    from nhalf.decide.check.verdict import Check
+    from nhalf.decide.check.verdict import CheckedRun
     from nhalf.store.run import Run
 
 
 def with_unclear_runs(
-    result: Check,
+    result: CheckedRun,
     run: Run,
     baseline: Run | None,
     runs_max: int,
-    check_of: Callable[[Run], Check],
-) -> Check:
+    check_of: Callable[[Run], CheckedRun],
+) -> CheckedRun:
     """The check of a run with the number of runs in a row for which its answers are unclear.
 
     `check_of` checks an earlier run of its folder in the same way, and raises InputError for one
@@ -33,7 +33,7 @@ def with_unclear_runs(
     if not runs_max:
         return result
 
-    def earlier() -> Iterator[Check]:
+    def earlier() -> Iterator[CheckedRun]:
         for former in runs_before(run, baseline):
             try:
                 yield check_of(former)
@@ -43,7 +43,7 @@ def with_unclear_runs(
     return replace(counted(result, earlier(), runs_max), unclear_max=runs_max)
 
 
-def announce_undecided(result: Check) -> None:
+def announce_undecided(result: CheckedRun) -> None:
     """Say on standard error what has been unclear for too long, and what to do about it."""
     names = [answer.name for answer in result.answers if result.is_undecided(answer)]
     if names:

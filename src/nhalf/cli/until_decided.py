@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nhalf.decide.check.verdict import Check
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import More
     from nhalf.store.run import Run
 
@@ -16,11 +16,11 @@ CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 
 
 def until_decided(
-    outcome: Outcome,
+    outcome: RunOutcome,
     time_s: float,
-    check_of: Callable[[Run], Check],
-    extended: Callable[[Run, More], Outcome],
-) -> tuple[Outcome, Check]:
+    check_of: Callable[[Run], CheckedRun],
+    extended: Callable[[Run, More], RunOutcome],
+) -> tuple[RunOutcome, CheckedRun]:
     """A run that ended and its check, or the run `extended` until its check is decided.
 
     It is looked at as decide/looks.py says, for up to `time_s` seconds more.
@@ -38,7 +38,7 @@ def until_decided(
     return outcome, change
 
 
-def open_curves(check: Check) -> list[dict[str, Any]]:
+def open_curves(check: CheckedRun) -> list[dict[str, Any]]:
     """The unclear curves of a check that further launches of this run may decide.
 
     That they cannot is believed from MORE_LAUNCHES on. None where something is slower: the check is

@@ -28,7 +28,7 @@ OF_MACHINES = ("noise", "computing")
 """Options that have no meaning on hosts."""
 
 
-class Asked(Protocol):
+class VirtualRequest(Protocol):
     """A request that may name such a machine."""
 
     @property
@@ -57,7 +57,7 @@ class Asked(Protocol):
 
 
 def virtual_machine(
-    request: Asked, placements: Sequence[Placement], cores_least: int = 0
+    request: VirtualRequest, placements: Sequence[Placement], cores_least: int = 0
 ) -> VirtualMachine | None:
     """The machine that a request names, with nodes for its ranks; None for real hosts.
 

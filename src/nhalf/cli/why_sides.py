@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HOW = "give two runs, two scripts, or --a 'COMMAND' --b 'COMMAND'"
 
 
-class Asked(Protocol):
+class SidesRequest(Protocol):
     """A request that names two sides."""
 
     @property
@@ -45,7 +45,7 @@ class Asked(Protocol):
         """The longest time of a launch."""
 
 
-def ways_of(request: Asked) -> Ways:
+def ways_of(request: SidesRequest) -> Ways:
     """Two sides, ready for the search. Raises InputError unless there are two of a kind."""
     from nhalf.cli.run_side import names_run
 
@@ -60,7 +60,7 @@ def ways_of(request: Asked) -> Ways:
     return _command_ways(request, places)
 
 
-def _run_ways(request: Asked, a: Path, b: Path) -> Ways:
+def _run_ways(request: SidesRequest, a: Path, b: Path) -> Ways:
     from nhalf.cli.run_side import run_and_library
     from nhalf.experiment.why.sides.runs import run_ways
 
@@ -69,10 +69,10 @@ def _run_ways(request: Asked, a: Path, b: Path) -> Ways:
     return run_ways(run_and_library(a), run_and_library(b), request.least_share)
 
 
-def _command_ways(request: Asked, places: Sequence[Path]) -> Ways:
+def _command_ways(request: SidesRequest, places: Sequence[Path]) -> Ways:
     from nhalf.base.units import parse_duration
     from nhalf.experiment.why.sides.reading import (
-        Timing,
+        CommandTiming,
         command_ways,
         recorded_differences,
         script_of,
@@ -87,7 +87,7 @@ def _command_ways(request: Asked, places: Sequence[Path]) -> Ways:
         return parse_script(text, name) if text else script_of(next(waiting))
 
     a, b = side(request.a, "--a"), side(request.b, "--b")
-    timing = Timing(request.seconds, parse_duration(request.timeout))
+    timing = CommandTiming(request.seconds, parse_duration(request.timeout))
     ways = command_ways(a, b, timing, libraries())
     if len(places) == 2 and all(map(is_trace, places)):
         traces = [open_trace(place).trace for place in places]

@@ -43,7 +43,7 @@ NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
 
 
 @dataclass(frozen=True)
-class EffectiveBandwidth:
+class PredictedEffectiveBandwidth:
     """Bytes per second by name, published values for the same ranks, and why they are ranges.
 
     `own_ratio` are the published over the predicted figures of the machine itself, which `figures`
@@ -94,7 +94,7 @@ class Coverage:
 
 def predict_b_eff(
     machine: Machine, ranks: int, mpi: str = "", *, without_own: bool = False
-) -> EffectiveBandwidth:
+) -> PredictedEffectiveBandwidth:
     """Predict the figures for a number of ranks that fill one node after the other.
 
     Predictions of a machine of record are scaled to its own published figures, unless it is to be
@@ -112,7 +112,9 @@ def predict_b_eff(
     return replace(_scaled(widened, own) if own else widened, coverage=coverage())
 
 
-def _scaled(prediction: EffectiveBandwidth, own: EffectiveBandwidth) -> EffectiveBandwidth:
+def _scaled(
+    prediction: PredictedEffectiveBandwidth, own: PredictedEffectiveBandwidth
+) -> PredictedEffectiveBandwidth:
     """A prediction times what the published figures of its machine are over their predictions."""
     own_ratio = {
         name: published_Bps / own.figures[name].middle_Bps
@@ -130,7 +132,7 @@ def _scaled(prediction: EffectiveBandwidth, own: EffectiveBandwidth) -> Effectiv
     return replace(prediction, figures=figures, reasons=reasons, own_ratio=own_ratio)
 
 
-def _published_of(machine: Machine) -> EffectiveBandwidth | None:
+def _published_of(machine: Machine) -> PredictedEffectiveBandwidth | None:
     """The drawn prediction for published values of a machine of record, changed or not.
 
     None if it has none, and for another machine that has the name of one.
@@ -142,7 +144,9 @@ def _published_of(machine: Machine) -> EffectiveBandwidth | None:
     return next((drawn for drawn in predictions if drawn.machine == name), None)
 
 
-def _widened(prediction: EffectiveBandwidth, without: str = "") -> dict[str, PredictedRate]:
+def _widened(
+    prediction: PredictedEffectiveBandwidth, without: str = ""
+) -> dict[str, PredictedRate]:
     """The figures with intervals of at least the errors on all machines, or all but one."""
     figures = prediction.figures.items()
     return {name: rate.widened(error_ratio(name, without)) for name, rate in figures}
@@ -191,7 +195,7 @@ def coverage() -> Coverage:
 
 
 @functools.cache
-def _published_predictions() -> Sequence[EffectiveBandwidth]:
+def _published_predictions() -> Sequence[PredictedEffectiveBandwidth]:
     """The drawn predictions of all machines of record, for the ranks of their published values."""
     return [
         drawn_b_eff(machine, ranks)
@@ -205,7 +209,7 @@ def _family(name: str) -> str:
     return name.partition("-")[0]
 
 
-def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwidth:
+def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> PredictedEffectiveBandwidth:
     """The figures with intervals of unpublished values alone; raises as `predict_b_eff` does."""
     per_node = _ranks_per_node(machine, ranks)
     draws = Draws()
@@ -235,7 +239,7 @@ def drawn_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwid
         last["rings"],
         alone,
     )
-    return EffectiveBandwidth(
+    return PredictedEffectiveBandwidth(
         machine.name,
         ranks,
         -(-ranks // per_node),

@@ -89,7 +89,7 @@ class Grid:
 
 
 @dataclass
-class Choice:
+class AlgorithmChoice:
     """The state of knowledge about every algorithm of one operation on a grid.
 
     `costs` are the composed costs by algorithm, seconds for paired arrays of ranks and bytes;
@@ -115,7 +115,7 @@ class Choice:
         parts: Parts,
         grid: Grid,
         part_bytes: Mapping[Cell, int] | None = None,
-    ) -> Choice:
+    ) -> AlgorithmChoice:
         """Start from the costs of the algorithms, and of the library's own one, on a machine.
 
         Messages are cut into parts of `part_bytes` in its cells, of the usual size in others.
@@ -297,7 +297,7 @@ Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]
 """Seconds of some cells, without those that could not be measured."""
 
 
-def explore(choice: Choice, measure: Measure, cells_max: int, batch: int = 0) -> None:
+def explore(choice: AlgorithmChoice, measure: Measure, cells_max: int, batch: int = 0) -> None:
     """Measure the most promising cells, in batches, until enough are known or none is promising.
 
     `batch` 0 takes a tenth of the remaining number each time.

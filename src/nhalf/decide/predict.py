@@ -20,7 +20,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size
-from nhalf.decide.choice import Choice
+from nhalf.decide.choice import AlgorithmChoice
 from nhalf.decide.way import PartOf, Seconds, Way
 from nhalf.decide.ways import UNSIZED, known_ways
 from nhalf.machines.algorithms import Algorithm
@@ -36,7 +36,7 @@ CLOSE = 4
 
 
 @dataclass(frozen=True)
-class Crossover:
+class AlgorithmCrossover:
     """A change of the fastest algorithm: on `ranks` ranks, from `size_bytes` on."""
 
     ranks: int
@@ -62,7 +62,7 @@ class Prediction:
     size_bytes: tuple[int, ...]
     ways: tuple[Way, ...]
     time_s: Floats
-    crossovers: tuple[Crossover, ...]
+    crossovers: tuple[AlgorithmCrossover, ...]
     missing: tuple[str, ...]
     extrapolated: NDArray[np.bool_]
     caveat: str = ""
@@ -228,7 +228,7 @@ def predicted(
     return replace(prediction, crossovers=tuple(_crossovers(prediction)))
 
 
-def corrected(pattern_or_algorithm: str, machine: str, choice: Choice) -> Prediction:
+def corrected(pattern_or_algorithm: str, machine: str, choice: AlgorithmChoice) -> Prediction:
     """The times of a choice fitted to measured cells, on its own grid."""
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
 
@@ -283,7 +283,7 @@ def _check_known(
         )
 
 
-def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
+def _crossovers(prediction: Prediction) -> Iterator[AlgorithmCrossover]:
     """The sizes where the fastest algorithm changes, to the byte, by number of ranks.
 
     Between two requested sizes one change is sought; none is reported if the time of either
@@ -299,7 +299,7 @@ def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
             with contextlib.suppress(InputError):
                 first, second = (_between(by_name[name], p, *at) for name in (before, after))
                 size = _change(first, second, p, *at)
-                yield Crossover(p, size, before, after)
+                yield AlgorithmCrossover(p, size, before, after)
 
 
 def _between(way: Way, ranks: int, low: int, high: int) -> Seconds:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nhalf.decide.way import Extent, Way
+from nhalf.decide.way import ValidityRange, Way
 from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.in_memory import InMemory
 from nhalf.machines.machine import FittedModel, Machine
@@ -16,7 +16,7 @@ from nhalf.mpi.decision_table import NATIVE
 
 
 def recorded_ways(
-    pattern: str, messages: Messages, ways: Sequence[Way], extent: Extent, extrapolate: bool
+    pattern: str, messages: Messages, ways: Sequence[Way], extent: ValidityRange, extrapolate: bool
 ) -> list[Way]:
     """The machine's own operation where its record says how it is performed, unless it has times.
 
@@ -53,7 +53,7 @@ def at_published(
     pattern: str,
     machine: Machine,
     ways: Sequence[Way],
-    extent: Extent,
+    extent: ValidityRange,
     curves: Sequence[FittedModel],
 ) -> list[Way]:
     """Ways that take their published times where there are any, of the placement of `curves`.

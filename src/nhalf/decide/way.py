@@ -49,7 +49,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Extent:
+class ValidityRange:
     """The range of validity of a machine: ranks and message sizes; None: unbounded.
 
     Of `ranks_max` users may get no more than `ranks_for_users`.

@@ -19,7 +19,7 @@ from nhalf.decide.one_wire import (
     waiting_at_adapters,
 )
 from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
-from nhalf.decide.way import COMPOSED, Extent, PartOf, Way
+from nhalf.decide.way import COMPOSED, PartOf, ValidityRange, Way
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
@@ -70,7 +70,7 @@ def known_ways(
     }
     if wire and pattern in MESSAGES:
         composed = on_one_wire(pattern)
-    extent = Extent(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
+    extent = ValidityRange(machine.ranks_max, machine.largest_bytes, machine.ranks_for_users)
     ways = [
         _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
         for name in dict.fromkeys([*fitted, *curves])
@@ -141,7 +141,7 @@ def _modelled(
     name: str,
     models: Sequence[PatternModel],
     curves: Sequence[FittedModel],
-    extent: Extent,
+    extent: ValidityRange,
     extrapolate: bool,
 ) -> Way:
     """A way with published or fitted times.
@@ -195,7 +195,7 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
     return min(models, key=away_bytes)
 
 
-def _fan(pattern: str, parts: Parts, extent: Extent, extrapolate: bool) -> Way:
+def _fan(pattern: str, parts: Parts, extent: ValidityRange, extrapolate: bool) -> Way:
     """One rank with all others, by the part that collective operations are composed of."""
     (letter,) = (name for name, fan in FANS.items() if fan == pattern)
     extent = replace(extent, largest_bytes=parts.largest_bytes)
@@ -213,7 +213,7 @@ def _composed(
     operation: str,
     algorithms: Sequence[Algorithm],
     parts: Parts,
-    extent: Extent,
+    extent: ValidityRange,
     extrapolate: bool,
     part_bytes: int | None,
 ) -> list[Way]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.decide.ways import parts_of_algorithms
 from nhalf.facts.part_sizes import PART
 from nhalf.machines.algorithms import Algorithm
@@ -34,7 +34,7 @@ from nhalf.statistics.summary import summarise
 from nhalf.store.axes import axis
 
 
-class Simulated:
+class SimulatedCells:
     """Measures cells of one operation on a machine, with ranks spread over all nodes."""
 
     def __init__(
@@ -115,7 +115,7 @@ def simulated_choice(
     progress: Progress,
     mpi: str = "",
     part_bytes: int | None = None,
-) -> Choice:
+) -> AlgorithmChoice:
     """The choice on a grid after simulating a share of all cells (algorithm, ranks, size).
 
     Messages are cut into parts of `part_bytes`; None: of the size that composed times choose.
@@ -128,14 +128,14 @@ def simulated_choice(
         for j, n in enumerate(grid.size_bytes)
         if (size := part_of(p, n)) is not None
     }
-    simulated = Simulated(operation, machine, grid, progress, mpi, cuts)
+    simulated = SimulatedCells(operation, machine, grid, progress, mpi, cuts)
     hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
     grid = replace(
         grid,
         rendezvous_bytes=parts.rendezvous_bytes,
         per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
     )
-    choice = Choice.of(operation, algorithms, parts, grid, cuts)
+    choice = AlgorithmChoice.of(operation, algorithms, parts, grid, cuts)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     explore(choice, simulated.measure, round(share * cells))
     return choice

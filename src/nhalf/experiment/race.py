@@ -36,7 +36,7 @@ SCOUT_FACTOR = 1.5
 """After one launch, those within this factor of a cell's best continue."""
 
 
-class Cell(NamedTuple):
+class TuningCell(NamedTuple):
     """A cell in which a choice is made; bytes as patterns count them."""
 
     operation: str
@@ -46,19 +46,19 @@ class Cell(NamedTuple):
 
 Launches = Mapping[tuple[str, int], float]
 """The median time of each launch, seconds, by run and number."""
-Times = Mapping[Cell, Mapping[str, Launches]]
+Times = Mapping[TuningCell, Mapping[str, Launches]]
 """Launches by cell and algorithm; NATIVE is the library's own choice."""
 
 
 @dataclass(frozen=True)
-class Gain:
+class AlgorithmGain:
     """An algorithm against another one in a cell; logarithms of the ratio of times, 0 is equal.
 
     `probability` is that of such a gain, or a larger one, by chance; it is NaN, like the ends of
     the interval (95 %, of this pair alone), if launches are too few.
     """
 
-    cell: Cell
+    cell: TuningCell
     algorithm: str
     launches: int
     log_ratio: float
@@ -72,9 +72,9 @@ class Gain:
         return 1 - math.exp(-self.log_ratio)
 
 
-def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]:
+def gains(times: Times, against: Mapping[TuningCell, str] | None = None) -> list[AlgorithmGain]:
     """Every algorithm against the library's own choice, or against another one named by cell."""
-    pairs: list[tuple[Cell, str]] = []
+    pairs: list[tuple[TuningCell, str]] = []
     logs: list[Floats] = []
     for cell, algorithms in times.items():
         base = algorithms.get(against[cell] if against else NATIVE, {})
@@ -89,16 +89,16 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
     numbers = [len(launch_logs) for launch_logs in logs]
     mean, reach, chance = one_sided(logs)
     return [
-        Gain(*pair, n, float(m), float(m - r), float(m + r), float(p))
+        AlgorithmGain(*pair, n, float(m), float(m - r), float(m + r), float(p))
         for pair, n, m, r, p in zip(pairs, numbers, mean, reach, chance, strict=True)
     ]
 
 
 def winners(
-    candidates: Sequence[Gain], least_share: float, false_rate: float = FALSE_RATE
-) -> dict[Cell, list[Gain]]:
+    candidates: Sequence[AlgorithmGain], least_share: float, false_rate: float = FALSE_RATE
+) -> dict[TuningCell, list[AlgorithmGain]]:
     """The winning algorithms by cell, the fastest first, with those about as fast."""
-    won: dict[Cell, list[Gain]] = {}
+    won: dict[TuningCell, list[AlgorithmGain]] = {}
     for gain, holds in zip(
         candidates, holm([g.probability for g in candidates], false_rate), strict=True
     ):
@@ -111,7 +111,7 @@ def winners(
     return won
 
 
-def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
+def still_racing(times: Times, least_share: float) -> dict[TuningCell, list[str]]:
     """The algorithms of each cell that need more launches, without the library's own.
 
     A cell in which none can gain the required minimum needs no more. One that seems to be won
@@ -142,7 +142,7 @@ def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
     return racing
 
 
-def scouted(times: Times, factor: float = SCOUT_FACTOR) -> dict[Cell, list[str]]:
+def scouted(times: Times, factor: float = SCOUT_FACTOR) -> dict[TuningCell, list[str]]:
     """The algorithms of each cell that are within a factor of its best after a first launch."""
     near_best = {}
     for cell, algorithms in times.items():
@@ -177,9 +177,9 @@ def fewest_switches(sizes: Sequence[Mapping[str, float]]) -> list[str]:
     return chosen
 
 
-def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], float]]]:
+def merge(times: Sequence[Times]) -> dict[TuningCell, dict[str, dict[tuple[str, int], float]]]:
     """Merge the launches of several runs."""
-    merged: dict[Cell, dict[str, dict[tuple[str, int], float]]] = {}
+    merged: dict[TuningCell, dict[str, dict[tuple[str, int], float]]] = {}
     for run_times in times:
         for cell, algorithms in run_times.items():
             for name, launches in algorithms.items():
@@ -192,6 +192,6 @@ def _centre(launches: Launches) -> float:
     return float(np.median(list(launches.values()))) if launches else math.inf
 
 
-def _chance_of_loss(gain: Gain) -> float:
+def _chance_of_loss(gain: AlgorithmGain) -> float:
     """The probability of such a loss, or a larger one, by chance; 1 if launches are too few."""
     return 1.0 if math.isnan(gain.probability) else 1 - gain.probability

@@ -44,7 +44,7 @@ class Replayed:
 
 
 @dataclass(frozen=True)
-class Replay:
+class PingPongReplay:
     """One ping-pong of a run next to its simulation."""
 
     mpi: str
@@ -64,7 +64,7 @@ class Replay:
         return max(self.sizes, key=lambda size: abs(size.error))
 
 
-def replay(facts: Facts, mpi: str = "") -> list[Replay]:
+def replay(facts: Facts, mpi: str = "") -> list[PingPongReplay]:
     """Every ping-pong of a run (or of one library), simulated at the measured sizes.
 
     Raises InputError if there is none, MissingError without SimGrid.
@@ -88,7 +88,7 @@ def replay(facts: Facts, mpi: str = "") -> list[Replay]:
             )
             for row, time_s in zip(points, simulated, strict=True)
         )
-        replays.append(Replay(carrier(model.mpi, model.transport), model.placement, sizes))
+        replays.append(PingPongReplay(carrier(model.mpi, model.transport), model.placement, sizes))
     if not replays:
         run = ", ".join(facts.environments)
         raise InputError(

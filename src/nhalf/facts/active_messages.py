@@ -79,7 +79,7 @@ def costly_ways(facts: Facts) -> Iterator[WayCost]:
 
 
 @dataclass(frozen=True)
-class Crossover:
+class BulkCrossover:
     """The crossover from stores to bulk copies: the largest size at which stores are significantly
     faster, and the smallest from which on bulk copies are; None if there is no such size.
 
@@ -95,7 +95,7 @@ class Crossover:
 
 
 @fact
-def crossovers(facts: Facts) -> Iterator[Crossover]:
+def crossovers(facts: Facts) -> Iterator[BulkCrossover]:
     """One per series in which either is faster somewhere, with at most one crossover."""
     ratios = way_ratios(facts).filter(pattern=LONG, way=BULK)
     for (series,), frame in ratios.group_by("series", maintain_order=True):
@@ -106,7 +106,7 @@ def crossovers(facts: Facts) -> Iterator[Crossover]:
             continue
         size_bytes = min(bulk) if bulk else max(stores)
         row = sizes.row(by_predicate=pl.col("bytes") == size_bytes, named=True)
-        yield Crossover(
+        yield BulkCrossover(
             str(series),
             max(stores, default=None),
             min(bulk, default=None),

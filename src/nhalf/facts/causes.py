@@ -13,7 +13,7 @@ from nhalf.facts.eager_limits import limits_in_use
 from nhalf.facts.jumps import Jump
 from nhalf.facts.rate_falls import RateFall, rate_fall
 from nhalf.machines.curve import PINGPONG
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
+from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
 from nhalf.store.keys import RUN_CURVE, without
 
 BUFFERS_MAX = 4
@@ -21,23 +21,25 @@ BUFFERS_MAX = 4
 
 
 @dataclass(frozen=True)
-class Cache:
+class CoreCache:
     """One level of cache, 'L2', as one core sees it."""
 
     name: str
     size_bytes: int
 
 
-def caches(environment: Mapping[str, Any]) -> list[Cache]:
+def caches(environment: Mapping[str, Any]) -> list[CoreCache]:
     """The caches listed in the environment of a run, smallest first; none for older runs."""
     size_by_name = environment.get("caches")
     if not isinstance(size_by_name, Mapping):
         return []
-    levels = [Cache(name.removesuffix("_bytes"), int(size)) for name, size in size_by_name.items()]
+    levels = [
+        CoreCache(name.removesuffix("_bytes"), int(size)) for name, size in size_by_name.items()
+    ]
     return sorted(levels, key=lambda cache: cache.size_bytes)
 
 
-def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:
+def cache_near(environment: Mapping[str, Any], jump: Jump) -> CoreCache | None:
     """The cache that a message's buffers outgrow somewhere between the sizes beside a jump.
 
     A message that no longer fits a cache takes longer, so a jump that saves time has another cause.
@@ -49,7 +51,7 @@ def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:
 
 def cache_between(
     environment: Mapping[str, Any], before_bytes: int, after_bytes: int
-) -> Cache | None:
+) -> CoreCache | None:
     """The smallest cache that a message's buffers outgrow somewhere between two sizes."""
     for cache in caches(environment):
         if after_bytes > cache.size_bytes / BUFFERS_MAX and before_bytes < cache.size_bytes:
@@ -57,7 +59,7 @@ def cache_between(
     return None
 
 
-def outgrown(environment: Mapping[str, Any], fall: RateFall | None) -> Cache | None:
+def outgrown(environment: Mapping[str, Any], fall: RateFall | None) -> CoreCache | None:
     """The cache that explains the fall of a rate: one over a range of sizes is no protocol's."""
     if fall is None or not fall.is_gradual:
         return None
@@ -69,7 +71,7 @@ PACKETS_SLACK = 1.5
 
 
 def packets_explain(
-    steps: Steps | None, before_bytes: int, after_bytes: int, excess_s: float
+    steps: PeriodicSteps | None, before_bytes: int, after_bytes: int, excess_s: float
 ) -> bool:
     """Whether the time rises between two sizes by what further packets cost."""
     if steps is None:
@@ -78,7 +80,7 @@ def packets_explain(
     return packets > 0 and excess_s <= PACKETS_SLACK * packets * steps.height_s
 
 
-def _packets(steps: Steps, size_bytes: int) -> int:
+def _packets(steps: PeriodicSteps, size_bytes: int) -> int:
     """The packets of a message after its first."""
     return max(0, (size_bytes - steps.offset_bytes) // steps.period_bytes + 1)
 

@@ -17,14 +17,14 @@ from nhalf.machines.machine import (
     Machine,
     Overheads,
     PatternModel,
+    PeriodicSteps,
     Segment,
-    Steps,
 )
 from nhalf.models.forms import Curve
 from nhalf.models.forms.packet_steps import PacketSteps
 from nhalf.models.forms.segmented import Segmented
 from nhalf.models.heldout import heldout_errors
-from nhalf.models.line import Piece, piece_intervals
+from nhalf.models.line import FittedPiece, piece_intervals
 from nhalf.results import parts
 from nhalf.results.logp.parameters import each_logp
 from nhalf.results.logp.values import LogP
@@ -198,11 +198,11 @@ def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
     )
 
 
-def _steps(curve: Curve) -> Steps | None:
+def _steps(curve: Curve) -> PeriodicSteps | None:
     packet_steps = PacketSteps.fit(curve)
     if packet_steps.period_bytes is None or packet_steps.offset_bytes is None:
         return None
-    return Steps(
+    return PeriodicSteps(
         offset_bytes=packet_steps.offset_bytes,
         period_bytes=packet_steps.period_bytes,
         height_s=packet_steps.height_s,
@@ -210,7 +210,7 @@ def _steps(curve: Curve) -> Steps | None:
     )
 
 
-def _segment(curve: Curve, piece: Piece) -> Segment:
+def _segment(curve: Curve, piece: FittedPiece) -> Segment:
     intervals = piece_intervals(curve, piece)
     interval_members: dict[str, Any] = {}
     if intervals is not None:

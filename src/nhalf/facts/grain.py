@@ -27,7 +27,7 @@ STEPS = 20
 
 
 @dataclass(frozen=True)
-class Crossing:
+class WorkGrain:
     """The work between barriers, in seconds, below which barriers take more than MATTERS.
 
     `faster` is the same for the algorithm with the least such work, if significantly less.
@@ -57,7 +57,7 @@ def loops(facts: Facts, of: pl.DataFrame) -> pl.DataFrame:
 
 
 @fact
-def crossings(facts: Facts) -> Iterator[Crossing]:
+def crossings(facts: Facts) -> Iterator[WorkGrain]:
     """By library and number of ranks, with its own barrier and the one with the smallest grain."""
     launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)
     by = ["series", "mpi", "ranks"]
@@ -70,7 +70,7 @@ def crossings(facts: Facts) -> Iterator[Crossing]:
         quicker = {kind: grain for kind, grain in intervals if grain and grain.high < own.low}
         best = min(quicker, key=lambda kind: quicker[kind].median, default="")
         least = quicker.get(best)
-        yield Crossing(str(series), str(mpi), int(str(ranks)), own, best, least)
+        yield WorkGrain(str(series), str(mpi), int(str(ranks)), own, best, least)
 
 
 def _interval(rows: pl.DataFrame) -> Interval | None:

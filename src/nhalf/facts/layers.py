@@ -24,7 +24,7 @@ SETTING = without(RUN_POINT, "mpi", "transport")
 
 
 @dataclass(frozen=True)
-class Part:
+class LayerTime:
     """The time of one size on a library and on the fastest layer, seconds.
 
     `own` is the share of the library's time in excess of the layer, with its interval over
@@ -66,7 +66,7 @@ def against_layers(facts: Facts) -> pl.DataFrame:
 
 
 @fact
-def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:
+def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[LayerTime]]]:
     """Every library, with the sizes of the main pattern at which it is significantly slower."""
     launches = against_layers(facts).filter(
         (pl.col("mpi") != "") & (pl.col("pattern") == MAIN_PATTERN) & (pl.col("axes") == "")
@@ -83,14 +83,14 @@ def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:
             yield dict(zip(about, key, strict=True)), by_size
 
 
-def _part(size_bytes: int, points: pl.DataFrame) -> Part | None:
+def _part(size_bytes: int, points: pl.DataFrame) -> LayerTime | None:
     """One size of one library; None if the layer may take as long."""
     if points.height < 2:
         return None
     share = ratio_interval((1 / points["ratio"]).to_list())
     if share.high > 1 / FASTER:
         return None
-    return Part(
+    return LayerTime(
         size_bytes,
         launch_interval(points["median_s"].to_numpy()).median,
         str(points["layer"][0]),

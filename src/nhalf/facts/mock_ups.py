@@ -18,7 +18,7 @@ Size = Callable[[int, int], int]
 
 
 @dataclass(frozen=True)
-class Part:
+class MockUpCall:
     """An operation of a mock-up: the least size of its messages, and how often it is called."""
 
     pattern: str
@@ -34,7 +34,7 @@ class MockUp:
     """
 
     operation: str
-    parts: tuple[Part, ...]
+    parts: tuple[MockUpCall, ...]
     algorithms: tuple[str, ...] = ()
 
     @property
@@ -57,25 +57,27 @@ def _all_blocks(size_bytes: int, ranks: int) -> int:
 
 
 MOCK_UPS = (
-    MockUp("allreduce", (Part("reduce", _same), Part("bcast", _same)),
+    MockUp("allreduce", (MockUpCall("reduce", _same), MockUpCall("bcast", _same)),
            ("reduce-bcast", "nonoverlapping")),
-    MockUp("allreduce", (Part("reduce-scatter", _same), Part("allgather", _block)),
+    MockUp("allreduce", (MockUpCall("reduce-scatter", _same), MockUpCall("allgather", _block)),
            ("rabenseifner", "reduce_scatter_allgather", "ring")),
-    MockUp("reduce", (Part("allreduce", _same),)),
-    MockUp("reduce", (Part("reduce-scatter", _same), Part("gather", _block)),
+    MockUp("reduce", (MockUpCall("allreduce", _same),)),
+    MockUp("reduce", (MockUpCall("reduce-scatter", _same), MockUpCall("gather", _block)),
            ("rabenseifner", "reduce_scatter_gather")),
-    MockUp("reduce-scatter", (Part("allreduce", _same),)),
-    MockUp("reduce-scatter", (Part("reduce", _same), Part("scatter", _block)), ("basic_linear",)),
-    MockUp("bcast", (Part("scatter", _block), Part("allgather", _block)),
+    MockUp("reduce-scatter", (MockUpCall("allreduce", _same),)),
+    MockUp("reduce-scatter", (MockUpCall("reduce", _same), MockUpCall("scatter", _block)),
+           ("basic_linear",)),
+    MockUp("bcast", (MockUpCall("scatter", _block), MockUpCall("allgather", _block)),
            ("scatter-allgather", "scatter_allgather", "scatter_allgather_ring",
             "scatter_recursive_doubling_allgather", "scatter_ring_allgather")),
-    MockUp("scatter", (Part("bcast", _all_blocks),)),
-    MockUp("gather", (Part("allgather", _same),)),
-    MockUp("allgather", (Part("gather", _same), Part("bcast", _all_blocks)), ("linear",)),
-    MockUp("allgather", (Part("alltoall", _same),)),
-    MockUp("barrier", (Part("allreduce", _same),)),
+    MockUp("scatter", (MockUpCall("bcast", _all_blocks),)),
+    MockUp("gather", (MockUpCall("allgather", _same),)),
+    MockUp("allgather", (MockUpCall("gather", _same), MockUpCall("bcast", _all_blocks)),
+           ("linear",)),
+    MockUp("allgather", (MockUpCall("alltoall", _same),)),
+    MockUp("barrier", (MockUpCall("allreduce", _same),)),
     *(
-        MockUp(regular, (Part(irregular, _same),))
+        MockUp(regular, (MockUpCall(irregular, _same),))
         for regular, irregular in (
             ("gather", "gatherv"), ("scatter", "scatterv"), ("allgather", "allgatherv"),
             ("alltoall", "alltoallv"), ("alltoallv", "alltoallw"),
@@ -88,12 +90,12 @@ MOCK_UPS = (
 
 def longer(operation: str, next_bytes: int) -> MockUp:
     """The operation itself with a longer message: times may not fall with the size."""
-    return MockUp(operation, (Part(operation, lambda *_: next_bytes),))
+    return MockUp(operation, (MockUpCall(operation, lambda *_: next_bytes),))
 
 
 def pieces(operation: str, piece_bytes: int, calls: int) -> MockUp:
     """The operation itself several times, each with a piece of the message."""
-    return MockUp(operation, (Part(operation, lambda *_: piece_bytes, calls),), SEGMENTED)
+    return MockUp(operation, (MockUpCall(operation, lambda *_: piece_bytes, calls),), SEGMENTED)
 
 
 SEGMENTED = ("pipeline", "segmented_ring", "chain", "binomial-pipelined", "binary-pipelined",

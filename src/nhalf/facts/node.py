@@ -10,11 +10,11 @@ from nhalf.base.errors import InputError
 from nhalf.facts.fact import fact
 from nhalf.facts.facts import Facts
 from nhalf.machines.computing import Computing
-from nhalf.machines.processor import Operation
+from nhalf.machines.processor import ProcessorOperation
 from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import Hierarchy, hierarchy
 from nhalf.node.neighbours import warnings
-from nhalf.node.plateaus import Step, curve
+from nhalf.node.plateaus import LoadTime, curve
 from nhalf.node.reading import UNIT, readings
 from nhalf.node.units import operations
 
@@ -29,10 +29,10 @@ class NodeFacts:
     """
 
     run: str
-    steps: list[Step]
-    small_steps: list[Step]
+    steps: list[LoadTime]
+    small_steps: list[LoadTime]
     levels: Hierarchy
-    operations: list[Operation]
+    operations: list[ProcessorOperation]
     clock_hz: float
     doubts: tuple[str, ...]
 

@@ -13,7 +13,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts, Overlay
 from nhalf.facts.series import with_series
 from nhalf.machines.machine import Machine
-from nhalf.machines.timings import Timing, timings
+from nhalf.machines.timings import PatternTiming, timings
 
 ALIKE = ("pattern", "algorithm", "ranks", "axes")
 """What a curve and its overlay have in common."""
@@ -45,7 +45,7 @@ def of_machine(facts: Facts, machine: Machine, mpi: str = "") -> Overlay:
     return _checked(machine.name, pl.DataFrame(rows, {"series": pl.String, **schema}))
 
 
-def _as(timing: Timing) -> list[pl.Expr]:
+def _as(timing: PatternTiming) -> list[pl.Expr]:
     """The conditions under which a timing applies to a point."""
     algorithm = pl.col("algorithm").fill_null("").replace("", NATIVE)
     return [
@@ -55,7 +55,7 @@ def _as(timing: Timing) -> list[pl.Expr]:
     ]
 
 
-def _row(machine: Machine, timing: Timing, point: Row) -> Row:
+def _row(machine: Machine, timing: PatternTiming, point: Row) -> Row:
     time_s = timing.time_s(point["bytes"], point["ranks"])
     moved = point["bytes_per_time"]
     return {

@@ -23,7 +23,7 @@ PATTERN = MAIN_PATTERN
 
 
 @dataclass(frozen=True)
-class Overview:
+class LibraryOverview:
     """One line of the summary: one library (or whatever else has its own curve).
 
     `latency_s` is the reported time of the smallest size, with its interval; `peak_Bps` the
@@ -89,21 +89,21 @@ def patterns_overview(facts: Facts) -> list[PatternOverview]:
 
 
 @fact
-def overview(facts: Facts) -> list[Overview]:
+def overview(facts: Facts) -> list[LibraryOverview]:
     """One entry per curve of the main pattern, in the report's order of series."""
     points = labelled_points(facts)
     points = points.filter(pl.col("pattern") == PATTERN).sort("series", "bytes")
     return [_curve(curve, facts) for (_,), curve in points.group_by("series", maintain_order=True)]
 
 
-def _curve(points: pl.DataFrame, facts: Facts) -> Overview:
+def _curve(points: pl.DataFrame, facts: Facts) -> LibraryOverview:
     first = points.row(0, named=True)
     rates = points.filter((pl.col("bytes") > 0) & pl.col("rate_Bps").is_not_null())
     half = n_half(rates["bytes"].to_list(), rates["rate_Bps"].to_list())
     half_low, half_high = _n_half_ends(first, half, facts)
     nothing = dict.fromkeys(("rate_Bps", "rate_low_Bps", "rate_high_Bps"), math.nan) | {"bytes": 0}
     peak = rates.sort("rate_Bps").row(-1, named=True) if rates.height else nothing
-    return Overview(
+    return LibraryOverview(
         series=first["series"],
         mpi=first["mpi"],
         latency_s=first["median_s"],

@@ -18,7 +18,7 @@ from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover_of_correction, leftover_of_surface
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.judged import Heldout, fit_judged
-from nhalf.models.pattern import RANKS_MIN, Pattern, Region
+from nhalf.models.pattern import RANKS_MIN, Pattern, SizeRegion
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
 from nhalf.store.keys import PATTERN
@@ -128,7 +128,7 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
     ]
 
 
-def _leftover(model: Pattern, region: Region) -> Leftover | None:
+def _leftover(model: Pattern, region: SizeRegion) -> Leftover | None:
     """A correction for the residuals of a region's sums, or a surface that replaces them."""
     if model.smooth is not None:
         return leftover_of_surface(model.smooth)

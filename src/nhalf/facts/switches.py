@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.operations import COLLECTIVES, NATIVE
-from nhalf.facts.causes import Cache, cache_near, is_decided_cache, packets_explain
+from nhalf.facts.causes import CoreCache, cache_near, is_decided_cache, packets_explain
 from nhalf.facts.contests import SETTING, contests
 from nhalf.facts.eager_limits import EagerLimit, eager_limits_of, limits_in_use
 from nhalf.facts.fact import fact
@@ -18,7 +18,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between, jump_ratios
 from nhalf.facts.rate_falls import rate_fall
 from nhalf.facts.series import plain_points, with_series
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment, Steps
+from nhalf.machines.machine import Breakpoint, FittedModel, PeriodicSteps, Segment
 from nhalf.statistics.flags import APART
 from nhalf.store.keys import RUN_CURVE, without
 
@@ -51,7 +51,7 @@ class Quicker:
 
 
 @dataclass(frozen=True)
-class Switch:
+class ProtocolSwitchPoint:
     """One significant change, in the pattern in which it is largest.
 
     `also` are the other patterns in which the same library changes there; `cache` is close enough
@@ -65,7 +65,7 @@ class Switch:
     subject: Mapping[str, Any]
     jump: Jump
     quicker: Quicker | None
-    cache: Cache | None
+    cache: CoreCache | None
     limits: tuple[EagerLimit, ...] = ()
     also: tuple[tuple[str, Jump], ...] = ()
     is_eager: bool = False
@@ -87,9 +87,9 @@ class Switch:
 
 
 @fact
-def switches(facts: Facts) -> list[Switch]:
+def switches(facts: Facts) -> list[ProtocolSwitchPoint]:
     """The switches of all patterns whose jump exceeds COSTLY, each once per library."""
-    merged: list[Switch] = []
+    merged: list[ProtocolSwitchPoint] = []
     largest_first = sorted(_all(facts), key=lambda switch: -_size_of(switch.jump))
     for switch in largest_first:
         place = next((i for i, earlier in enumerate(merged) if _same(switch, earlier)), None)
@@ -102,7 +102,7 @@ def switches(facts: Facts) -> list[Switch]:
     return [replace(switch, is_eager=place in eager) for place, switch in enumerate(merged)]
 
 
-def _eager(merged: Sequence[Switch]) -> set[int]:
+def _eager(merged: Sequence[ProtocolSwitchPoint]) -> set[int]:
     """The places of the switches to rendezvous: at the library's own limit, or the last switch.
 
     Only messages between two ranks have one, and it costs time, at one size.
@@ -122,7 +122,7 @@ def _eager(merged: Sequence[Switch]) -> set[int]:
     }
 
 
-def _before(switch: Switch) -> int:
+def _before(switch: ProtocolSwitchPoint) -> int:
     return switch.jump.before_bytes
 
 
@@ -130,7 +130,7 @@ def _size_of(jump: Jump) -> float:
     return max(jump.at_least, 1 / jump.at_least)
 
 
-def _same(first_switch: Switch, second_switch: Switch) -> bool:
+def _same(first_switch: ProtocolSwitchPoint, second_switch: ProtocolSwitchPoint) -> bool:
     """Whether two switches are of one library, in one direction, at one size."""
     first, second = first_switch.jump, second_switch.jump
     last_before = max(first.before_bytes, second.before_bytes)
@@ -141,7 +141,7 @@ def _same(first_switch: Switch, second_switch: Switch) -> bool:
 
 
 @fact
-def _all(facts: Facts) -> Iterator[Switch]:
+def _all(facts: Facts) -> Iterator[ProtocolSwitchPoint]:
     """Every jump of every curve of messages between two ranks and of blocking operations."""
     patterns = {*plain_points(facts)["pattern"].unique(), *COLLECTIVES}
     for model in facts.models:
@@ -170,7 +170,7 @@ def _is_in_fall(model: FittedModel, jump: Jump) -> bool:
 
 
 @fact
-def _packet_steps(facts: Facts, model: FittedModel) -> Steps | None:
+def _packet_steps(facts: Facts, model: FittedModel) -> PeriodicSteps | None:
     """The packets of a library, whose steps may be clear in another pattern."""
     alike = (m for m in facts.models if all(getattr(m, n) == getattr(model, n) for n in SUBJECT))
     return next(filter(None, (m.packet_steps for m in (model, *alike))), None)
@@ -188,10 +188,10 @@ def _is_switch(facts: Facts, model: FittedModel, jump: Jump) -> bool:
     return len(states_s) < 2 or max(states_s) < APART * min(states_s)
 
 
-def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
+def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> ProtocolSwitchPoint:
     first = launches.row(0, named=True)
     environment = facts.environments.get(first["run"], {})
-    switch = Switch(
+    switch = ProtocolSwitchPoint(
         series=with_series(launches.head(1), facts)["series"][0],
         mpi=first["mpi"],
         pattern=first["pattern"],

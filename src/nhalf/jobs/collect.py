@@ -7,13 +7,13 @@ import msgspec
 
 from nhalf.base.errors import FailedError, InputError, Interrupted, MissingError, NhalfError
 from nhalf.jobs.follow import JobStatus
-from nhalf.jobs.job import Job, last_words, resume_command, write_record
-from nhalf.measure.loop.ending import Outcome, last_end
+from nhalf.jobs.job import BatchJob, last_words, resume_command, write_record
+from nhalf.measure.loop.ending import RunOutcome, last_end
 from nhalf.sites.batch import BatchSystem, JobState, Phase
 from nhalf.store.run import DESCRIPTION, Run
 
 
-def collected(job: Job, status: JobStatus) -> Outcome:
+def collected(job: BatchJob, status: JobStatus) -> RunOutcome:
     """Return the result of a finished job, given its last status, or raise the error that ended it.
 
     The error is FailedError if the job ended before the run did, Interrupted if it was cancelled,

@@ -21,7 +21,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes, write_text
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.jobs.script import Commands, job_variables, script
-from nhalf.sites.batch import BatchSystem, Request, batch_systems
+from nhalf.sites.batch import BatchSystem, JobRequest, batch_systems
 from nhalf.store.run import DESCRIPTION, Run
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
@@ -30,7 +30,7 @@ SHARE, ROOM_S = 1.1, 300.0
 WHY = f"the budget and a tenth of it, and {ROOM_S / 60:.0f} min to start and to end"
 
 
-class Record(msgspec.Struct, frozen=True):
+class JobRecord(msgspec.Struct, frozen=True):
     """The content of job.json for a submitted job.
 
     `begin` are the arguments of `nhalf run` that start the run, none if it existed before; they are
@@ -66,11 +66,11 @@ class JobSpec:
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """A run submitted to a batch system."""
 
     run: Path
-    record: Record
+    record: JobRecord
     system: BatchSystem
 
 
@@ -92,7 +92,7 @@ def job_time_s(budget_s: float) -> float:
     return SHARE * budget_s + ROOM_S if budget_s else 0.0
 
 
-def submit(name: str, system: BatchSystem, spec: JobSpec) -> Record:
+def submit(name: str, system: BatchSystem, spec: JobSpec) -> JobRecord:
     """Write the script and submit it.
 
     Raises InputError if the system refuses the job; the directory is then as it was.
@@ -109,7 +109,7 @@ def submit(name: str, system: BatchSystem, spec: JobSpec) -> Record:
         elif not (spec.run / RECORD).exists():
             (spec.run / SCRIPT).unlink(missing_ok=True)
         raise
-    record = Record(
+    record = JobRecord(
         system=name,
         job=job,
         folder=str(spec.folder),
@@ -126,7 +126,7 @@ def submit(name: str, system: BatchSystem, spec: JobSpec) -> Record:
 
 def script_text(system: BatchSystem, spec: JobSpec) -> str:
     """Return the script of a job."""
-    request = Request(
+    request = JobRequest(
         name=f"nhalf-{spec.run.name}",
         output=spec.run / OUTPUT,
         nodes=spec.nodes,
@@ -145,20 +145,20 @@ def script_text(system: BatchSystem, spec: JobSpec) -> str:
     return script(system.directives(request), commands, job_variables(os.environ))
 
 
-def record_of(run: Path) -> Record | None:
+def record_of(run: Path) -> JobRecord | None:
     """Read the record of a run's job; None if it has none.
 
     Raises InputError for a damaged file.
     """
     try:
-        return msgspec.json.decode((run / RECORD).read_bytes(), type=Record)
+        return msgspec.json.decode((run / RECORD).read_bytes(), type=JobRecord)
     except FileNotFoundError:
         return None
     except (OSError, *UNREADABLE) as error:
         raise InputError(f"{run / RECORD} cannot be read: {error}", "remove it") from error
 
 
-def write_record(run: Path, record: Record) -> None:
+def write_record(run: Path, record: JobRecord) -> None:
     """Write the record of a run's job."""
     write_bytes(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
 

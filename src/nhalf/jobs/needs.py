@@ -18,14 +18,14 @@ from nhalf.sites.site import Site
 
 if TYPE_CHECKING:
     from nhalf.measure.plan.plan import Plan
-    from nhalf.measure.plan.request import Measuring, Where
+    from nhalf.measure.plan.request import PlanRequest, Where
     from nhalf.sites.batch import BatchSystem
 
 CORES_MOST = 1 << 16
 """The cores assumed for unknown hosts; the job checks whether ranks have enough."""
 
 
-def needs(request: Measuring, nodes: int, named_hosts: int) -> tuple[int, float]:
+def needs(request: PlanRequest, nodes: int, named_hosts: int) -> tuple[int, float]:
     """Return the number of hosts a run needs and its budget in seconds; check all that is possible.
 
     Hosts are the `nodes` requested or the `named_hosts`, else those of the placement with the most

@@ -11,7 +11,7 @@ from typing import Annotated
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, as_words
 from nhalf.base.units import parse_duration
-from nhalf.measure.plan.request import EFFORT, WHAT, Measuring, OnMachine
+from nhalf.measure.plan.request import EFFORT, WHAT, OnMachine, PlanRequest
 
 AS_JOB = "As a job"
 NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
@@ -39,7 +39,7 @@ class AsJob(Request, heading=AS_JOB):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunRequest(Measuring, OnMachine, AsJob, heading="Output"):
+class RunRequest(PlanRequest, OnMachine, AsJob, heading="Output"):
     """A run that starts in a folder, or continues."""
 
     out: Annotated[Path | None, Option("Run directory to create.")] = None

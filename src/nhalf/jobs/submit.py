@@ -15,13 +15,13 @@ from nhalf.sites.batch import Unreachable
 from nhalf.store.run import DESCRIPTION, Run
 
 if TYPE_CHECKING:
-    from nhalf.jobs.job import Job, Record
+    from nhalf.jobs.job import BatchJob, JobRecord
     from nhalf.jobs.request import RunRequest
     from nhalf.measure.plan.plan import Plan
     from nhalf.sites.batch import BatchSystem
 
 
-def submitted(request: RunRequest) -> Job:
+def submitted(request: RunRequest) -> BatchJob:
     """Submit a run, and return its job.
 
     If a job of the same run is active, or ended without being collected, that job is returned.
@@ -34,9 +34,9 @@ def submitted(request: RunRequest) -> Job:
         run = request.resume.absolute()
         record = _under_way(run, system)
         if record is not None:
-            return jobs.Job(run, record, system)
+            return jobs.BatchJob(run, record, system)
         spec = _resumed_run(run, request, system)
-    return jobs.Job(spec.run, jobs.submit(name, system, spec), system)
+    return jobs.BatchJob(spec.run, jobs.submit(name, system, spec), system)
 
 
 def _new_run(request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
@@ -57,7 +57,7 @@ def _new_run(request: RunRequest, system: BatchSystem) -> jobs.JobSpec:
     )
 
 
-def _under_way(run: Path, system: BatchSystem) -> Record | None:
+def _under_way(run: Path, system: BatchSystem) -> JobRecord | None:
     """Return the job of a run if it is not over, or its end was not collected; else None."""
     record = jobs.record_of(run)
     if record is None:
@@ -102,7 +102,7 @@ def _nodes_to_resume_on(
     system: BatchSystem,
     options: tuple[str, ...],
     named_hosts: int,
-    before: Record | None,
+    before: JobRecord | None,
     plan: Plan | None,
 ) -> int:
     """Return the requested number of hosts, else as many usable ones as before."""

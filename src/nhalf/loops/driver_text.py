@@ -14,7 +14,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from nhalf.base.errors import FailedError
-from nhalf.loops.source.counts import Counts
+from nhalf.loops.source.counts import LoopCounts
 from nhalf.loops.source.iteration import LOOPS
 from nhalf.loops.source.refusal import line_of
 from nhalf.loops.source.source import parsed
@@ -24,13 +24,13 @@ BUFFER_BYTES_MAX = 1 << 28
 COUNTER = "nhalf_iterations"
 
 
-def timing_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
+def timing_text(path: Path, loop: LoopCounts, numbers: Mapping[str, int]) -> str:
     """A program that prints the samples of a function as JSON."""
     call = "print_samples(nhalf_pass, 0, nhalf_fill, atoi(words[1]), atof(words[2]))"
     return _program_text(path, loop, numbers, "samples.h", call)
 
 
-def following_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
+def following_text(path: Path, loop: LoopCounts, numbers: Mapping[str, int]) -> str:
     """A program that writes the trace of a function, and prints its number of passes."""
     return _program_text(
         path, loop, numbers, "trace.h", "trace_pass(nhalf_pass, 0, nhalf_fill, words[1])"
@@ -47,7 +47,7 @@ def functions_of(path: Path) -> set[str]:
     return defined - {"main"}
 
 
-def counting_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
+def counting_text(path: Path, loop: LoopCounts, numbers: Mapping[str, int]) -> str:
     """A program that prints how many iterations the innermost loop of a function runs."""
     tree = parsed(path)
     around = _harness(tree, loop, numbers)
@@ -64,7 +64,7 @@ def counting_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
 
 
 def _program_text(
-    path: Path, loop: Counts, numbers: Mapping[str, int], header: str, call: str
+    path: Path, loop: LoopCounts, numbers: Mapping[str, int], header: str, call: str
 ) -> str:
     """A program of the file, the data of its function, and a main that evaluates `call`."""
     return (
@@ -76,7 +76,7 @@ def _program_text(
     )
 
 
-def _insert_counter(tree: c_ast.FileAST, loop: Counts) -> None:
+def _insert_counter(tree: c_ast.FileAST, loop: LoopCounts) -> None:
     """Insert a counter into the loop."""
     for node in _below(tree):
         if isinstance(node, LOOPS) and line_of(node) == loop.line:
@@ -86,7 +86,7 @@ def _insert_counter(tree: c_ast.FileAST, loop: Counts) -> None:
                 node.stmt = c_ast.Compound([step, node.stmt])
 
 
-def _harness(tree: c_ast.FileAST, loop: Counts, numbers: Mapping[str, int]) -> str:
+def _harness(tree: c_ast.FileAST, loop: LoopCounts, numbers: Mapping[str, int]) -> str:
     """C code: buffers for the parameters of the function, their data, and its call."""
     types: Types = {typedef.name: type_of(typedef, {}) for typedef in _typedefs(tree)}
     function = next(

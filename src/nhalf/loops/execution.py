@@ -17,7 +17,7 @@ from nhalf.loops.driver_text import counting_text, following_text, functions_of,
 from nhalf.loops.rungs import listing
 from nhalf.loops.samples import SAMPLES, SECONDS, loop_time
 from nhalf.loops.schedule.executed import assembled, followed
-from nhalf.loops.source.counts import Counts
+from nhalf.loops.source.counts import LoopCounts
 from nhalf.machines.processor import Processor
 from nhalf.measure.probe.survivor import Survivor
 
@@ -37,7 +37,7 @@ class Execution:
     iterations: dict[int, int] = field(default_factory=dict)
 
 
-def cycles_of(execution: Execution, build: Build, loops: Sequence[Counts]) -> dict[int, float]:
+def cycles_of(execution: Execution, build: Build, loops: Sequence[LoopCounts]) -> dict[int, float]:
     """Cycles of an iteration by the line of its loop.
 
     Raises FailedError, with the reason, where something cannot be compiled or run, or a function
@@ -53,7 +53,7 @@ def cycles_of(execution: Execution, build: Build, loops: Sequence[Counts]) -> di
 
 
 def followed_cycles(
-    execution: Execution, build: Build, processor: Processor, loops: Sequence[Counts]
+    execution: Execution, build: Build, processor: Processor, loops: Sequence[LoopCounts]
 ) -> dict[int, float]:
     """Fewest cycles of an iteration by the line of its loop, from its executed instructions.
 
@@ -77,13 +77,13 @@ def followed_cycles(
     return cycles_by_line
 
 
-def _check_alone(loop: Counts, loops: Sequence[Counts]) -> None:
+def _check_alone(loop: LoopCounts, loops: Sequence[LoopCounts]) -> None:
     """Raise FailedError for a function whose time is that of several loops."""
     if sum(candidate.function == loop.function for candidate in loops) > 1:
         raise FailedError(f"{loop.function} has several loops: give each its own function")
 
 
-def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
+def _iterations(execution: Execution, build: Build, loop: LoopCounts) -> int:
     """How many iterations a loop runs in a call."""
     if loop.line not in execution.iterations:
         text = counting_text(execution.path, loop, execution.numbers)

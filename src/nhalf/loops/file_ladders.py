@@ -19,7 +19,7 @@ from nhalf.machines.processor import Processor
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LoopLadder:
     """The climb of one loop in one build."""
 
     bound: Bound
@@ -31,10 +31,10 @@ class Ladder:
 class Ladders:
     """Ladders by loop and build; `reasons` say what is missing and why."""
 
-    ladders: tuple[Ladder, ...] = ()
+    ladders: tuple[LoopLadder, ...] = ()
     reasons: tuple[str, ...] = ()
 
-    def of(self, bound: Bound) -> list[Ladder]:
+    def of(self, bound: Bound) -> list[LoopLadder]:
         """The ladders of one loop."""
         return [ladder for ladder in self.ladders if ladder.bound is bound]
 
@@ -43,7 +43,7 @@ def ladders(
     path: Path, bounds: Sequence[Bound], processor: Processor, execution: Execution | None
 ) -> Ladders:
     """Ladders with emitted operations on x86-64, and with times if there is an `execution`."""
-    found_ladders: list[Ladder] = []
+    found_ladders: list[LoopLadder] = []
     reasons: dict[str, None] = {}
     try:
         possible_builds = builds() if platform.machine() in READABLE else []
@@ -62,7 +62,7 @@ def ladders(
             if loop is not None:
                 line = bound.counts.line
                 climbed = climb([bound], [loop], build, times.get(line), followed.get(line))
-                found_ladders.append(Ladder(bound, build, climbed))
+                found_ladders.append(LoopLadder(bound, build, climbed))
     return Ladders(tuple(found_ladders), tuple(reasons))
 
 

@@ -13,10 +13,10 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.loops.listing.addresses import in_any_iteration
 from nhalf.loops.listing.listing import EmittedLoop, Instruction, emitted_loops, loops_of_lines
-from nhalf.loops.listing.micro_ops import Operation, operations, reads_memory, writes_memory
+from nhalf.loops.listing.micro_ops import MicroOperation, operations, reads_memory, writes_memory
 from nhalf.loops.schedule.core import LOADS
 from nhalf.loops.schedule.dependency_chain import chain_cycles
-from nhalf.loops.source.counts import Counts
+from nhalf.loops.source.counts import LoopCounts
 from nhalf.loops.source.misses import stride_elements
 from nhalf.machines.processor import Processor, Unit
 
@@ -40,7 +40,7 @@ class Rungs:
     emitted_cycles: float
     chain_cycles: float
     unit: str
-    emitted_per_iteration: dict[Operation, float]
+    emitted_per_iteration: dict[MicroOperation, float]
     spills_per_iteration: float = 0.0
 
     @property
@@ -79,7 +79,7 @@ def listing(compiler: str, level: Sequence[str], source: Path) -> str:
 
 
 def rungs(
-    text: str, loops: Sequence[Counts], processor: Processor, is_optimised: bool
+    text: str, loops: Sequence[LoopCounts], processor: Processor, is_optimised: bool
 ) -> list[Rungs | None]:
     """The rungs of each loop of a source in a listing; None if none was emitted for it.
 
@@ -100,7 +100,9 @@ class ChosenLoop:
     iterations: int
 
 
-def chosen_loops(text: str, loops: Sequence[Counts], is_optimised: bool) -> list[ChosenLoop | None]:
+def chosen_loops(
+    text: str, loops: Sequence[LoopCounts], is_optimised: bool
+) -> list[ChosenLoop | None]:
     """The emitted loop with most iterations per pass for each loop of a source; None if none."""
     emitted = emitted_loops(text)
     starts = [*sorted(source_loop.line for source_loop in loops), 10**9]
@@ -116,7 +118,7 @@ def chosen_loops(text: str, loops: Sequence[Counts], is_optimised: bool) -> list
     return chosen
 
 
-def _operation_counts(loop: EmittedLoop) -> Counter[Operation]:
+def _operation_counts(loop: EmittedLoop) -> Counter[MicroOperation]:
     return Counter(
         operation for instruction in loop.always for operation in operations(instruction)
     )
@@ -135,11 +137,11 @@ def _forwarded_cycles(loop: EmittedLoop, processor: Processor) -> float:
     return sum(
         max(0.0, cycles_by_address.get(reads_memory(instruction), 0.0) - usual_cycles)
         for instruction in loop.always
-        if Operation("integer_load") in operations(instruction)
+        if MicroOperation("integer_load") in operations(instruction)
     )
 
 
-def _iterations(loop: EmittedLoop, source: Counts) -> int:
+def _iterations(loop: EmittedLoop, source: LoopCounts) -> int:
     """Iterations of the source per pass of the emitted loop, by how far its addresses move."""
     operation_counts = _operation_counts(loop)
     strides = [stride_elements(stream) for stream in source.streams]
@@ -170,7 +172,7 @@ def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
 
 
 def _times(
-    loop: EmittedLoop, operation_counts: Counter[Operation], processor: Processor
+    loop: EmittedLoop, operation_counts: Counter[MicroOperation], processor: Processor
 ) -> dict[str, float]:
     """Cycles of a pass by the unit that it keeps busy."""
     times = {"issue": _issue_slots(loop) / processor.issue_per_cycle}
@@ -183,7 +185,7 @@ def _times(
     return times
 
 
-def _shared_cycles(unit: Unit, operation_counts: Counter[Operation]) -> float:
+def _shared_cycles(unit: Unit, operation_counts: Counter[MicroOperation]) -> float:
     """Cycles that operations keep a shared unit busy; only the widths it describes count."""
     return sum(
         count * unit.cycles.get(operation.key, 0.0) for operation, count in operation_counts.items()

@@ -18,14 +18,14 @@ from nhalf.base.arrays import Floats
 from nhalf.machines.all_to_all import AllToAll
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.message import Messages
-from nhalf.machines.operation import Operation
+from nhalf.machines.operation import OperationMethod
 
 
 @dataclass(frozen=True)
 class InMemory:
     """An operation of a machine in its memory, with draws of what is known as a range."""
 
-    operation: Operation
+    operation: OperationMethod
     messages: Messages
     draws: Draws = field(default_factory=Draws)
 

@@ -11,7 +11,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.machines.computing import Computing
 from nhalf.machines.leftover import Leftover
-from nhalf.machines.operation import Operation
+from nhalf.machines.operation import OperationMethod
 from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import value
@@ -69,7 +69,7 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     cause: str = ""
 
 
-class Steps(msgspec.Struct, frozen=True, kw_only=True):
+class PeriodicSteps(msgspec.Struct, frozen=True, kw_only=True):
     """Periodic steps: the time rises by `height_s` at offset + i period bytes, i = 0, 1, ..."""
 
     offset_bytes: int
@@ -99,7 +99,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     heldout_median: float | None = None
     heldout_p95: float | None = None
     heldout_sizes: int = 0
-    packet_steps: Steps | None = None
+    packet_steps: PeriodicSteps | None = None
     source: str = ""
 
     def time_s(self, size_bytes: int) -> float:
@@ -319,7 +319,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     shared: tuple[Shared, ...] = ()
     ranges: tuple[Unpublished, ...] = ()
     patterns: tuple[PatternModel, ...] = ()
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[OperationMethod, ...] = ()
     points: tuple[PublishedPoint, ...] = ()
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()

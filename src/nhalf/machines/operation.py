@@ -14,7 +14,7 @@ IN_MEMORY = ("barrier", "reduce", "alltoall")
 """Operations whose time in a shared memory is modelled (machines/in_memory.py)."""
 
 
-class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OperationMethod(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a machine performs an operation, where its messages alone do not say it.
 
     In a shared memory, `level_s` is what a level of a tree of flags takes: a rank writes a cache

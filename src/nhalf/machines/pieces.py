@@ -24,7 +24,7 @@ PIECES_PER_RANGE = 2
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinearPiece:
     """A line t0_s + n per_byte_s from `from_bytes` on; both coefficients are at least 0."""
 
     from_bytes: int
@@ -45,7 +45,7 @@ def fastest_Bps(model: FittedModel) -> float:
     return max(rates)
 
 
-def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> list[Piece]:
+def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> list[LinearPiece]:
     """The curve in pieces, the first from 0, with a new one at each of the borders.
 
     `link_Bps` is at least `fastest_Bps(model)`.
@@ -93,7 +93,7 @@ def _extended(segment: Segment) -> Callable[[float], float]:
 
 def _pieces_of(
     time_s: Callable[[float], float], low: int, high: int, least_s: float, error: float
-) -> Iterator[Piece]:
+) -> Iterator[LinearPiece]:
     """One piece from `low` to `high` if it is accurate, otherwise the pieces of both halves."""
     high = max(low, high)
     piece = _piece(time_s, low, high, least_s)
@@ -113,16 +113,16 @@ def _pieces_of(
     yield from _pieces_of(time_s, middle, high, least_s, error)
 
 
-def _piece(time_s: Callable[[float], float], low: int, high: int, least_s: float) -> Piece:
+def _piece(time_s: Callable[[float], float], low: int, high: int, least_s: float) -> LinearPiece:
     """The line through both ends, or one through the middle if that line is not allowed."""
     at_low, at_high = max(0.0, time_s(low)), max(0.0, time_s(high))
     slope_s = (at_high - at_low) / (high - low) if high > low else least_s
     start_s = at_low - low * slope_s
     if slope_s >= least_s and start_s >= 0:
-        return Piece(low, start_s, slope_s)
+        return LinearPiece(low, start_s, slope_s)
     middle = (low + high) / 2
     at_middle = max(0.0, time_s(middle))
     slope_s = max(slope_s, least_s)
     if at_middle < slope_s * middle:
         slope_s = max(least_s, at_middle / middle)
-    return Piece(low, max(0.0, at_middle - slope_s * middle), slope_s)
+    return LinearPiece(low, max(0.0, at_middle - slope_s * middle), slope_s)

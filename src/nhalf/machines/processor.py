@@ -77,7 +77,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
                 raise ValueError(f"{name} is {value}, no finite number")
 
 
-class Operation(_Part, frozen=True, kw_only=True):
+class ProcessorOperation(_Part, frozen=True, kw_only=True):
     """One operation on numbers of eight bytes: `lanes` of them at once, 1 for a scalar.
 
     `per_cycle` operations begin in a cycle where nothing else does; `latency_cycles` later the
@@ -186,7 +186,7 @@ class Processor(_Part, frozen=True, kw_only=True):
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False
-    operations: tuple[Operation, ...]
+    operations: tuple[ProcessorOperation, ...]
     units: tuple[Unit, ...] = ()
     caches: tuple[Cache, ...] = ()
     environment: dict[str, str] = {}
@@ -205,7 +205,7 @@ class Processor(_Part, frozen=True, kw_only=True):
         if levels != list(range(1, len(levels) + 1)):
             raise ValueError(f"levels of caches are {levels}, not 1, 2, … in order")
 
-    def operation(self, name: str, lanes: int = 1) -> Operation | None:
+    def operation(self, name: str, lanes: int = 1) -> ProcessorOperation | None:
         """The operation of this name and width; None if it is not described."""
         matches = (
             operation

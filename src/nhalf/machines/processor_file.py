@@ -11,11 +11,11 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.files import write_bytes
 from nhalf.base.typed_toml import read_toml, toml_of, typed
-from nhalf.machines.processor import SCHEMA, Cache, Operation, Processor, Unit
+from nhalf.machines.processor import SCHEMA, Cache, Processor, ProcessorOperation, Unit
 
 FOLDER = Path(__file__).parent / "processors"
 TABLES: dict[str, type[msgspec.Struct]] = {
-    "operations": Operation,
+    "operations": ProcessorOperation,
     "units": Unit,
     "caches": Cache,
 }

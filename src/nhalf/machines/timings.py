@@ -23,7 +23,7 @@ RANKS_MAX = 64
 
 
 @dataclass(frozen=True)
-class Timing:
+class PatternTiming:
     """One pattern of one library in one place; `where` is BETWEEN, WITHIN or ANYWHERE.
 
     `how` describes what is timed, if a machine has several kinds of models of a pattern.
@@ -87,13 +87,13 @@ class Timing:
         return rank_counts
 
 
-def timings(machine: Machine, mpi: str = "") -> list[Timing]:
+def timings(machine: Machine, mpi: str = "") -> list[PatternTiming]:
     """The timings of all patterns of a machine with one of its libraries.
 
     Raises InputError if it has several and none is named, or if it has not the named one.
     """
     library = _library(machine, mpi)
-    timings_by_key: dict[tuple[str, ...], Timing] = {}
+    timings_by_key: dict[tuple[str, ...], PatternTiming] = {}
     for model in machine.patterns:
         if carrier(model.mpi, model.transport) == library:
             how = model.timing or model.what
@@ -109,24 +109,24 @@ def timings(machine: Machine, mpi: str = "") -> list[Timing]:
     return [*timings_by_key.values(), *_in_memory(machine, mpi)]
 
 
-def _in_memory(machine: Machine, mpi: str) -> Iterator[Timing]:
+def _in_memory(machine: Machine, mpi: str) -> Iterator[PatternTiming]:
     """The timings of operations in the machine's memory."""
     for operation in machine.operations:
         if operation.level_s is not None:
             in_memory = InMemory(operation, Messages(machine, mpi))
-            yield Timing(
+            yield PatternTiming(
                 *(operation.pattern, NATIVE, "", ANYWHERE, "in the shared memory", machine),
                 in_memory=in_memory,
             )
 
 
 def _timing(
-    timings_by_key: dict[tuple[str, ...], Timing],
+    timings_by_key: dict[tuple[str, ...], PatternTiming],
     machine: Machine,
     model: PatternModel | FittedModel,
     axes: str,
     how: str,
-) -> Timing:
+) -> PatternTiming:
     """The timing to which a model belongs."""
     algorithm, where = model.algorithm or NATIVE, where_of(model.placement)
     matches = [
@@ -137,7 +137,7 @@ def _timing(
     if matches and isinstance(model, FittedModel):
         return matches[0]
     key = (model.pattern, algorithm, axes, where, how)
-    return timings_by_key.setdefault(key, Timing(*key, machine))
+    return timings_by_key.setdefault(key, PatternTiming(*key, machine))
 
 
 def where_of(placement: str) -> str:

@@ -24,7 +24,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Piece:
+class FittedPiece:
     """One line: valid from the first to the last measured size in it.
 
     `t0_s` seconds, `per_byte_s` = 1/r_inf in seconds per byte; both are never negative.
@@ -81,14 +81,14 @@ def check_range(size_bytes: Floats, low: float, high: float) -> Floats:
     return size
 
 
-def fit_piece(curve: Curve, weight: Floats, part: slice) -> Piece:
+def fit_piece(curve: Curve, weight: Floats, part: slice) -> FittedPiece:
     """The line through some neighbouring points with least weighted relative error."""
     size, time = curve.size_bytes[part], curve.time_s[part]
     a, b = fit_lines(size, time, weight[part] / time**2)
-    return Piece(float(size[0]), float(size[-1]), float(a), float(b))
+    return FittedPiece(float(size[0]), float(size[-1]), float(a), float(b))
 
 
-def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals | None:
+def piece_intervals(curve: Curve, piece: FittedPiece) -> PieceIntervals | None:
     """Intervals of a line's parameters for its range of sizes; None for a single launch.
 
     Every launch is fitted alone and the interval is that of launches (statistics/intervals.py):
@@ -122,7 +122,7 @@ def _half_sizes(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def _with_fitted(piece: Piece, low: Floats, high: Floats) -> PieceIntervals:
+def _with_fitted(piece: FittedPiece, low: Floats, high: Floats) -> PieceIntervals:
     """Intervals from those of t0, 1/r_inf, n_half and 1/n_half, stretched to the fitted values."""
     t0 = _holding(float(low[0]), float(high[0]), piece.t0_s)
     rate = _holding(_inverse(float(high[1])), _inverse(float(low[1])), piece.r_inf_Bps)

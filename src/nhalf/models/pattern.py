@@ -43,7 +43,7 @@ DEVIATION_MAX = 0.7
 
 
 @dataclass(frozen=True)
-class Region:
+class SizeRegion:
     """Sums for sizes from the first to the last, which both belong to it."""
 
     from_bytes: float
@@ -56,7 +56,7 @@ class Region:
 class Pattern:
     """A fitted model with its support: sizes and ranks from the least to the most measured."""
 
-    regions: tuple[Region, ...]
+    regions: tuple[SizeRegion, ...]
     from_bytes: float
     to_bytes: float
     from_ranks: int
@@ -159,7 +159,7 @@ def places(size_bytes: Floats, ranks: NDArray[np.int64]) -> Floats:
     return np.stack([np.log2(size_bytes + 1), np.log2(ranks), 4 * power], axis=1)
 
 
-def _predict_region(region: Region, size: Floats, ranks: NDArray[np.int64]) -> Floats:
+def _predict_region(region: SizeRegion, size: Floats, ranks: NDArray[np.int64]) -> Floats:
     from nhalf.models.terms import value
 
     different, place = np.unique(ranks, return_inverse=True)
@@ -172,7 +172,7 @@ def _predict_region(region: Region, size: Floats, ranks: NDArray[np.int64]) -> F
     return time
 
 
-def _fit_regions(cells: Cells) -> tuple[Region, ...]:
+def _fit_regions(cells: Cells) -> tuple[SizeRegion, ...]:
     """The sums of every region."""
     sizes = np.unique(cells.size_bytes)
     starts = _starts(cells, sizes)
@@ -181,7 +181,7 @@ def _fit_regions(cells: Cells) -> tuple[Region, ...]:
     regions = []
     for low, high in zip(edges, ends, strict=True):
         in_region = (cells.size_bytes >= low) & (cells.size_bytes <= high)
-        regions.append(Region(low, high, choose(cells.take(in_region))))
+        regions.append(SizeRegion(low, high, choose(cells.take(in_region))))
     return tuple(regions)
 
 

@@ -18,7 +18,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.affected import Affected
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.switch import Switch
+from nhalf.mpi.switch import LibrarySwitch
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
 
@@ -44,10 +44,10 @@ def switched_off(values: Mapping[str, str]) -> list[str]:
     return [name for name in OPERATIONS_OF if values.get(_parameter(name)) == "0"]
 
 
-def component_switches(values: Mapping[str, str]) -> Iterator[Switch]:
+def component_switches(values: Mapping[str, str]) -> Iterator[LibrarySwitch]:
     """The components as switches of a whole program."""
     for name in switched_off(values):
-        yield Switch(
+        yield LibrarySwitch(
             f"collectives by coll/{name}",
             f"the component {name} performs {', '.join(OPERATIONS_OF[name])}",
             {f"OMPI_MCA_{_parameter(name)}": PRIORITY},

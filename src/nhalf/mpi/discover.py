@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, library_named
 from nhalf.mpi import Library
-from nhalf.mpi.identify import Identity, identify
+from nhalf.mpi.identify import LibraryIdentity, identify
 from nhalf.mpi.named_prefix import (
     NamedPrefix,
     in_prefixes,
@@ -241,11 +241,11 @@ def _loaded_libraries(known_prefixes: Collection[Path]) -> Iterator[Library]:
     for name, vendor in vendors().items():
         loaded = vendor.loaded()
         if loaded is not None and loaded.prefix not in known_prefixes:
-            identity = Identity(name, loaded.version, vendor.launcher)
+            identity = LibraryIdentity(name, loaded.version, vendor.launcher)
             yield _library(loaded.prefix, None, "path", identity)
 
 
-def _library(prefix: Path, mpiexec: Path | None, origin: str, identity: Identity) -> Library:
+def _library(prefix: Path, mpiexec: Path | None, origin: str, identity: LibraryIdentity) -> Library:
     vendor = vendors()[identity.vendor]
     return Library(
         name=f"{identity.vendor}-{identity.version}",

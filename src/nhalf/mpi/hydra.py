@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nhalf.mpi import Library
-from nhalf.mpi.job import FORK, Job
+from nhalf.mpi.job import FORK, MpiJob
 from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.vendors import Vendor
 
@@ -33,7 +33,7 @@ class Hydra(Vendor):
         linked = next((_linked(path) for path in files if path.is_file()), ())
         return tuple(dict.fromkeys([*linked, *self.pmi]))
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """Tokens `mpiexec -n N -bind-to core COMMAND`; oversubscription is always accepted."""
         hosts: list[str] = []
         if job.hosts:

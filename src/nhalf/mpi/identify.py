@@ -26,7 +26,7 @@ _CACHE_VERSION = 3
 
 
 @dataclass(frozen=True)
-class Identity:
+class LibraryIdentity:
     """The identity reported by an mpiexec; `reason` is why it cannot be used, '' if it can."""
 
     vendor: str = "unknown"
@@ -35,23 +35,23 @@ class Identity:
     reason: str = ""
 
 
-def parse_version(text: str) -> Identity:
+def parse_version(text: str) -> LibraryIdentity:
     """The identity in the output of `mpiexec --version`, which may contain other text."""
     for name, vendor in vendors().items():
         version = vendor.version_in(text)
         if version:
-            return Identity(name, version, vendor.launcher)
+            return LibraryIdentity(name, version, vendor.launcher)
     first_line = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
-    return Identity(reason=f"not a library known here; --version says: {first_line[:120]}")
+    return LibraryIdentity(reason=f"not a library known here; --version says: {first_line[:120]}")
 
 
-def ask(mpiexec: Path, environment: Mapping[str, str]) -> Identity:
+def ask(mpiexec: Path, environment: Mapping[str, str]) -> LibraryIdentity:
     """Run `mpiexec --version` within TIMEOUT_S; never raises."""
     # Without PATH to its own folder, Intel's mpirun does not find its mpiexec.
     path = os.pathsep.join([str(mpiexec.parent), os.environ.get("PATH", os.defpath)])
     outcome = run([str(mpiexec), "--version"], TIMEOUT_S, {**environment, "PATH": path})
     if not outcome.succeeded:
-        return Identity(reason=f"{mpiexec.name} --version: {outcome.reason}")
+        return LibraryIdentity(reason=f"{mpiexec.name} --version: {outcome.reason}")
     texts = [outcome.stdout, outcome.stderr, *_further_version_texts(mpiexec, environment)]
     return parse_version("\n".join(texts))
 
@@ -70,7 +70,7 @@ def _further_version_texts(mpiexec: Path, environment: Mapping[str, str]) -> lis
 
 def identify(
     candidates: Mapping[Path, Mapping[str, str]], ask_failed_again: bool = False
-) -> dict[Path, Identity]:
+) -> dict[Path, LibraryIdentity]:
     """The identity of every mpiexec, asked concurrently; cached identities are not asked again.
 
     `candidates` gives each mpiexec the variables to run it with. `ask_failed_again` asks those
@@ -117,11 +117,11 @@ def _read_cache() -> dict[str, dict[str, object]]:
 
 def _remembered(
     cache: Mapping[str, dict[str, object]], stamp: str, ask_failed_again: bool
-) -> Identity | None:
+) -> LibraryIdentity | None:
     entry = dict(cache.get(stamp, {}))
     asked_s = entry.pop("asked_s", 0.0)
     try:
-        identity = Identity(**entry)  # type: ignore[arg-type]
+        identity = LibraryIdentity(**entry)  # type: ignore[arg-type]
     except TypeError:
         return None
     if not stamp or not all(isinstance(value, str) for value in entry.values()):
@@ -132,7 +132,9 @@ def _remembered(
     return identity if identity.reason and fresh and not ask_failed_again else None
 
 
-def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Identity]) -> None:
+def _write_cache(
+    cache: dict[str, dict[str, object]], answers: Mapping[str, LibraryIdentity]
+) -> None:
     """Cache the answers. A cache that cannot be written costs time only, so it is no error."""
     entries = {key: value for key, value in cache.items() if _still_there(key)}
     for stamp, identity in answers.items():

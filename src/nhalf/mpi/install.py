@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.folders import make_folder, mpi_folder
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.mpi.vendors import Wheel, vendors
 
 TIMEOUT_S = 900.0
@@ -112,7 +112,7 @@ def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
         )
 
 
-def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: Outcome) -> MissingError:
+def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: ProgramOutcome) -> MissingError:
     """The error for a failure of pip, in one line, from its output."""
     output = outcome.stderr + outcome.stdout
     room = "make room or set XDG_DATA_HOME to a folder that can be written"

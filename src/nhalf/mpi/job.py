@@ -43,7 +43,7 @@ def is_of_allocation(variable: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Job:
+class MpiJob:
     """A job to start: `ranks` processes of `command`, through `mpiexec` if there is one.
 
     `bind` requests one distinct core per rank; `oversubscribe` allows more ranks than cores;
@@ -80,10 +80,10 @@ class Launcher(ABC):
     """One sentence: the programs that this launcher drives."""
 
     @abstractmethod
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """The command line that starts the job; its first word is the required program."""
 
-    def environment(self, job: Job) -> dict[str, str]:
+    def environment(self, job: MpiJob) -> dict[str, str]:
         """The variables to add to the caller's; the job's own come last."""
         return dict(job.environment)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import Program, compiled
+from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
@@ -109,7 +109,7 @@ def own_library(
 
 def own_program(
     library: Library, installed: Sequence[Library] = (), preloaded: Preloaded = COLLECTIVES
-) -> Program:
+) -> CompiledProgram:
     """How `own_library` is compiled. Raises MissingError if there is no compiler."""
     maker = library
     if library.compiler is None:
@@ -131,7 +131,7 @@ def own_program(
     variables = compiler_variables(maker)
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     tools = [maker.compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    return Program(
+    return CompiledProgram(
         title=f"the {preloaded.title} for {library.name}",
         name=preloaded.name,
         folder=f"{preloaded.folder}/{maker.vendor}-{maker.version}",

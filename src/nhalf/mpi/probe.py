@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled, is_compiled
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled, is_compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError, NhalfError
 from nhalf.mpi import Library
@@ -46,7 +46,7 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
 
 def missing_probes(
     libraries: Iterable[Library], transport: TransportFile, *, one_suffices: bool
-) -> Iterator[Program]:
+) -> Iterator[CompiledProgram]:
     """The probes that have to be compiled before libraries can start a transport.
 
     Libraries that cannot start it are passed over; if `one_suffices`, so are all after the first
@@ -61,7 +61,7 @@ def missing_probes(
                 return
 
 
-def missing_probe(library: Library, transport: TransportFile = MPI) -> Program | None:
+def missing_probe(library: Library, transport: TransportFile = MPI) -> CompiledProgram | None:
     """The probe that has to be compiled for a library and a transport, None if it is there.
 
     Raises MissingError if there is none and none can be compiled.
@@ -111,7 +111,7 @@ def ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None
     return (None, reason) if reason else (path, "")
 
 
-def _program(library: Library, transport: TransportFile, why: str) -> Program:
+def _program(library: Library, transport: TransportFile, why: str) -> CompiledProgram:
     """The probe as a library's own wrapper compiles it; `why` is the reason for compiling."""
     compiler = library.compiler
     if compiler is None:
@@ -126,7 +126,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
     own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
     flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split()]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    return Program(
+    return CompiledProgram(
         title=f"{transport.title} for {library.name}",
         name=transport.executable,
         folder=f"probes/{library.vendor}-{library.version}",

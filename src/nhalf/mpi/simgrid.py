@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
@@ -65,7 +65,7 @@ def simgrid() -> SimGrid:
     )
 
 
-def programs(parts: SimGrid) -> list[Program]:
+def programs(parts: SimGrid) -> list[CompiledProgram]:
     """What simulations of messages and multicasts need, as it is compiled."""
     return [_probe(parts), _platform(parts), _multicast(parts)]
 
@@ -75,11 +75,11 @@ def probe(parts: SimGrid) -> Path:
     return compiled(_probe(parts))
 
 
-def _probe(parts: SimGrid) -> Program:
+def _probe(parts: SimGrid) -> CompiledProgram:
     header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
     return _stamped(
         parts,
-        Program(
+        CompiledProgram(
             title="the probe of simulated machines",
             name="probe-simulated",
             folder="simulator/probe",
@@ -94,7 +94,7 @@ def application(parts: SimGrid, program: TransportFile) -> Path:
     """The program of an application for SMPI; compiled if it is not in the cache."""
     application = _stamped(
         parts,
-        Program(
+        CompiledProgram(
             title=f"{program.title} of simulated machines",
             name=program.name,
             folder=f"simulator/{program.name}",
@@ -111,10 +111,10 @@ def platform(parts: SimGrid) -> Path:
     return compiled(_platform(parts))
 
 
-def _platform(parts: SimGrid) -> Program:
+def _platform(parts: SimGrid) -> CompiledProgram:
     return _stamped(
         parts,
-        Program(
+        CompiledProgram(
             title="the platform of simulated machines",
             name="platform.so",
             folder="simulator/platform",
@@ -130,10 +130,10 @@ def multicast(parts: SimGrid) -> Path:
     return compiled(_multicast(parts))
 
 
-def _multicast(parts: SimGrid) -> Program:
+def _multicast(parts: SimGrid) -> CompiledProgram:
     return _stamped(
         parts,
-        Program(
+        CompiledProgram(
             title="the simulation of multicasts",
             name="multicast",
             folder="simulator/multicast",
@@ -144,7 +144,7 @@ def _multicast(parts: SimGrid) -> Program:
     )
 
 
-def _stamped(parts: SimGrid, program: Program) -> Program:
+def _stamped(parts: SimGrid, program: CompiledProgram) -> CompiledProgram:
     """The program with what its file in the cache depends on."""
     stamps = [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
     return replace(program, parts=stamps, remedy=REMEDY)

@@ -23,7 +23,7 @@ Needs = Literal[
 
 
 @dataclass(frozen=True)
-class Switch:
+class LibrarySwitch:
     """A setting: `text` says what it does, `promise_share` how much of its bound it may well save.
 
     `options` of the launcher take the place of all those named in `replaced`, without dashes.
@@ -45,12 +45,12 @@ def progress_thread(
     needs: Needs = "transfers to overlap",
     how: str = "",
     promise_share: float = 0.5,
-) -> Switch:
+) -> LibrarySwitch:
     """Transfers that go on while the rank computes, by a thread that takes time of some core.
 
     `how` tells ways apart where there are several.
     """
-    return Switch(
+    return LibrarySwitch(
         f"progress while computing{how}",
         text,
         variables,
@@ -64,9 +64,9 @@ BINDING = ("bind-to", "binding", "map-by")
 """The options that bind ranks, of the launchers of libraries."""
 
 
-def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> Switch:
+def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> LibrarySwitch:
     """One core for each rank, by the options of a launcher."""
-    return Switch(
+    return LibrarySwitch(
         "bound to cores",
         "every rank keeps one core",
         replaced=replaced,
@@ -79,9 +79,9 @@ def bound_by_options(*words: str, replaced: tuple[str, ...] = BINDING) -> Switch
 
 def unbound_by_options(
     *words: str, needs: Needs = "nothing", replaced: tuple[str, ...] = BINDING
-) -> Switch:
+) -> LibrarySwitch:
     """No binding, by the options of a launcher: threads of a rank may have cores of their own."""
-    return Switch(
+    return LibrarySwitch(
         "not bound",
         "ranks and their threads may run on any core",
         replaced=replaced,

@@ -8,7 +8,7 @@ from typing import Any
 
 from nhalf.base import native_files
 from nhalf.base.describe import describe
-from nhalf.measure.loop.records import Answer, Records
+from nhalf.measure.loop.records import ProbeAnswer, Records
 from nhalf.measure.plan.plan import Point
 from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.subject import Subject
@@ -27,7 +27,7 @@ def node_subject() -> Subject:
 
 
 @dataclass
-class Core:
+class CoreProbe:
     """One launch of the probe on one core; `readings` are all answers so far."""
 
     processes: Processes
@@ -50,7 +50,7 @@ class Core:
         point = Point(pattern, 1, size_bytes, PLACEMENT, axes_text(texts))
         position = len(self.readings)
         answer = self._answer(position, point)
-        self.records.point(self.subject, self.launch, Answer(position, point, answer), [])
+        self.records.point(self.subject, self.launch, ProbeAnswer(position, point, answer), [])
         if answer.get("nhalf") != "point" or not answer["verified"]:
             return None
         values: dict[str, Any] = answer["values"]

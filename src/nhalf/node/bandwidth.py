@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.measure.loop.question import line
-from nhalf.measure.loop.records import Answer, Records
+from nhalf.measure.loop.records import ProbeAnswer, Records
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, plain_subject
 from nhalf.node.levels import SHARED_PLACE, ends
-from nhalf.node.plateaus import Plateau, Step
+from nhalf.node.plateaus import LoadTime, Plateau
 from nhalf.node.run_queue import waited
 
 TRANSPORT = "threads"
@@ -55,7 +55,7 @@ class Spot:
     size_bytes: int
 
 
-def spots(steps: Sequence[Step], flat: Sequence[Plateau], cores: int) -> list[Spot]:
+def spots(steps: Sequence[LoadTime], flat: Sequence[Plateau], cores: int) -> list[Spot]:
     """Sizes well inside each level, as each of several cores has them, and one in memory alone."""
     inside = [
         Spot(level_name(place), int((plateau.first_bytes * plateau.last_bytes) ** 0.5))
@@ -87,7 +87,7 @@ def has_shared(flat: Sequence[Plateau]) -> bool:
     return len(flat) > SHARED_PLACE + 1
 
 
-def _shared_spots(steps: Sequence[Step], flat: Sequence[Plateau], cores: int) -> list[Spot]:
+def _shared_spots(steps: Sequence[LoadTime], flat: Sequence[Plateau], cores: int) -> list[Spot]:
     """Arrays that miss the private levels and together fit into the shared one; none if none do."""
     if not has_shared(flat):
         return []
@@ -104,7 +104,7 @@ def core_counts(cores: int) -> list[int]:
     return [*counts, cores]
 
 
-def ask_bandwidth(records: Records, steps: Sequence[Step], flat: Sequence[Plateau]) -> None:
+def ask_bandwidth(records: Records, steps: Sequence[LoadTime], flat: Sequence[Plateau]) -> None:
     """Measure every kernel in every level on 1, 2, 4 … cores; in memory with both stores."""
     subject = plain_subject(TRANSPORT)
     began_s = time.monotonic()
@@ -118,10 +118,10 @@ def ask_bandwidth(records: Records, steps: Sequence[Step], flat: Sequence[Platea
                 records.launch(start, launch, processes.launch, [])
                 for position, point in enumerate(_points(steps, flat, cores)):
                     answer = _least_disturbed(processes, subject, position, point)
-                    records.point(subject, launch, Answer(position, point, answer), [])
+                    records.point(subject, launch, ProbeAnswer(position, point, answer), [])
 
 
-def _points(steps: Sequence[Step], flat: Sequence[Plateau], cores: int) -> Iterator[Point]:
+def _points(steps: Sequence[LoadTime], flat: Sequence[Plateau], cores: int) -> Iterator[Point]:
     for spot in spots(steps, flat, cores):
         array_bytes = cores * spot.size_bytes // ARRAYS // 64 * 64
         for axes in ("", STREAMING_AXES) if spot.level == MEMORY else ("",):

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nhalf.node.plateaus import FLAT_FACTOR, Plateau, Step, plateaus, rise
+from nhalf.node.plateaus import FLAT_FACTOR, LoadTime, Plateau, plateaus, rise
 
 FITS_SHARE = 0.1
 """Nearly all loads of an array hit as long as a smaller share than this misses."""
@@ -46,7 +46,7 @@ class Knee:
     miss_cycles: float | None
 
 
-def undisturbed(steps: Sequence[Step]) -> list[Step]:
+def undisturbed(steps: Sequence[LoadTime]) -> list[LoadTime]:
     """A curve that never falls, by size.
 
     A neighbour only adds time and no larger array is faster, so a size that takes longer than two
@@ -55,25 +55,25 @@ def undisturbed(steps: Sequence[Step]) -> list[Step]:
     usable = [
         step for step in steps if math.isfinite(step.cycles_median) and step.cycles_median > 0
     ]
-    lowered: list[Step] = []
-    fastest: list[Step] = []
+    lowered: list[LoadTime] = []
+    fastest: list[LoadTime] = []
     for step in sorted(usable, key=lambda step: step.size_bytes, reverse=True):
         lowered.append(_fastest(step, fastest[-1]) if len(fastest) == LATER else step)
         fastest = sorted([*fastest, step], key=lambda later: later.cycles_median)[:LATER]
-    rising: list[Step] = []
+    rising: list[LoadTime] = []
     for step in reversed(lowered):
         is_lower = rising and rising[-1].cycles_median > step.cycles_median
         rising.append(replace(rising[-1], size_bytes=step.size_bytes) if is_lower else step)
     return rising
 
 
-def _fastest(step: Step, later: Step) -> Step:
+def _fastest(step: LoadTime, later: LoadTime) -> LoadTime:
     """A size with the time of a larger one if that is shorter."""
     is_disturbed = later.cycles_median < step.cycles_median
     return replace(later, size_bytes=step.size_bytes) if is_disturbed else step
 
 
-def terraces(steps: Sequence[Step]) -> list[Plateau]:
+def terraces(steps: Sequence[LoadTime]) -> list[Plateau]:
     """The levels of a curve that never falls: its plateaus, and the shelf behind the second.
 
     Plateaus that are not apart are one: translation makes loads slower within a level. Where
@@ -90,7 +90,7 @@ def terraces(steps: Sequence[Step]) -> list[Plateau]:
     return [*flat[:2], shelf, *flat[2:]] if shelf else flat
 
 
-def _shelf(steps: Sequence[Step], near: Plateau, far: Plateau | None) -> Plateau | None:
+def _shelf(steps: Sequence[LoadTime], near: Plateau, far: Plateau | None) -> Plateau | None:
     """The first flat stretch between two plateaus and apart from both; None if there is none."""
     between = [
         step
@@ -116,7 +116,7 @@ def _shelf(steps: Sequence[Step], near: Plateau, far: Plateau | None) -> Plateau
     return None
 
 
-def knee(steps: Sequence[Step], own: Plateau, behind: Plateau | None) -> Knee | None:
+def knee(steps: Sequence[LoadTime], own: Plateau, behind: Plateau | None) -> Knee | None:
     """The end of a level on a curve that never falls; `behind` is the next level, if it is flat.
 
     None if nothing slower was measured.
@@ -127,7 +127,7 @@ def knee(steps: Sequence[Step], own: Plateau, behind: Plateau | None) -> Knee | 
     return _knee(steps, own, end.miss_cycles) if end else None
 
 
-def _knee(steps: Sequence[Step], own: Plateau, miss_cycles: float) -> Knee | None:
+def _knee(steps: Sequence[LoadTime], own: Plateau, miss_cycles: float) -> Knee | None:
     if miss_cycles <= 0:
         return None
     beyond = [step for step in steps if step.size_bytes >= own.first_bytes]

@@ -9,7 +9,7 @@ from math import log2
 
 from nhalf.node.conflicts import Conflicts, conflicts
 from nhalf.node.knees import Knee, knee, terraces, undisturbed
-from nhalf.node.plateaus import Plateau, Step, curve
+from nhalf.node.plateaus import LoadTime, Plateau, curve
 from nhalf.node.reading import Reading
 from nhalf.node.sets import Sets, sets
 
@@ -86,7 +86,7 @@ def hierarchy(readings: Sequence[Reading]) -> Hierarchy:
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
 
 
-def ends(steps: Sequence[Step], flat: Sequence[Plateau], place: int) -> Knee | None:
+def ends(steps: Sequence[LoadTime], flat: Sequence[Plateau], place: int) -> Knee | None:
     """The end of the level at a place from 0 on; None if it was not seen."""
     return knee(steps, flat[place], flat[place + 1] if place + 1 < len(flat) else None)
 
@@ -98,7 +98,7 @@ def hit_limit_cycles(flat: Sequence[Plateau]) -> float:
 
 def _first(
     readings: Sequence[Reading],
-    steps: Sequence[Step],
+    steps: Sequence[LoadTime],
     flat: Sequence[Plateau],
     unresolved: list[str],
 ) -> Level:
@@ -114,7 +114,7 @@ def _first(
 
 def _second(
     readings: Sequence[Reading],
-    steps: Sequence[Step],
+    steps: Sequence[LoadTime],
     flat: Sequence[Plateau],
     unresolved: list[str],
 ) -> Level:
@@ -132,7 +132,7 @@ def _second(
     return replace(_level(2, flat, divided, cache.size_ci), miss_s=miss_s)
 
 
-def _shared(steps: Sequence[Step], flat: Sequence[Plateau]) -> Level:
+def _shared(steps: Sequence[LoadTime], flat: Sequence[Plateau]) -> Level:
     """The level behind the private ones: what this core has of it, beside its neighbours."""
     return _of_sweep(SHARED_PLACE + 1, flat, ends(steps, flat, SHARED_PLACE))
 

@@ -9,20 +9,20 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from nhalf.measure.loop.ending import Outcome, keep_end
+from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.session import default_folder
 from nhalf.measure.plan.plan import Start
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
 from nhalf.node.announced import announced
-from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
+from nhalf.node.asking import PLACEMENT, TIMEOUT_S, CoreProbe, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.knees import terraces, undisturbed
 from nhalf.node.levels import ends, hit_limit_cycles
-from nhalf.node.plateaus import Plateau, Step, curve
+from nhalf.node.plateaus import LoadTime, Plateau, curve
 from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
 from nhalf.node.sets import ask_sets
 from nhalf.node.translation import ask_pages
@@ -62,14 +62,14 @@ def begin(out: Path | None) -> Run:
     return Run.create(out or default_folder(), description)
 
 
-def measure(run: Run, progress: Progress, *, is_brief: bool = False) -> Outcome:
+def measure(run: Run, progress: Progress, *, is_brief: bool = False) -> RunOutcome:
     """Measure all launches into a run; raises LaunchError or MissingError if that fails.
 
     A brief measurement is of units and the nearest level, in every launch.
     """
     subject = node_subject()
     with run.measuring(), run.journal() as journal, progress:
-        records = Records(journal, State(), progress)
+        records = Records(journal, RunState(), progress)
         records.planned(LAUNCHES * (POINTS_BRIEF if is_brief else POINTS))
         readings: list[Reading] = []
         began_s = time.monotonic()
@@ -84,7 +84,7 @@ def measure(run: Run, progress: Progress, *, is_brief: bool = False) -> Outcome:
             progress.say("bandwidth of each level")
             steps = undisturbed(curve(readings))
             ask_bandwidth(records, steps, terraces(steps))
-    outcome = Outcome(run, {})
+    outcome = RunOutcome(run, {})
     keep_end(outcome)
     run.finish()
     return outcome
@@ -94,7 +94,7 @@ def _launch(
     subject: Subject,
     records: Records,
     launch: int,
-    ask_further: Callable[[Core], None] | None = None,
+    ask_further: Callable[[CoreProbe], None] | None = None,
     keys: Collection[Key] | None = None,
 ) -> list[Reading]:
     """Time units in one launch, all or those of some keys, and ask what else there is to ask."""
@@ -103,7 +103,7 @@ def _launch(
     tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
     with Probe(tokens, {}, TIMEOUT_S) as processes:
         records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
-        core = Core(processes, subject, records, launch)
+        core = CoreProbe(processes, subject, records, launch)
         ask_units(core, keys)
         if ask_further:
             ask_further(core)
@@ -122,7 +122,7 @@ def _again(subject: Subject, records: Records, readings: Sequence[Reading]) -> l
     return further
 
 
-def ask(core: Core) -> None:
+def ask(core: CoreProbe) -> None:
     """Measure the memory hierarchy of one core, from the nearest level outwards."""
     _ask_near(core)
     if core.launch == 0:
@@ -136,19 +136,19 @@ def ask(core: Core) -> None:
     ask_pages(core)
 
 
-def ask_nearest(core: Core) -> None:
+def ask_nearest(core: CoreProbe) -> None:
     """Measure the nearest level of the memory hierarchy, and what misses it."""
     _ask_near(core)
     ask_sweeps(core)
     _ask_first_sets(core)
 
 
-def _ask_near(core: Core) -> None:
+def _ask_near(core: CoreProbe) -> None:
     for size in sizes(4096, NEAR_BYTES, 4):
         core.ask(CHASE, size)
 
 
-def _ask_first_sets(core: Core) -> tuple[list[Step], list[Plateau]]:
+def _ask_first_sets(core: CoreProbe) -> tuple[list[LoadTime], list[Plateau]]:
     """Divide the nearest level into sets, if there is one behind it; the curve so far."""
     steps = undisturbed(curve(core.readings))
     flat = terraces(steps)
@@ -158,7 +158,7 @@ def _ask_first_sets(core: Core) -> tuple[list[Step], list[Plateau]]:
     return steps, flat
 
 
-def ask_units(core: Core, keys: Collection[Key] | None = None) -> None:
+def ask_units(core: CoreProbe, keys: Collection[Key] | None = None) -> None:
     """Time every operation that the processor has, or those of some keys.
 
     Narrow ones come first: wide ones need a warm-up.
@@ -169,7 +169,7 @@ def ask_units(core: Core, keys: Collection[Key] | None = None) -> None:
             core.ask(UNIT, 0, **kernel)
 
 
-def ask_sweeps(core: Core) -> None:
+def ask_sweeps(core: CoreProbe) -> None:
     """Time independent loads and stores, by size and stride."""
     size = SWEEP_BYTES
     while size <= NEAR_BYTES:
@@ -179,7 +179,7 @@ def ask_sweeps(core: Core) -> None:
         size *= 2
 
 
-def _far(core: Core) -> None:
+def _far(core: CoreProbe) -> None:
     """Measure arrays that only a shared cache or memory holds, until FAR_S has passed."""
     began_s = time.monotonic()
     for size in sizes(NEAR_BYTES, far_bytes(), 2)[1:]:
@@ -206,7 +206,7 @@ def far_bytes() -> int:
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
 
 
-def _miss_cycles(core: Core, steps: Sequence[Step], flat: Sequence[Plateau]) -> int:
+def _miss_cycles(core: CoreProbe, steps: Sequence[LoadTime], flat: Sequence[Plateau]) -> int:
     """Additional cycles of a load that misses level 2, at most the default of the probe."""
     end = ends(steps, flat, 1)
     most_cycles = int(core.fallback(CONFLICTS, "miss"))
@@ -218,7 +218,7 @@ def conflict_bytes(plateau_last_bytes: int) -> int:
     return max(8 << 20, 4 * plateau_last_bytes)
 
 
-def _hits(core: Core, limit_cycles: float, nodes: int, stride: int, shift: int) -> bool:
+def _hits(core: CoreProbe, limit_cycles: float, nodes: int, stride: int, shift: int) -> bool:
     """Whether all nodes hit, in the less disturbed of two trials."""
     for seed in (1, 2):
         reading = core.ask(CHASE, nodes * stride, stride=stride, shift=shift, seed=seed)

@@ -31,7 +31,7 @@ class Plateau:
 
 
 @dataclass(frozen=True)
-class Step:
+class LoadTime:
     """One size of a curve: cycles and seconds of a load, over launches.
 
     `was_calm` is whether nobody else had the core in one of them.
@@ -43,7 +43,9 @@ class Step:
     was_calm: bool = True
 
 
-def curve(readings: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True) -> list[Step]:
+def curve(
+    readings: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True
+) -> list[LoadTime]:
     """The dense chases of all launches by size, with huge pages requested or with small ones."""
     return steps_of(
         reading
@@ -55,7 +57,7 @@ def curve(readings: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = 
     )
 
 
-def steps_of(chases: Iterable[Reading]) -> list[Step]:
+def steps_of(chases: Iterable[Reading]) -> list[LoadTime]:
     """The least disturbed chases of all launches, by size.
 
     A neighbour only adds to a load, so the lower quartile over launches counts.
@@ -64,7 +66,7 @@ def steps_of(chases: Iterable[Reading]) -> list[Step]:
     for chase in chases:
         by_size.setdefault(chase.size_bytes, []).append(chase)
     return [
-        Step(
+        LoadTime(
             size,
             _low([chase.cycles for chase in same_size]),
             _low([chase.cycles * chase.cycle_s for chase in same_size]),
@@ -79,9 +81,9 @@ def _low(values: Sequence[float]) -> float:
     return ordered[(len(ordered) - 1) // 4]
 
 
-def plateaus(steps: Sequence[Step]) -> list[Plateau]:
+def plateaus(steps: Sequence[LoadTime]) -> list[Plateau]:
     """The plateaus of a curve, nearest first; each at least an octave long."""
-    groups: list[list[Step]] = []
+    groups: list[list[LoadTime]] = []
     for place, step in enumerate(steps):
         ahead = [later for later in steps[place:] if later.size_bytes <= 2 * step.size_bytes]
         if ahead[-1].size_bytes < 2 * step.size_bytes or len(ahead) < 3:
@@ -97,13 +99,13 @@ def plateaus(steps: Sequence[Step]) -> list[Plateau]:
     return [_plateau(group) for group in groups]
 
 
-def _continues(plateau: Sequence[Step], ahead: Sequence[Step]) -> bool:
+def _continues(plateau: Sequence[LoadTime], ahead: Sequence[LoadTime]) -> bool:
     """Whether an octave belongs to the plateau before it."""
     typical = median(step.cycles_median for step in plateau)
     return median(step.cycles_median for step in ahead) < STEP_FACTOR * typical
 
 
-def _plateau(steps: Sequence[Step]) -> Plateau:
+def _plateau(steps: Sequence[LoadTime]) -> Plateau:
     return Plateau(
         steps[0].size_bytes,
         steps[-1].size_bytes,
@@ -120,7 +122,7 @@ class Rise:
     miss_cycles: float
 
 
-def rise(steps: Sequence[Step], level: Plateau) -> Rise | None:
+def rise(steps: Sequence[LoadTime], level: Plateau) -> Rise | None:
     """The size at which half of the loads miss, judged by an array that is four times as large.
 
     The next level need not be flat: neighbours may leave too little of a shared cache for that.

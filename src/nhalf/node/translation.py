@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nhalf.node.plateaus import Step, curve, plateaus, steps_of
+from nhalf.node.plateaus import LoadTime, curve, plateaus, steps_of
 from nhalf.node.reading import CHASE, Reading
 
 if TYPE_CHECKING:
-    from nhalf.node.asking import Core
+    from nhalf.node.asking import CoreProbe
 
 PAGES = (16, 8192)
 PER_OCTAVE = 4
@@ -33,7 +33,7 @@ IDLE = "measure again on an idle node"
 
 
 @dataclass(frozen=True)
-class Reach:
+class TlbReach:
     """The reach of one TLB level; level 1 is the nearest.
 
     It holds at least `pages`, and fewer than `pages_beyond`. A load whose page it does not hold
@@ -47,7 +47,7 @@ class Reach:
     miss_cycles: float
     miss_s: float
 
-    def overlaps(self, reach: Reach) -> bool:
+    def overlaps(self, reach: TlbReach) -> bool:
         """Whether both may be the same TLB."""
         return self.pages < reach.pages_beyond and reach.pages < self.pages_beyond
 
@@ -56,7 +56,7 @@ class Reach:
 class Tables:
     """The TLB levels that were resolved, nearest first, and why a further one was not."""
 
-    reaches: tuple[Reach, ...] = ()
+    reaches: tuple[TlbReach, ...] = ()
     unresolved: str = ""
 
 
@@ -78,7 +78,7 @@ class PageSizes:
         return self.huge_share is None or self.huge_share >= HUGE_MIN
 
 
-def ask_pages(core: Core) -> None:
+def ask_pages(core: CoreProbe) -> None:
     """Measure chases over one line per page, in one launch also dense ones, all in small pages."""
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     for pages in _evenly(*PAGES, PER_OCTAVE):
@@ -99,7 +99,7 @@ def _evenly(first: int, last: int, per_octave: int) -> list[int]:
     return [*sizes, last]
 
 
-def translation_steps(readings: Iterable[Reading]) -> list[Step]:
+def translation_steps(readings: Iterable[Reading]) -> list[LoadTime]:
     """Cycles of a load by the memory that its pages span, without the cost of cache misses."""
     readings = list(readings)
     dense = {step.size_bytes: step for step in curve(readings)}
@@ -116,7 +116,7 @@ def translation_steps(readings: Iterable[Reading]) -> list[Step]:
             0.0, step.cycles_median - (lines or nearest).cycles_median
         )
         cycle_s = step.latency_s / step.cycles_median
-        steps.append(Step(step.size_bytes, cycles, cycles * cycle_s))
+        steps.append(LoadTime(step.size_bytes, cycles, cycles * cycle_s))
     return steps
 
 
@@ -128,7 +128,7 @@ def tables(readings: Sequence[Reading]) -> Tables:
         reaches([reading for reading in readings if reading.launch == launch])
         for launch in launches
     ]
-    resolved: list[Reach] = []
+    resolved: list[TlbReach] = []
     for reach in candidates:
         why_not = _disturbed(reach, readings, by_launch)
         if why_not:
@@ -140,7 +140,7 @@ def tables(readings: Sequence[Reading]) -> Tables:
 
 
 def _disturbed(
-    reach: Reach, readings: Sequence[Reading], by_launch: Sequence[Sequence[Reach]]
+    reach: TlbReach, readings: Sequence[Reading], by_launch: Sequence[Sequence[TlbReach]]
 ) -> str:
     """Why a step may not be that of the TLB alone; '' if nothing suggests so."""
     ends = f"{reach.pages} and {reach.pages_beyond} pages"
@@ -160,12 +160,12 @@ def _disturbed(
     )
 
 
-def reaches(readings: Sequence[Reading]) -> list[Reach]:
+def reaches(readings: Sequence[Reading]) -> list[TlbReach]:
     """All steps of translation time, nearest first, disturbed or not."""
     steps = translation_steps(readings)
     page_bytes = small_page_bytes(readings)
     return [
-        Reach(
+        TlbReach(
             level=level,
             pages=near.last_bytes // page_bytes,
             pages_beyond=far.first_bytes // page_bytes,

@@ -25,7 +25,7 @@ NEAR_INTEGER = 0.02
 
 
 @dataclass(frozen=True)
-class Doubt:
+class RateDoubt:
     """Why a rate is doubtful, and the most that it may be in truth, for bounds."""
 
     reason: str
@@ -36,15 +36,15 @@ def rate_doubts(
     rates: Mapping[Key, Interval],
     by_launch: Mapping[Key, Sequence[float]],
     was_alone: Mapping[Key, bool],
-) -> dict[Key, Doubt]:
+) -> dict[Key, RateDoubt]:
     """The doubtful rates, by kernel and width; those that are not are left out.
 
     `by_launch` has the rate in every launch, `was_alone` whether the core was alone in any.
     """
-    doubts: dict[Key, Doubt] = {}
+    doubts: dict[Key, RateDoubt] = {}
     for key, rate in rates.items():
         if reason := _reason(rate.median, by_launch.get(key, ()), was_alone.get(key, True)):
-            doubts[key] = Doubt(reason, max(rate.high, *by_launch.get(key, ())))
+            doubts[key] = RateDoubt(reason, max(rate.high, *by_launch.get(key, ())))
     for narrow, wide in _pairs(rates):
         if rates[wide].median <= APART * rates[narrow].median:
             continue
@@ -54,7 +54,7 @@ def rate_doubts(
         measured = f"{fixed(rates[odd].median, 2)} per cycle measured"
         reason = f"{measured}, {relation} than {_width(even)} ({fixed(rates[even].median, 2)})"
         most = rates[narrow].high if is_wide_odd else max(rates[narrow].high, rates[wide].high)
-        doubts.setdefault(odd, Doubt(reason, most))
+        doubts.setdefault(odd, RateDoubt(reason, most))
     return doubts
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from nhalf.machines.processor import Name, Operation, Pair, Unit, key_of
+from nhalf.machines.processor import Name, Pair, ProcessorOperation, Unit, key_of
 from nhalf.node.reading import UNIT, Reading
-from nhalf.node.unit_doubts import Doubt, Key, quickest, rate_doubts
+from nhalf.node.unit_doubts import Key, RateDoubt, quickest, rate_doubts
 from nhalf.statistics.intervals import Interval
 
 NAMES: dict[str, Name] = {
@@ -66,7 +66,9 @@ ACCESSES = (("loads", "load", "whole-load"), ("stores", "store", "whole-store"))
 """Units that accesses share, with their kernels of floating-point numbers and of integers."""
 
 
-def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> list[Operation]:
+def operations(
+    readings: Iterable[Reading], hit_cycles: float | None = None
+) -> list[ProcessorOperation]:
     """Every operation that was measured, by width: throughput per cycle, and latency in cycles.
 
     `hit_cycles` is the latency of a load that hits the nearest cache.
@@ -87,7 +89,7 @@ def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> 
         if kernel in ROUND_TRIPS:
             rate = scaled(rate, 2.0)
         described.append(
-            Operation(
+            ProcessorOperation(
                 name=NAMES[kernel],
                 lanes=max(1, bits // LANE_BITS),
                 per_cycle=rate.median,
@@ -101,7 +103,7 @@ def operations(readings: Iterable[Reading], hit_cycles: float | None = None) -> 
     return described
 
 
-def doubtful(readings: Iterable[Reading]) -> dict[Key, Doubt]:
+def doubtful(readings: Iterable[Reading]) -> dict[Key, RateDoubt]:
     """The kernels and widths whose rates are doubtful."""
     by_key: dict[Key, list[Reading]] = {}
     for reading in readings:

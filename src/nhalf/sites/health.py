@@ -33,7 +33,7 @@ _STATE_SCRIPT = 'for p in "$@"; do cat /proc/$p/stat 2>/dev/null || echo "$p"; d
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """The diagnosis in words ('' for none), and the reason by name of each dead host."""
 
     text: str = ""
@@ -46,7 +46,7 @@ class Examiner:
 
     hosts: tuple[str, ...] = ()
 
-    def diagnose(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Finding:
+    def diagnose(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Diagnosis:
         """Diagnose why a launch is silent; its processes must still exist.
 
         `ranks` are the ranks' reports of their place (empty without any), `words` the lines that
@@ -58,15 +58,15 @@ class Examiner:
         states = self._ask(ranks)
         silent = [host for host, states_text in states.items() if host and states_text is None]
         if silent and len(silent) < len(states):
-            return Finding(f"{few(silent, 4)} {SILENT}", dict.fromkeys(silent, SILENT))
+            return Diagnosis(f"{few(silent, 4)} {SILENT}", dict.fromkeys(silent, SILENT))
         ranks_text = [
             f"rank {rank['rank']} on {rank['host']} (process {rank['pid']}) is {state}"
             for rank in ranks
             if (state := self._state(rank, states)) is not None
         ]
-        return Finding(", ".join(ranks_text[:4])) if ranks_text else from_messages
+        return Diagnosis(", ".join(ranks_text[:4])) if ranks_text else from_messages
 
-    def diagnose_messages(self, words: Sequence[str]) -> Finding:
+    def diagnose_messages(self, words: Sequence[str]) -> Diagnosis:
         """Find hosts in the launcher's messages: lost ones, else those whose ranks ended first.
 
         The death of one rank may cause that of another before the launcher ends the rest: all that
@@ -75,15 +75,15 @@ class Examiner:
         lost = self._first_messages(words, _LOST)
         if lost:
             (host, message), *_ = lost
-            return Finding(message, {host: message})
+            return Diagnosis(message, {host: message})
         first = next((i for i, line in enumerate(words) if _ENDING.search(line)), len(words))
         for kind in (_KILLED, _ENDED):
             ended = (
                 self._first_messages(words[:first], kind) or self._first_messages(words, kind)[:1]
             )
             if ended:
-                return Finding("; ".join(message for _, message in ended[:HOSTS_SHOWN]))
-        return Finding()
+                return Diagnosis("; ".join(message for _, message in ended[:HOSTS_SHOWN]))
+        return Diagnosis()
 
     def _first_messages(self, words: Sequence[str], kind: re.Pattern[str]) -> list[tuple[str, str]]:
         """The first line of a kind for each host that is the only one in it, in their order."""

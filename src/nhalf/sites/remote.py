@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 
 WORKERS_MAX = 64
 ASK_TIMEOUT_S = 10.0
@@ -16,7 +16,7 @@ ASK_TIMEOUT_S = 10.0
 
 def ask(
     commands: Mapping[str, Sequence[str]], timeout_s: float = ASK_TIMEOUT_S
-) -> dict[str, Outcome]:
+) -> dict[str, ProgramOutcome]:
     """The outcome of a command by host; unreachable hosts are left out.
 
     Under Slurm the command runs in the current job; '' as a host is this machine. Every host

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.mpi.job import FORK, Job, Launcher
+from nhalf.mpi.job import FORK, Launcher, MpiJob
 from nhalf.mpi.vendors import vendor_of, vendors
 from nhalf.sites.launchers import OWN, check_launcher, launchers
 
 
 @dataclass(frozen=True)
-class Start:
+class StartCommand:
     """A command to execute, and the variables to add to the present ones."""
 
     command: list[str]
@@ -53,7 +53,7 @@ def start(
     ranks: int,
     bind: bool = True,
     spread: Spread = HERE,
-) -> Start:
+) -> StartCommand:
     """The command that starts `ranks` processes on a library, from here and as this user.
 
     Raises MissingError if the requested launcher does not drive this library or is not here.
@@ -67,7 +67,7 @@ def start(
     if driver is not vendor:
         pmi = driver.process_management(library.name, vendor.speaks(library))
     variables |= vendor.variables_under("" if driver is vendor else spread.launcher, pmi)
-    job = Job(
+    job = MpiJob(
         command=tuple(command),
         ranks=ranks,
         mpiexec=library.mpiexec,
@@ -81,7 +81,7 @@ def start(
         bootstrap=_bootstrap(spread),
         environment=variables,
     )
-    return Start(driver.tokens(job), driver.environment(job))
+    return StartCommand(driver.tokens(job), driver.environment(job))
 
 
 def _bootstrap(spread: Spread) -> str:

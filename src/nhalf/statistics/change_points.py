@@ -38,7 +38,7 @@ DATE_REACH = -2 * math.log(1 - math.sqrt(0.95))
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelShift:
     """A shift: the new level starts at value number `at`, with 95 % confidence `first` to `last`.
 
     `value` is the new level minus the previous one, with its interval, in the unit of the values.
@@ -52,7 +52,7 @@ class Change:
     high: float
 
 
-def change_points(values: Floats, error: float = ERROR) -> list[Change]:
+def change_points(values: Floats, error: float = ERROR) -> list[LevelShift]:
     """The changes of `values` (n,), in order; none for fewer than four values.
 
     `error` bounds the rate of false changes per series.
@@ -69,7 +69,7 @@ def change_points(values: Floats, error: float = ERROR) -> list[Change]:
 
 
 def smallest_error(
-    values: Floats, errors: Sequence[float], counts: Callable[[list[Change]], bool]
+    values: Floats, errors: Sequence[float], counts: Callable[[list[LevelShift]], bool]
 ) -> float:
     """The smallest of `errors`, in ascending order, at which changes are found that count; else 1.
 
@@ -87,7 +87,7 @@ def smallest_error(
     return errors[low]
 
 
-def last_apart(values: Floats, changes: list[Change], error: float = ERROR) -> float | None:
+def last_apart(values: Floats, changes: list[LevelShift], error: float = ERROR) -> float | None:
     """The difference of the last value from the level before it, if noise does not explain it.
 
     None if it does, or if that level has fewer than three values.
@@ -136,7 +136,7 @@ def _stretches(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return np.sqrt(between / variance), np.stack([begin, end], axis=1)
 
 
-def _change(values: Floats, bounds: list[int], number: int, error: float) -> Change:
+def _change(values: Floats, bounds: list[int], number: int, error: float) -> LevelShift:
     """The change at `bounds[number]`, its interval from the noise common to all levels."""
     low, at, high = bounds[number - 1 : number + 2]
     before, after = values[low:at], values[at:high]
@@ -152,7 +152,7 @@ def _change(values: Floats, bounds: list[int], number: int, error: float) -> Cha
     misfit = [_squares(segment[:k]) + _squares(segment[k:]) for k in range(1, len(segment))]
     misfit_max = misfit[at - low - 1] + DATE_REACH * variance
     plausible = [low + k for k, squares in enumerate(misfit, 1) if squares <= misfit_max]
-    return Change(at, min(plausible), max(plausible), shift, shift - reach, shift + reach)
+    return LevelShift(at, min(plausible), max(plausible), shift, shift - reach, shift + reach)
 
 
 def _squares(values: Floats) -> float:

@@ -19,7 +19,7 @@ Number = Annotated[float, pl.Float64()]
 Numbers = Annotated[list[float], pl.List(pl.Float64())]
 
 
-class Value(msgspec.Struct):
+class NamedNumber(msgspec.Struct):
     """A named number; the name ends in the unit. None if there is no value."""
 
     name: str
@@ -27,10 +27,10 @@ class Value(msgspec.Struct):
 
 
 VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
-"""Named numbers (`Value`), sorted by name."""
+"""Named numbers (`NamedNumber`), sorted by name."""
 
 
-class Identity(msgspec.Struct, kw_only=True):
+class PointIdentity(msgspec.Struct, kw_only=True):
     """The identity of a point within a run.
 
     `mpi` is '' for transports without MPI; `axes` are the further axes of its pattern,
@@ -47,7 +47,7 @@ class Identity(msgspec.Struct, kw_only=True):
     bytes: Large
 
 
-class Record(Identity, kw_only=True):
+class Record(PointIdentity, kw_only=True):
     """A point in one launch, with its raw samples.
 
     `launch` counts the launches of one library from 0 (launch k of every library ran in the same
@@ -70,21 +70,21 @@ class Record(Identity, kw_only=True):
     advice: Annotated[list[str], pl.List(pl.String())]
     samples_s: Numbers
     rank_s: Numbers = []
-    values: Annotated[list[Value], VALUES] = []
+    values: Annotated[list[NamedNumber], VALUES] = []
 
 
-def columns(record: type[Identity]) -> dict[str, pl.DataType]:
+def columns(record: type[PointIdentity]) -> dict[str, pl.DataType]:
     """The columns of a table of such records, by name."""
     hints = get_type_hints(record, include_extras=True)
     return {name: hints[name].__metadata__[0] for name in record.__struct_fields__}
 
 
-def named_values(values: Mapping[str, float | None]) -> list[Value]:
+def named_values(values: Mapping[str, float | None]) -> list[NamedNumber]:
     """Numbers by name as a record holds them."""
-    return [Value(name, values[name]) for name in sorted(values)]
+    return [NamedNumber(name, values[name]) for name in sorted(values)]
 
 
-def event(kind: str, subject: str, record: Identity) -> dict[str, object]:
+def event(kind: str, subject: str, record: PointIdentity) -> dict[str, object]:
     """A record, or what identifies it, as an event of the journal."""
     return {"event": kind, "subject": subject, **msgspec.structs.asdict(record)}
 

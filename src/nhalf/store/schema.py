@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from nhalf.store.record import VALUES, Identity, Record, columns
+from nhalf.store.record import VALUES, PointIdentity, Record, columns
 
 VERSION = 2
 """Version of the run directory: raised when an older reader would misread a newer file."""
@@ -15,7 +15,7 @@ VERSION = 2
 READ_VERSIONS = (1, 2)
 """Version 1 has no further axes: columns that it lacks are filled in (record.py, ADDED)."""
 
-POINT_COLUMNS = columns(Identity)
+POINT_COLUMNS = columns(PointIdentity)
 """The columns that identify a point within a run."""
 
 MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {"run": pl.String(), **columns(Record)}

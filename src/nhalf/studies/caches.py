@@ -16,14 +16,14 @@ from nhalf.node.measured import line_cycles
 from nhalf.node.plateaus import curve
 from nhalf.node.reading import LOAD, STORE, Reading, readings
 from nhalf.studies.unit import Unit
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 PUBLISHED = "published"
 BEYOND = 2
 """How many times its size an array has of which all misses are expected."""
 FARTHEST = 16
 """Sweeps beyond a cache are over arrays up to this many times its size."""
-Figure = tuple[Unit, Callable[[Facts], Value], Callable[[Machine], Value]]
+Figure = tuple[Unit, Callable[[Facts], StudyValue], Callable[[Machine], StudyValue]]
 
 
 def recorded_processor(machine: Machine) -> Processor:
@@ -34,23 +34,23 @@ def recorded_processor(machine: Machine) -> Processor:
     return processor(name)
 
 
-def _published(number: Callable[[Cache], float | None]) -> Callable[[Machine], Value]:
+def _published(number: Callable[[Cache], float | None]) -> Callable[[Machine], StudyValue]:
     """What the processor of a record says of its nearest cache."""
 
-    def value(machine: Machine) -> Value:
+    def value(machine: Machine) -> StudyValue:
         described = recorded_processor(machine)
         stated = number(described.caches[0]) if described.caches else None
         if stated is None:
             raise InputError(f"it is not published of {described.name}")
-        return Value(float(stated), origin=PUBLISHED)
+        return StudyValue(float(stated), origin=PUBLISHED)
 
     return value
 
 
-def _measured(number: Callable[[Sequence[Reading]], float | None]) -> Callable[[Facts], Value]:
+def _measured(number: Callable[[Sequence[Reading]], float | None]) -> Callable[[Facts], StudyValue]:
     """A number of the nearest cache, from the points of each launch."""
 
-    def value(facts: Facts) -> Value:
+    def value(facts: Facts) -> StudyValue:
         by_launch: dict[int, list[Reading]] = {}
         for point in next(iter(readings(facts.measurements).values()), []):
             by_launch.setdefault(point.launch, []).append(point)
@@ -60,7 +60,7 @@ def _measured(number: Callable[[Sequence[Reading]], float | None]) -> Callable[[
         resolved = {launch: float(x) for launch, x in numbers.items() if x is not None}
         if not resolved:
             raise InputError("the nearest cache was not resolved")
-        return Value.of_launches(resolved)
+        return StudyValue.of_launches(resolved)
 
     return value
 
@@ -112,14 +112,14 @@ def _miss_share(points: Sequence[Reading]) -> float | None:
     return min(1.0, max(0.0, (step.cycles_median - level.hit_cycles_median) / miss_cycles))
 
 
-def _estimated_miss_share(machine: Machine) -> Value:
+def _estimated_miss_share(machine: Machine) -> StudyValue:
     """The estimate for the cache of a record."""
     described = recorded_processor(machine)
     if not described.caches:
         raise InputError(f"no cache of {described.name} is described")
     cache = described.caches[0]
     blocks = BEYOND * cache.size_bytes // cache.line_bytes
-    return Value(capacity_misses(blocks, cache, arrays=1) / blocks)
+    return StudyValue(capacity_misses(blocks, cache, arrays=1) / blocks)
 
 
 FIGURES: dict[str, Figure] = {

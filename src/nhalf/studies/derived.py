@@ -15,7 +15,7 @@ from nhalf.machines.curve import is_between_nodes
 from nhalf.machines.spread import spans_nodes
 from nhalf.results.traffic.accepted import FALLBACKS
 from nhalf.studies.form import Quantity
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 B_EFF = {
     "time": "pingpong_latency_s",
@@ -49,7 +49,7 @@ def is_derived(quantity: Quantity) -> bool:
     return is_result or quantity.figure == CROSSOVER
 
 
-def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> Value:
+def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> StudyValue:
     """A number of a derived result, of the most ranks; raises InputError if there is none."""
     if quantity.figure == CROSSOVER:
         return _crossover(quantity, facts)
@@ -68,7 +68,7 @@ def derived(quantity: Quantity, facts: Facts, of: Mapping[str, str]) -> Value:
     ends = _interval(row, member)
     if ends and ends[0] == ends[1] and of["transport"] not in WITHOUT_NOISE:
         ends = None  # a single launch had all that it takes
-    value = Value(row[member], ends, int(row["ranks"]), "measured")
+    value = StudyValue(row[member], ends, int(row["ranks"]), "measured")
     return _part(value, row, quantity) if name == "traffic" else value
 
 
@@ -83,7 +83,7 @@ def _is_asked(row: Row, quantity: Quantity, of: Mapping[str, str]) -> bool:
     return is_there and all(row.get(name) == text for name, text in axes.items())
 
 
-def _part(value: Value, row: Row, quantity: Quantity) -> Value:
+def _part(value: StudyValue, row: Row, quantity: Quantity) -> StudyValue:
     """What of mixed traffic stays on its node, or leaves it."""
     if not quantity.placement:
         return value
@@ -102,7 +102,7 @@ def _interval(row: Row, member: str) -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends and None not in ends else None
 
 
-def _crossover(quantity: Quantity, facts: Facts) -> Value:
+def _crossover(quantity: Quantity, facts: Facts) -> StudyValue:
     """Where bulk copies overtake programmed stores: between the largest size at which stores are
     faster and the smallest from which on bulk copies are.
 
@@ -114,7 +114,7 @@ def _crossover(quantity: Quantity, facts: Facts) -> Value:
     for stores_bytes, bulk_bytes in ends:
         if stores_bytes and bulk_bytes:
             middle = math.sqrt(stores_bytes * bulk_bytes)
-            return Value(middle, (float(stores_bytes), float(bulk_bytes)), 2, "measured")
+            return StudyValue(middle, (float(stores_bytes), float(bulk_bytes)), 2, "measured")
     if not ends:
         raise InputError("neither stores nor bulk copies are faster at any size, beyond noise")
     way = "stores" if ends[0][1] is None else "bulk copies"

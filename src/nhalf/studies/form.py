@@ -96,7 +96,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return axes_text(self.axis_values(ranks))
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StudyPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A published point of a machine of record."""
 
     machine: str
@@ -127,7 +127,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     relation: Literal["at least", "at most", "about"] = "at least"
     limit: float | None = None
     within_share: float = 0.0
-    published: Point | None = None
+    published: StudyPoint | None = None
     ranks_least: int = 2
     drawn_on: list[str] = []
     not_of: dict[str, str] = {}
@@ -138,7 +138,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return self.value.unit if self.over is None else "ratio"
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StudyColumn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A column of a table of machines."""
 
     title: str
@@ -150,7 +150,7 @@ class TableForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     id: str
     title: str
-    column: list[Column]
+    column: list[StudyColumn]
 
 
 class FigureForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,9 +12,9 @@ from nhalf.base.numbers import says_nothing
 from nhalf.studies.form import Conclusion, Quantity
 from nhalf.studies.published import published, published_point
 from nhalf.studies.read_back import READ_BACK, is_read_back
-from nhalf.studies.recorded import Recorded
-from nhalf.studies.source import Source
-from nhalf.studies.value import Value
+from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.source import NumberSource
+from nhalf.studies.value import StudyValue
 
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
 HOLDS: Verdict = "holds"
@@ -27,13 +27,13 @@ Groups = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ConclusionJudgement:
     """A verdict on a conclusion, with its number, limit and the published number, if known."""
 
     conclusion: Conclusion
     verdict: Verdict
     reason: str = ""
-    value: Value | None = None
+    value: StudyValue | None = None
     limit: float | None = None
     published: float | None = None
 
@@ -56,11 +56,11 @@ class Judgement:
         }
 
 
-def judge(conclusion: Conclusion, source: Source, groups: Groups) -> Judgement:
+def judge(conclusion: Conclusion, source: NumberSource, groups: Groups) -> ConclusionJudgement:
     """Test a conclusion on the numbers of a machine."""
     stated = _published(conclusion, source.name, groups)
     limit = stated if conclusion.limit is None else conclusion.limit
-    judgement = Judgement(conclusion, UNTESTED, limit=limit, published=stated)
+    judgement = ConclusionJudgement(conclusion, UNTESTED, limit=limit, published=stated)
     if source.name in conclusion.not_of:
         return replace(judgement, reason=conclusion.not_of[source.name])
     if limit is None:
@@ -83,7 +83,7 @@ def _compared_machines(conclusion: Conclusion) -> set[str]:
     return {part.machine for part in parts if part is not None and part.machine}
 
 
-def tested(conclusion: Conclusion, source: Source, groups: Groups) -> Value:
+def tested(conclusion: Conclusion, source: NumberSource, groups: Groups) -> StudyValue:
     """The number that is tested; raises InputError if a part of it is not known.
 
     Another machine is taken with as many ranks as the machine in question.
@@ -104,7 +104,7 @@ def tested(conclusion: Conclusion, source: Source, groups: Groups) -> Value:
     return value.over(second)
 
 
-def _enough(value: Value, conclusion: Conclusion) -> Value:
+def _enough(value: StudyValue, conclusion: Conclusion) -> StudyValue:
     """The number itself; raises InputError if too few ranks took part."""
     if value.ranks < conclusion.ranks_least:
         words = "1 rank is" if value.ranks == 1 else f"{value.ranks} ranks are"
@@ -119,13 +119,13 @@ def replace_ranks(quantity: Quantity, ranks: int) -> Quantity:
     return msgspec.structs.replace(quantity, ranks=ranks)
 
 
-def value_of(quantity: Quantity, source: Source, groups: Groups) -> Value:
+def value_of(quantity: Quantity, source: NumberSource, groups: Groups) -> StudyValue:
     """A number of the machine in question, or of the machine of record that it names.
 
     Of records it is what was published, if it was: predictions are for the rest.
     """
-    chosen = Recorded(quantity.machine, groups) if quantity.machine else source
-    stated = published(chosen, quantity) if isinstance(chosen, Recorded) else None
+    chosen = RecordedMachine(quantity.machine, groups) if quantity.machine else source
+    stated = published(chosen, quantity) if isinstance(chosen, RecordedMachine) else None
     value = stated or chosen.value(quantity)
     # What is unpublished of two machines is drawn for each alone.
     return replace(value, per_draw=None) if quantity.machine else value
@@ -145,8 +145,8 @@ def _published(conclusion: Conclusion, name: str, groups: Groups) -> float | Non
     return None
 
 
-def _stated(quantity: Quantity, record: str, groups: Groups) -> Value | None:
-    return published(Recorded(quantity.machine or record, groups), quantity)
+def _stated(quantity: Quantity, record: str, groups: Groups) -> StudyValue | None:
+    return published(RecordedMachine(quantity.machine or record, groups), quantity)
 
 
 def _group_of(name: str, groups: Groups) -> Sequence[str]:
@@ -155,7 +155,7 @@ def _group_of(name: str, groups: Groups) -> Sequence[str]:
 
 
 def _compared(
-    value: Value, limit: float, conclusion: Conclusion, needs_interval: bool
+    value: StudyValue, limit: float, conclusion: Conclusion, needs_interval: bool
 ) -> tuple[Verdict, str]:
     """The verdict on a number, and why there is none."""
     if value.ci is None and needs_interval:

@@ -19,7 +19,7 @@ from nhalf.store.axes import axis
 from nhalf.store.values import value
 from nhalf.studies.caches import Figure, recorded_processor
 from nhalf.studies.unit import Unit
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 LEVELS = {"unoptimised": "O0", "basic": "O2", "full": "O3-native"}
 """Levels of optimisation, as points of kernels have them."""
@@ -39,13 +39,13 @@ def _bound(number: int, name: str) -> KernelBound:
     return bound
 
 
-def _recorded_cpf(number: int, machine: Machine) -> Value:
+def _recorded_cpf(number: int, machine: Machine) -> StudyValue:
     """Fewest cycles per operation on the processor of a record."""
     bound = _bound(number, recorded_processor(machine).name)
-    return Value((bound.cycles or 0.0) / bound.flops)
+    return StudyValue((bound.cycles or 0.0) / bound.flops)
 
 
-def _recorded_rate(number: int, machine: Machine) -> Value:
+def _recorded_rate(number: int, machine: Machine) -> StudyValue:
     return _recorded_cpf(number, machine).inverse(recorded_processor(machine).clock_hz)
 
 
@@ -65,25 +65,25 @@ def _point(facts: Facts, number: int, level: str) -> Row:
     return row
 
 
-def _measured_cpf(number: int, facts: Facts) -> Value:
+def _measured_cpf(number: int, facts: Facts) -> StudyValue:
     """Fewest cycles per operation on the processor here: computed, so it has no spread."""
     cycles = _point(facts, number, FULL)["essential"] / _bound(number, COUNTED_ON).flops
-    return Value(cycles, (cycles, cycles))
+    return StudyValue(cycles, (cycles, cycles))
 
 
-def _measured_rate(number: int, facts: Facts) -> Value:
+def _measured_rate(number: int, facts: Facts) -> StudyValue:
     return _measured_cpf(number, facts).inverse(1 / _point(facts, number, FULL)["cycle_s"])
 
 
-def _measured_share(number: int, level: str, facts: Facts) -> Value:
+def _measured_share(number: int, level: str, facts: Facts) -> StudyValue:
     """The share of the bounding rate that compiled code reaches."""
     row = _point(facts, number, level)
     bound_s = row["essential"] * row["cycle_s"]
     ci = (row["low_s"], row["high_s"]) if row["launches"] > 1 else None
-    return Value(row["median_s"], ci, origin="measured").inverse(bound_s)
+    return StudyValue(row["median_s"], ci, origin="measured").inverse(bound_s)
 
 
-def _no_share(machine: Machine) -> Value:
+def _no_share(machine: Machine) -> StudyValue:
     raise InputError(f"no times of kernels are published of {machine.name}")
 
 
@@ -102,8 +102,8 @@ def _figures() -> dict[str, Figure]:
 def _pair(
     unit: Unit,
     number: int,
-    measured: Callable[[int, Facts], Value],
-    recorded: Callable[[int, Machine], Value],
+    measured: Callable[[int, Facts], StudyValue],
+    recorded: Callable[[int, Machine], StudyValue],
 ) -> Figure:
     return unit, partial(measured, number), partial(recorded, number)
 

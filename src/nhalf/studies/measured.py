@@ -23,7 +23,7 @@ from nhalf.studies.form import ROOT, Quantity
 from nhalf.studies.launch_ratio import Launch
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.phases import at_phase
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 MESSAGES = ("mpi", "model", "simulated")
 """Transports that pass messages as MPI does: the model machine stands for a library."""
@@ -49,7 +49,7 @@ class Measured:
                 libraries.append(mpi or "")
             self._patterns.setdefault(transport, set()).add(pattern)
 
-    def value(self, quantity: Quantity) -> Value:
+    def value(self, quantity: Quantity) -> StudyValue:
         """A number of the run; raises InputError if it was not measured."""
         if quantity.node:
             return NODE_FIGURES[quantity.node].measured(self._facts)
@@ -61,7 +61,7 @@ class Measured:
             return self._parameter(quantity, of)
         return self._of_points(quantity, self._rows(quantity, of))
 
-    def _of_points(self, quantity: Quantity, rows: pl.DataFrame) -> Value:
+    def _of_points(self, quantity: Quantity, rows: pl.DataFrame) -> StudyValue:
         """The time of points, the rate that it means, or a result that they have beside it."""
         ranks = int(rows["ranks"][0])
         if quantity.extra and quantity.extra != HOST_CPU_SHARE:
@@ -81,7 +81,7 @@ class Measured:
         per_launch = {
             launch: middle(values) for launch, values in self._per_launch(numbered).items()
         }
-        time = Value(number, ci, ranks, MEASURED, per_launch=per_launch)
+        time = StudyValue(number, ci, ranks, MEASURED, per_launch=per_launch)
         if quantity.extra:
             return self._extra(HOST_CPU, rows[:1]).over(time).at_most(1.0)
         if quantity.figure == "throughput":
@@ -154,7 +154,7 @@ class Measured:
         is_single = rows["launches"].min() == 1
         return None if is_single else (low, high)
 
-    def _extra(self, name: str, point: pl.DataFrame) -> Value:
+    def _extra(self, name: str, point: pl.DataFrame) -> StudyValue:
         """A further result of a point, with the interval of its launches.
 
         Raises InputError if the point has none of this name.
@@ -176,9 +176,9 @@ class Measured:
         if visits.is_empty():
             raise InputError(f"{point['pattern'][0]} has no {name} here")
         per_launch = {(run, launch): number for run, launch, number in visits.iter_rows()}
-        return Value.of_launches(per_launch, int(point["ranks"][0]))
+        return StudyValue.of_launches(per_launch, int(point["ranks"][0]))
 
-    def _parameter(self, quantity: Quantity, of: Mapping[str, str]) -> Value:
+    def _parameter(self, quantity: Quantity, of: Mapping[str, str]) -> StudyValue:
         """A parameter of the model of a pattern at a size."""
         models = [
             model
@@ -218,15 +218,15 @@ def _plain_first(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _model_error(model: FittedModel) -> Value:
+def _model_error(model: FittedModel) -> StudyValue:
     """The error on sizes that were left out of the fit: of half of them, up to 95 % of them."""
     if model.heldout_median is None or model.heldout_p95 is None:
         raise InputError("too few sizes were measured to leave any out of the fit")
     ends = (model.heldout_median, model.heldout_p95)
-    return Value(model.heldout_median, ends, origin=MEASURED)
+    return StudyValue(model.heldout_median, ends, origin=MEASURED)
 
 
-def _of_segment(segment: Segment, figure: str) -> Value:
+def _of_segment(segment: Segment, figure: str) -> StudyValue:
     """A parameter with its interval."""
     values = {
         "t0": (segment.t0_s, segment.t0_ci),
@@ -236,4 +236,4 @@ def _of_segment(segment: Segment, figure: str) -> Value:
     number, ci = values[figure]
     if not math.isfinite(number):
         raise InputError("its time does not grow with size there, as far as launches show")
-    return Value(number, ci, origin=MEASURED)
+    return StudyValue(number, ci, origin=MEASURED)

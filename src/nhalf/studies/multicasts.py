@@ -19,7 +19,7 @@ from nhalf.measure.simulate.multicast import multicast_subject
 from nhalf.measure.simulate.multicast_session import nodes_of
 from nhalf.store.axes import axes_text, parse_axes
 from nhalf.studies.form import Quantity
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 TIMEOUT_S = 60.0
 EXACT = 0.01
@@ -30,7 +30,7 @@ USUAL = {"algorithm": "separate", "forwarding": "host"}
 Way = tuple[str, ...]
 
 
-def multicast_value(machine: Machine, quantity: Quantity) -> Value:
+def multicast_value(machine: Machine, quantity: Quantity) -> StudyValue:
     """The completion of a multicast to nodes of a machine, or a result that it has beside that.
 
     Raises InputError if it has none, cannot be simulated on its network, or the simulator is
@@ -48,7 +48,7 @@ def multicast_value(machine: Machine, quantity: Quantity) -> Value:
     name = quantity.extra or TIME
     if name not in answer:
         raise InputError(f"a simulated {PATTERN} has no {name}")
-    time = Value(answer[name], ranks=ranks)
+    time = StudyValue(answer[name], ranks=ranks)
     return time.inverse(quantity.size_bytes) if quantity.figure == "rate" else time
 
 

@@ -15,7 +15,7 @@ from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
 from nhalf.studies import caches, kernels
 from nhalf.studies.unit import Unit
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class NodeFigure:
     """A number of a node: its unit, and where it comes from."""
 
     unit: Unit
-    measured: Callable[[Facts], Value]
-    recorded: Callable[[Machine], Value]
+    measured: Callable[[Facts], StudyValue]
+    recorded: Callable[[Machine], StudyValue]
 
 
 NODE_FIGURES = {

@@ -9,20 +9,20 @@ from typing import Any
 
 from nhalf.studies import catalogue
 from nhalf.studies.form import Conclusion, StudyForm
-from nhalf.studies.judge import Judgement, judge
-from nhalf.studies.recorded import Recorded
+from nhalf.studies.judge import ConclusionJudgement, judge
+from nhalf.studies.recorded import RecordedMachine
 
 
 @dataclass(frozen=True)
-class Overview:
+class StudyOverview:
     """The verdicts of one study on each of its machines, in the order of its conclusions."""
 
     study: str
     form: StudyForm
-    judgements: dict[str, tuple[Judgement, ...]]
+    judgements: dict[str, tuple[ConclusionJudgement, ...]]
 
     @property
-    def at_home(self) -> list[Judgement]:
+    def at_home(self) -> list[ConclusionJudgement]:
         """The verdicts on the machines of which the study says a conclusion."""
         return [
             judgement
@@ -31,7 +31,7 @@ class Overview:
             if machine in judgement.conclusion.drawn_on
         ]
 
-    def rows(self) -> Iterator[tuple[Conclusion, list[Judgement]]]:
+    def rows(self) -> Iterator[tuple[Conclusion, list[ConclusionJudgement]]]:
         """Every conclusion with its verdict on each machine."""
         columns = zip(*self.judgements.values(), strict=True)
         yield from zip(self.form.conclusion, map(list, columns), strict=True)
@@ -46,16 +46,16 @@ class Overview:
         }
 
 
-def overviews(names: Sequence[str] = ()) -> Iterator[Overview]:
+def overviews(names: Sequence[str] = ()) -> Iterator[StudyOverview]:
     """Judge the studies of these names, all without any, on all of their machines."""
     for name in names or catalogue.names():
         form = catalogue.study(name)
-        yield Overview(
+        yield StudyOverview(
             name,
             form,
             {
                 machine: tuple(
-                    judge(conclusion, Recorded(machine, form.machines), form.machines)
+                    judge(conclusion, RecordedMachine(machine, form.machines), form.machines)
                     for conclusion in form.conclusion
                 )
                 for group in form.machines

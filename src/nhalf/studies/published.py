@@ -12,20 +12,20 @@ from nhalf.decide.ways import COMPLETION
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG
 from nhalf.machines.machine import Machine, PublishedPoint
-from nhalf.studies.form import Point, Quantity
+from nhalf.studies.form import Quantity, StudyPoint
 from nhalf.studies.recorded import (
     B_EFF,
     LOGP,
     PLACES,
     PUBLISHED,
     TRAFFIC,
-    Recorded,
+    RecordedMachine,
     b_eff_point,
     is_at,
     loggp_value,
     rule_of,
 )
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 PATTERNS = {
     (PINGPONG, "time"): "latency",
@@ -53,7 +53,7 @@ SHORT_BYTES, LONG_BYTES = 64, 1 << 16
 steps in the life of a segment are of any."""
 
 
-def published(records: Recorded, quantity: Quantity) -> Value | None:
+def published(records: RecordedMachine, quantity: Quantity) -> StudyValue | None:
     """What a study says of a number: a point, else its formula; None if it says nothing."""
     try:
         return _published(records, quantity)
@@ -61,7 +61,7 @@ def published(records: Recorded, quantity: Quantity) -> Value | None:
         return None
 
 
-def _published(records: Recorded, quantity: Quantity) -> Value | None:
+def _published(records: RecordedMachine, quantity: Quantity) -> StudyValue | None:
     layer = None if quantity.predicted else _of_layer(records, quantity)
     if layer is not None:
         return layer
@@ -71,7 +71,7 @@ def _published(records: Recorded, quantity: Quantity) -> Value | None:
     if quantity.node:
         point = _node_point(machine, quantity.node)
         if point is not None and point.ratio is not None:
-            return Value(point.ratio, origin=PUBLISHED)
+            return StudyValue(point.ratio, origin=PUBLISHED)
         value = records.value(quantity)
         return value if value.origin == PUBLISHED else None
     if quantity.pattern in RESULTS:
@@ -85,40 +85,45 @@ def _node_point(machine: Machine, name: str) -> PublishedPoint | None:
     return next((p for p in machine.points if (p.pattern, p.axes) == (NODE, axes)), None)
 
 
-def _traffic(machine: Machine, quantity: Quantity) -> Value:
+def _traffic(machine: Machine, quantity: Quantity) -> StudyValue:
     """The rate of a destination rule; raises InputError if none is published."""
     rates_Bps = published_Bps(machine, rule_of(quantity), quantity.ranks)
     place = PLACES.get(quantity.placement, "")
     if place not in rates_Bps:
         raise InputError(f"{rule_of(quantity)} traffic is not published of {machine.name}")
-    return Value(rates_Bps[place], ranks=quantity.ranks, origin=PUBLISHED)
+    return StudyValue(rates_Bps[place], ranks=quantity.ranks, origin=PUBLISHED)
 
 
-RESULTS: dict[str, Callable[[Machine, Quantity], Value]] = {TRAFFIC: _traffic, LOGP: loggp_value}
+RESULTS: dict[str, Callable[[Machine, Quantity], StudyValue]] = {
+    TRAFFIC: _traffic,
+    LOGP: loggp_value,
+}
 """What is published otherwise than as a point or a formula."""
 
 
-def _of_layer(records: Recorded, quantity: Quantity) -> Value | None:
+def _of_layer(records: RecordedMachine, quantity: Quantity) -> StudyValue | None:
     """The number of a point below MPI; None if there is none."""
     name = LAYERS.get((quantity.pattern, quantity.transport, _axes(quantity)))
     for point in records.points(name) if name else ():
         number = _number_of(point, quantity)
         is_asked = quantity.figure == "crossover" or _is_of_size(point, quantity)
         if number is not None and is_asked:
-            return Value(number, ranks=point.ranks, origin=PUBLISHED)
+            return StudyValue(number, ranks=point.ranks, origin=PUBLISHED)
     return None
 
 
-def _of_point(machine: Machine, quantity: Quantity) -> Value | None:
+def _of_point(machine: Machine, quantity: Quantity) -> StudyValue | None:
     """The number of a published point; None if there is none."""
     point = _point(machine, quantity)
     if point is None:
         return None
     ranks = quantity.ranks if point.pattern in ANY_PAIRS else point.ranks
-    return Value(_number(point, quantity), ranks=ranks, origin=PUBLISHED)
+    return StudyValue(_number(point, quantity), ranks=ranks, origin=PUBLISHED)
 
 
-def _of_formula(records: Recorded, machine: Machine, quantity: Quantity) -> Value | None:
+def _of_formula(
+    records: RecordedMachine, machine: Machine, quantity: Quantity
+) -> StudyValue | None:
     """The time, or rate, of a published formula; None if there is none."""
     if quantity.extra or quantity.axes:
         return None
@@ -127,7 +132,7 @@ def _of_formula(records: Recorded, machine: Machine, quantity: Quantity) -> Valu
     return _by_formula(machine, quantity)
 
 
-def _by_formula(machine: Machine, quantity: Quantity) -> Value | None:
+def _by_formula(machine: Machine, quantity: Quantity) -> StudyValue | None:
     """The time, or rate, of a formula of many ranks."""
     size, ranks = quantity.size_bytes, quantity.ranks
     if ranks > (machine.ranks_max or ranks):
@@ -135,12 +140,12 @@ def _by_formula(machine: Machine, quantity: Quantity) -> Value | None:
     for model in sorted(machine.patterns, key=lambda model: model.timing != COMPLETION):
         is_asked = model.pattern == quantity.pattern and model.covers(size, ranks)
         if is_asked and (model.algorithm or "native") == quantity.algorithm:
-            time = Value(model.time_s(size, ranks), ranks=ranks, origin=PUBLISHED)
+            time = StudyValue(model.time_s(size, ranks), ranks=ranks, origin=PUBLISHED)
             return time.inverse(size) if quantity.figure == "rate" else time
     return None
 
 
-def published_point(of: Point) -> float:
+def published_point(of: StudyPoint) -> float:
     """The number of a published point; raises InputError if the record has no such point."""
     for point in catalogue.machine(of.machine).points:
         place = (point.pattern, point.ranks, point.size_bytes, point.axes)

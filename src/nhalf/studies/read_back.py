@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from nhalf.machines import catalogue
 from nhalf.machines.evidence import Evidence
 from nhalf.studies.form import Conclusion
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 READ_BACK = "read back"
 
 
-def is_read_back(conclusion: Conclusion, machine: str, value: Value) -> bool:
+def is_read_back(conclusion: Conclusion, machine: str, value: StudyValue) -> bool:
     """Whether a number predicted for a machine was inferred from the conclusion's own figure.
 
     A figure that the study gives of several machines stands in the record of each.

@@ -30,7 +30,7 @@ from nhalf.studies.form import ROOT, Quantity
 from nhalf.studies.multicasts import multicast_value
 from nhalf.studies.node_figures import NODE_FIGURES
 from nhalf.studies.phases import PAIRS, Pairs, at_phase, phase_numbers
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 PUBLISHED = "published"
 B_EFF, LOGP, TRAFFIC = "b_eff", "logp", "traffic"
@@ -52,7 +52,7 @@ PARAMETERS: dict[str, Callable[[Segment], float]] = {
 }
 
 
-class Recorded:
+class RecordedMachine:
     """The predictions of a machine, of which there is a record for each transport."""
 
     needs_intervals = False
@@ -78,7 +78,7 @@ class Recorded:
                 return machine
         raise InputError(f"no messages by {transport} are published of {self.name}")
 
-    def value(self, quantity: Quantity) -> Value:
+    def value(self, quantity: Quantity) -> StudyValue:
         """A number, predicted; raises InputError if nothing tells it."""
         machine = self.machine(quantity.transport)
         if quantity.node:
@@ -93,11 +93,11 @@ class Recorded:
             raise InputError(f"the record of {machine.name} has formulas, and no measured times")
         if quantity.figure in PARAMETERS:
             segment = _segment(_curve(machine, quantity), quantity.size_bytes)
-            return Value(PARAMETERS[quantity.figure](segment))
+            return StudyValue(PARAMETERS[quantity.figure](segment))
         return _of_figure(_time(machine, quantity), quantity)
 
 
-def _of_figure(time: Value, quantity: Quantity) -> Value:
+def _of_figure(time: StudyValue, quantity: Quantity) -> StudyValue:
     """A time, or the rate that it means."""
     if quantity.figure == "throughput":
         return time.inverse(_moved_bytes(quantity))
@@ -115,7 +115,7 @@ def rule_of(quantity: Quantity) -> str:
     return f"{to}{ALL}" if quantity.axes.get("distance") == "all" else to
 
 
-def loggp_value(machine: Machine, quantity: Quantity) -> Value:
+def loggp_value(machine: Machine, quantity: Quantity) -> StudyValue:
     """A parameter of the LogP family as it was published.
 
     Raises InputError if no set of parameters of the record has it.
@@ -123,7 +123,7 @@ def loggp_value(machine: Machine, quantity: Quantity) -> Value:
     for parameters in machine.loggp:
         number = _of_loggp(parameters, quantity.figure)
         if number is not None and is_at(parameters.placement, quantity):
-            return Value(number, origin=PUBLISHED)
+            return StudyValue(number, origin=PUBLISHED)
     raise InputError(f"{quantity.figure} is not published of {machine.name}")
 
 
@@ -145,18 +145,18 @@ def _of_loggp(parameters: LogGP, figure: str) -> float | None:
     return numbers[figure]
 
 
-def _loggp(machine: Machine, quantity: Quantity) -> Value:
+def _loggp(machine: Machine, quantity: Quantity) -> StudyValue:
     """A parameter; half a round trip as the sum of its parts, all of one set."""
     if quantity.figure != "half-round-trip":
         return loggp_value(machine, quantity)
     for parameters in machine.loggp:
         latency_s, overhead_s = (_of_loggp(parameters, name) for name in ("L", "o"))
         if latency_s is not None and overhead_s is not None:
-            return Value(latency_s + 2 * overhead_s)
+            return StudyValue(latency_s + 2 * overhead_s)
     raise InputError(f"L and the overheads are not published together of {machine.name}")
 
 
-def _extra(machine: Machine, quantity: Quantity) -> Value:
+def _extra(machine: Machine, quantity: Quantity) -> StudyValue:
     """How long the root of a broadcast is busy: with its sends, one after the other (LogGP)."""
     sends = ROOT_SENDS.get(quantity.algorithm)
     if (quantity.extra, quantity.pattern) != (ROOT, "bcast") or sends is None:
@@ -167,10 +167,10 @@ def _extra(machine: Machine, quantity: Quantity) -> Value:
     )
     segment = _segment(Messages(machine).curve, quantity.size_bytes)
     apart_s = max(overhead_s, gap_s + quantity.size_bytes / segment.r_inf_Bps)
-    return Value((sends(quantity.ranks) - 1) * apart_s + overhead_s, ranks=quantity.ranks)
+    return StudyValue((sends(quantity.ranks) - 1) * apart_s + overhead_s, ranks=quantity.ranks)
 
 
-def _traffic(machine: Machine, quantity: Quantity) -> Value:
+def _traffic(machine: Machine, quantity: Quantity) -> StudyValue:
     """What traffic without pauses moves between nodes or within them."""
     nodes = machine.network.topology.nodes if machine.network else 1
     hosts = min(nodes or 1, quantity.ranks)
@@ -180,9 +180,9 @@ def _traffic(machine: Machine, quantity: Quantity) -> Value:
     predicted = predict_traffic(machine, [rule_of(quantity)], layout, quantity.size_bytes)
     for row in predicted.rows:
         if is_at(row.place, quantity) and row.to == UNIFORM:  # an upper bound
-            return Value(row.rate.middle_Bps, (row.rate.low, row.rate.high), quantity.ranks)
+            return StudyValue(row.rate.middle_Bps, (row.rate.low, row.rate.high), quantity.ranks)
         if is_at(row.place, quantity):
-            return Value.of_draws(row.drawn_Bps, quantity.ranks)
+            return StudyValue.of_draws(row.drawn_Bps, quantity.ranks)
     raise InputError(f"none of {rule_of(quantity)} traffic is {quantity.placement}")
 
 
@@ -194,16 +194,16 @@ def b_eff_point(machine: Machine, quantity: Quantity) -> PublishedPoint | None:
     return next((point for point in points if point.axes == axes), None)
 
 
-def _b_eff(machine: Machine, quantity: Quantity) -> Value:
+def _b_eff(machine: Machine, quantity: Quantity) -> StudyValue:
     """A figure of the effective bandwidth, of as many ranks as were published."""
     point = b_eff_point(machine, quantity)
     ranks = point.ranks if point else quantity.ranks
     if quantity.figure == "time":
         curve = Messages(machine).within_node
-        return Value(time_at_s(curve, 0), ranks=ranks)
+        return StudyValue(time_at_s(curve, 0), ranks=ranks)
     name = "b_eff" if quantity.figure == "per-process" else quantity.figure
     rate = _b_eff_figures(machine.name, ranks)[name]
-    value = Value(rate.middle_Bps, (rate.low, rate.high), ranks)
+    value = StudyValue(rate.middle_Bps, (rate.low, rate.high), ranks)
     return value.scaled(1 / ranks) if quantity.figure == "per-process" else value
 
 
@@ -212,7 +212,7 @@ def _b_eff_figures(name: str, ranks: int) -> dict[str, PredictedRate]:
     return predict_b_eff(catalogue.machine(name), ranks).figures
 
 
-RESULTS: dict[str, Callable[[Machine, Quantity], Value]] = {
+RESULTS: dict[str, Callable[[Machine, Quantity], StudyValue]] = {
     B_EFF: _b_eff,
     LOGP: _loggp,
     TRAFFIC: _traffic,
@@ -252,22 +252,22 @@ def _curve(machine: Machine, quantity: Quantity) -> FittedModel:
     return curve
 
 
-def _time(machine: Machine, quantity: Quantity) -> Value:
+def _time(machine: Machine, quantity: Quantity) -> StudyValue:
     """The time of a pattern."""
     size, messages = quantity.size_bytes, Messages(machine)
     if quantity.phase and quantity.pattern == DISTANCE:
         curves = [messages.within_node, *(curve for _, curve in messages.between_nodes)]
         times = {number: time_at_s(curve, size) for number, curve in enumerate(curves)}
-        return Value(at_phase(times, quantity.phase))
+        return StudyValue(at_phase(times, quantity.phase))
     if quantity.phase:
         return _phases(machine, quantity)
     if quantity.pattern == PINGPONG:
-        return Value(time_at_s(_curve(machine, quantity), size))
+        return StudyValue(time_at_s(_curve(machine, quantity), size))
     has_curve = any(model.pattern == quantity.pattern for model in machine.models)
     if quantity.pattern in (PINGPING, EXCHANGE) and not has_curve:
         _curve(machine, quantity)
         away = machine.node.ranks if machine.node and quantity.placement == "off-node" else 1
-        return Value.of_draws(_drawn_times(machine, [(0, away), (away, 0)], size), 2)
+        return StudyValue.of_draws(_drawn_times(machine, [(0, away), (away, 0)], size), 2)
     return _predicted(_placed(machine, quantity), quantity)
 
 
@@ -276,7 +276,7 @@ def _placed(machine: Machine, quantity: Quantity) -> Machine:
     return placed(machine, SAME_NODE) if quantity.placement == "on-node" else machine
 
 
-def _predicted(machine: Machine, quantity: Quantity) -> Value:
+def _predicted(machine: Machine, quantity: Quantity) -> StudyValue:
     """The time of an operation of many ranks; raises InputError if it is not made of messages."""
     ranks, operations = quantity.ranks, algorithms()
     size = 0 if quantity.pattern in UNSIZED else quantity.size_bytes
@@ -288,13 +288,13 @@ def _predicted(machine: Machine, quantity: Quantity) -> Value:
         cell = (names.index(quantity.algorithm), 0, 0)
         time_s = float(prediction.time_s[cell])
         if np.isfinite(time_s):
-            return Value(time_s, prediction.intervals_s.get(cell), ranks)
+            return StudyValue(time_s, prediction.intervals_s.get(cell), ranks)
     if quantity.algorithm != "native" or not np.isfinite(prediction.time_s).any():
         raise InputError(f"{machine.name} has no {quantity.pattern}/{quantity.algorithm}")
-    return Value(float(np.nanmin(prediction.time_s)), ranks=ranks)
+    return StudyValue(float(np.nanmin(prediction.time_s)), ranks=ranks)
 
 
-def _phases(machine: Machine, quantity: Quantity) -> Value:
+def _phases(machine: Machine, quantity: Quantity) -> StudyValue:
     """The time of a phase, from the messages that go at once in it."""
     if quantity.pattern not in PAIRS:
         raise InputError(f"the phases of {quantity.pattern} are not predicted")
@@ -302,7 +302,7 @@ def _phases(machine: Machine, quantity: Quantity) -> Value:
     times = _phase_times(machine.name, quantity.pattern, ranks, quantity.size_bytes)
     draws = zip(*times.values(), strict=True)
     drawn = [at_phase(dict(zip(times, draw, strict=True)), quantity.phase) for draw in draws]
-    return Value.of_draws(np.array(drawn), ranks)
+    return StudyValue.of_draws(np.array(drawn), ranks)
 
 
 @cache

@@ -18,19 +18,19 @@ from nhalf.studies.form import (
     StudyForm,
     TableForm,
 )
-from nhalf.studies.judge import Groups, Judgement, judge
+from nhalf.studies.judge import ConclusionJudgement, Groups, judge
 from nhalf.studies.published import published
-from nhalf.studies.recorded import Recorded
-from nhalf.studies.source import Source
+from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.source import NumberSource
 from nhalf.studies.unit import Unit
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A number of a table, ours or published; None if there is none. `ranks` were asked for."""
 
-    value: Value | None
+    value: StudyValue | None
     unit: Unit
     ranks: int
     is_published: bool
@@ -47,7 +47,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """Cells in the study's own layout: `head` names the rows' first column, then the others.
 
     `unbeaten` says of each row, where these are options, whether none is better in both.
@@ -56,7 +56,7 @@ class Table:
     id: str
     title: str
     head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[TableCell, ...]], ...]
     unbeaten: tuple[bool, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -76,8 +76,8 @@ class Repetition:
     study: str
     form: StudyForm
     machine: str
-    tables: tuple[Table, ...]
-    conclusions: tuple[Judgement, ...]
+    tables: tuple[StudyTable, ...]
+    conclusions: tuple[ConclusionJudgement, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The output of `nhalf study NAME --json`, without the run or machine."""
@@ -90,7 +90,7 @@ class Repetition:
         }
 
 
-def repeat(name: str, form: StudyForm, source: Source) -> Repetition:
+def repeat(name: str, form: StudyForm, source: NumberSource) -> Repetition:
     """Repeat a study with the numbers of a machine."""
     tables = [_table(table, source, form.machines) for table in form.table]
     tables += [_figure(figure, source, form.machines) for figure in form.figure]
@@ -99,7 +99,7 @@ def repeat(name: str, form: StudyForm, source: Source) -> Repetition:
     return Repetition(name, form, source.name, tuple(tables), tuple(judgements))
 
 
-def _table(form: TableForm, source: Source, groups: Groups) -> Table:
+def _table(form: TableForm, source: NumberSource, groups: Groups) -> StudyTable:
     """A row for the machine in question, then one for each of the study's that has numbers."""
     quantities = [column.value for column in form.column]
     rows = [(source.name, tuple(_ours(quantity, source) for quantity in quantities))]
@@ -108,10 +108,10 @@ def _table(form: TableForm, source: Source, groups: Groups) -> Table:
         if any(cell.value for cell in cells):
             rows.append((f"{name}, published", cells))
     titles = [column.title for column in form.column]
-    return Table(form.id, form.title, ("machine", *titles), tuple(rows))
+    return StudyTable(form.id, form.title, ("machine", *titles), tuple(rows))
 
 
-def _figure(form: FigureForm, source: Source, groups: Groups) -> Table:
+def _figure(form: FigureForm, source: NumberSource, groups: Groups) -> StudyTable:
     """A column for the machine in question, then one for each of the study's that has numbers."""
     places = [msgspec.structs.replace(form.value, **{form.axis: at}) for at in form.at]
     ours = [_ours(quantity, source) for quantity in places]
@@ -121,10 +121,10 @@ def _figure(form: FigureForm, source: Source, groups: Groups) -> Table:
         if any(cell.value for cell in cells):
             columns[f"{name}, published"] = cells
     rows = zip(map(str, form.at), zip(*columns.values(), strict=True), strict=True)
-    return Table(form.id, form.title, (form.axis, *columns), tuple(rows))
+    return StudyTable(form.id, form.title, (form.axis, *columns), tuple(rows))
 
 
-def _options(form: OptionsForm, source: Source) -> Table:
+def _options(form: OptionsForm, source: NumberSource) -> StudyTable:
     """A row for each option that the machine in question has, marked where none is better."""
     options = form.options.items()
     rows = [(name, _weighed(quantity, form.cost, source)) for name, quantity in options]
@@ -132,10 +132,10 @@ def _options(form: OptionsForm, source: Source) -> Table:
     costs = [tuple(cell.value.median for cell in cells if cell.value) for _, cells in rows]
     marks = unbeaten([(time_s, cost) for time_s, cost, _ in costs])
     head = (", ".join(form.over), form.time_title, form.cost_title, form.product_title)
-    return Table(form.id, form.title, head, tuple(rows), tuple(marks))
+    return StudyTable(form.id, form.title, head, tuple(rows), tuple(marks))
 
 
-def _weighed(quantity: Quantity, cost: str, source: Source) -> tuple[Cell, ...]:
+def _weighed(quantity: Quantity, cost: str, source: NumberSource) -> tuple[TableCell, ...]:
     """The time of an option, its cost, and the product of both."""
     costing = msgspec.structs.replace(quantity, extra=cost)
     time, costs = _ours(quantity, source), _ours(costing, source)
@@ -148,16 +148,19 @@ def _machines(groups: Sequence[Sequence[str]]) -> Iterator[str]:
         yield from group
 
 
-def _ours(quantity: Quantity, source: Source) -> Cell:
+def _ours(quantity: Quantity, source: NumberSource) -> TableCell:
     try:
         value = source.value(quantity)
     except InputError:
         value = None
-    return Cell(value, quantity.unit, quantity.ranks, is_published=False)
+    return TableCell(value, quantity.unit, quantity.ranks, is_published=False)
 
 
-def _theirs(quantity: Quantity, record: str) -> Cell:
+def _theirs(quantity: Quantity, record: str) -> TableCell:
     """What is published of a record: nothing of a transport that it is not of."""
-    return Cell(
-        published(Recorded(record), quantity), quantity.unit, quantity.ranks, is_published=True
+    return TableCell(
+        published(RecordedMachine(record), quantity),
+        quantity.unit,
+        quantity.ranks,
+        is_published=True,
     )

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from nhalf.studies.form import Quantity
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 
 
-class Source(Protocol):
+class NumberSource(Protocol):
     """Where the numbers of a machine come from: a run, or a record.
 
     `needs_intervals` says whether a number without an interval decides nothing.
@@ -18,5 +18,5 @@ class Source(Protocol):
     name: str
     needs_intervals: bool
 
-    def value(self, quantity: Quantity) -> Value:
+    def value(self, quantity: Quantity) -> StudyValue:
         """A number of the machine; raises InputError with the reason if it is not known."""

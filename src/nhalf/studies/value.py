@@ -20,7 +20,7 @@ ORIGINS = ("measured", "predicted", "published")
 
 
 @dataclass(frozen=True)
-class Value:
+class StudyValue:
     """A number; `ci` is its interval of 95 %, None if none is known; `ranks` took part.
 
     `per_draw` are its values with draws of what is unpublished, the same ones for all numbers of a
@@ -36,13 +36,13 @@ class Value:
     per_launch: Mapping[Launch, float] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of_draws(cls, drawn: Floats, ranks: int) -> Value:
+    def of_draws(cls, drawn: Floats, ranks: int) -> StudyValue:
         """The number with its interval from the values of all draws."""
         rate = PredictedRate.of(drawn)
         return cls(rate.middle_Bps, (rate.low, rate.high), ranks, per_draw=drawn)
 
     @classmethod
-    def of_launches(cls, per_launch: Mapping[Launch, float], ranks: int = 2) -> Value:
+    def of_launches(cls, per_launch: Mapping[Launch, float], ranks: int = 2) -> StudyValue:
         """The measured number with its interval from that of each launch; none from a single one.
 
         Raises InputError if no launch has it.
@@ -68,7 +68,7 @@ class Value:
         numbers = list(self.per_launch.values())
         return self.ends[0] < self.ends[1] and len(set(numbers)) < len(numbers)
 
-    def over(self, divisor: Value) -> Value:
+    def over(self, divisor: StudyValue) -> StudyValue:
         """The ratio, draw by draw or over launches; without either its interval is wider.
 
         It then reaches from end to end. So do ratios of launches that a clock has rounded: these
@@ -81,18 +81,18 @@ class Value:
         origin = next(name for name in ORIGINS if name in origins)
         if self.per_draw is not None and divisor.per_draw is not None:
             return replace(
-                Value.of_draws(self.per_draw / divisor.per_draw, self.ranks), origin=origin
+                StudyValue.of_draws(self.per_draw / divisor.per_draw, self.ranks), origin=origin
             )
         if not (self.is_rounded or divisor.is_rounded):
             ratio = ratio_over_launches(self.per_launch, divisor.per_launch)
             if ratio is not None:
                 interval, pairs = ratio
                 ci = (interval.low, interval.high)
-                return Value(interval.median, ci, self.ranks, origin, per_launch=pairs)
+                return StudyValue(interval.median, ci, self.ranks, origin, per_launch=pairs)
         median = self.median / divisor.median
-        return Value(median, self._end_over_end(divisor), self.ranks, origin)
+        return StudyValue(median, self._end_over_end(divisor), self.ranks, origin)
 
-    def _end_over_end(self, divisor: Value) -> tuple[float, float] | None:
+    def _end_over_end(self, divisor: StudyValue) -> tuple[float, float] | None:
         """The widest interval of the ratio; None if it has none, or either is of one launch."""
         sides = (self, divisor)
         if any(side.ci is None and side.origin == "measured" for side in sides):
@@ -102,28 +102,28 @@ class Value:
         (low, high), (least, most) = self.ends, divisor.ends
         return low / most, high / least
 
-    def scaled(self, factor: float) -> Value:
+    def scaled(self, factor: float) -> StudyValue:
         """The number and its interval times a factor."""
         ci = None if self.ci is None else (self.ci[0] * factor, self.ci[1] * factor)
         per_launch = self._each(lambda number: number * factor)
         median = self.median * factor
         return replace(self, median=median, ci=ci, per_draw=None, per_launch=per_launch)
 
-    def times(self, factor: Value) -> Value:
+    def times(self, factor: StudyValue) -> StudyValue:
         """The product, whose interval reaches from end to end."""
         ci = None
         if self.ci or factor.ci:
             (low, high), (least, most) = self.ends, factor.ends
             ci = (low * least, high * most)
-        return Value(self.median * factor.median, ci, self.ranks, self.origin)
+        return StudyValue(self.median * factor.median, ci, self.ranks, self.origin)
 
-    def at_most(self, limit: float) -> Value:
+    def at_most(self, limit: float) -> StudyValue:
         """The number and its interval, cut off at a limit that it cannot pass."""
         ci = None if self.ci is None else (min(limit, self.ci[0]), min(limit, self.ci[1]))
         per_launch = self._each(lambda number: min(limit, number))
         return replace(self, median=min(limit, self.median), ci=ci, per_launch=per_launch)
 
-    def inverse(self, amount: float) -> Value:
+    def inverse(self, amount: float) -> StudyValue:
         """An amount over this number: bytes over seconds."""
         low, high = self.ends
         ci = None if self.ci is None else (amount / high, amount / low)

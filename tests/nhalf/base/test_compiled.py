@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.compiled import (
-    Program,
+    CompiledProgram,
     compile_ahead,
     compiled,
     is_compiled,
@@ -25,7 +25,7 @@ from tests.shared_place import STRANGER, needs_root
 
 
 @pytest.fixture
-def program(tmp_path: Path, shared_place: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+def program(tmp_path: Path, shared_place: Path, monkeypatch: pytest.MonkeyPatch) -> CompiledProgram:
     """One that compiles at once, into a cache that neighbours see."""
     (tmp_path / "include").mkdir()
     (tmp_path / "include/source.cpp").touch()
@@ -33,10 +33,12 @@ def program(tmp_path: Path, shared_place: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_place / "me"))
     body = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made >"$2"; shift; done; exit 0'
     compiler = write_script(tmp_path / "compiler", body)
-    return Program("a program", "name", "programs/one", "source.cpp", [str(compiler)], lambda _: "")
+    return CompiledProgram(
+        "a program", "name", "programs/one", "source.cpp", [str(compiler)], lambda _: ""
+    )
 
 
-def meeting(program: Program, folder: Path, number: int) -> list[Program]:
+def meeting(program: CompiledProgram, folder: Path, number: int) -> list[CompiledProgram]:
     """Programs whose compilers wait for each other, so that they have to run at once."""
     body = (
         f'touch "{folder}/here-$1"; until [ $(ls {folder} | grep -c here-) = {number} ]; '
@@ -46,7 +48,9 @@ def meeting(program: Program, folder: Path, number: int) -> list[Program]:
     return [replace(program, title=str(n), command=[compiler, str(n)]) for n in range(number)]
 
 
-def test_it_is_compiled_once_into_a_private_folder(program: Program, shared_place: Path) -> None:
+def test_it_is_compiled_once_into_a_private_folder(
+    program: CompiledProgram, shared_place: Path
+) -> None:
     assert not is_compiled(program)
     path = compiled(program)
     assert is_compiled(program)
@@ -56,7 +60,7 @@ def test_it_is_compiled_once_into_a_private_folder(program: Program, shared_plac
 
 class TestAhead:
     def test_several_are_compiled_at_once_and_numbered(
-        self, program: Program, tmp_path: Path
+        self, program: CompiledProgram, tmp_path: Path
     ) -> None:
         programs = meeting(program, tmp_path, 3)
         reports: list[str] = []
@@ -72,7 +76,7 @@ class TestAhead:
         assert all(map(is_compiled, programs))
 
     def test_one_that_fails_is_reported_once_and_raises_where_it_is_needed(
-        self, program: Program, tmp_path: Path
+        self, program: CompiledProgram, tmp_path: Path
     ) -> None:
         calls = tmp_path / "calls"
         body = f"echo x >> {calls}; echo 'a.cpp:1: error: no such type' >&2; exit 1"
@@ -91,7 +95,7 @@ class TestAhead:
         assert calls.read_text().split() == ["x", "x"], "the next time it is tried again"
 
     def test_one_that_does_not_end_is_stopped_and_reported(
-        self, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, program: CompiledProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("nhalf.base.compiled.COMPILE_TIMEOUT_S", 0.2)
         slow = replace(program, command=[str(write_script(tmp_path / "slow", "exec sleep 60"))])
@@ -101,7 +105,7 @@ class TestAhead:
         assert "does not compile: no end within 0.2 s" in reports[1]
 
     def test_an_interruption_stops_all_compilers(
-        self, program: Program, tmp_path: Path, request: pytest.FixtureRequest
+        self, program: CompiledProgram, tmp_path: Path, request: pytest.FixtureRequest
     ) -> None:
         # Workers of pytest-xdist ignore interruptions.
         usual = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -124,7 +128,9 @@ class TestAhead:
 
 
 @needs_root
-def test_variables_that_only_running_needs_do_not_compile_it_again(program: Program) -> None:
+def test_variables_that_only_running_needs_do_not_compile_it_again(
+    program: CompiledProgram,
+) -> None:
     program = replace(program, neutral=["OPAL_PREFIX"])
     path = compiled(program)
     assert compiled(replace(program, variables={"OPAL_PREFIX": "/opt"})) == path
@@ -132,7 +138,7 @@ def test_variables_that_only_running_needs_do_not_compile_it_again(program: Prog
 
 
 @pytest.mark.parametrize("depth", [0, 4])
-def test_one_that_a_neighbour_put_there_is_not_run(program: Program, depth: int) -> None:
+def test_one_that_a_neighbour_put_there_is_not_run(program: CompiledProgram, depth: int) -> None:
     path = compiled(program)
     path.parents[3].chmod(0o755)
     os.chown((path, *path.parents)[depth], STRANGER, STRANGER)
@@ -141,7 +147,7 @@ def test_one_that_a_neighbour_put_there_is_not_run(program: Program, depth: int)
             ask(program)
 
 
-def test_one_that_anybody_may_overwrite_is_not_run(program: Program) -> None:
+def test_one_that_anybody_may_overwrite_is_not_run(program: CompiledProgram) -> None:
     path = compiled(program)
     path.parents[3].chmod(0o755)
     path.chmod(0o777)

@@ -16,7 +16,7 @@ from nhalf.sites.launchers import Launcher
 
 LAUNCHERS = "nhalf.sites.launchers"
 GOOD = """
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 
 class Yod(Launcher):
     description = "yod of the Paragon"

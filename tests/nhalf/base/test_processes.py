@@ -13,7 +13,7 @@ import pytest
 
 from nhalf.base.processes import (
     OUTPUT_BYTES_MAX,
-    Outcome,
+    ProgramOutcome,
     has_no_reader,
     is_running,
     run,
@@ -22,7 +22,7 @@ from nhalf.base.processes import (
 from tests.patience import patience_s
 
 
-def shell(text: str, quiet_s: float = 20.0) -> Outcome:
+def shell(text: str, quiet_s: float = 20.0) -> ProgramOutcome:
     return run(["/bin/sh", "-c", text], patience_s(quiet_s))
 
 

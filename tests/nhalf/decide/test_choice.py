@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.decide.choice import AlgorithmChoice, Cell, Grid, explore
 from nhalf.machines.message import Messages
 
 GRID = Grid((2, 3, 4, 6, 8, 12, 16, 24, 32), (1, 64, 1024, 8192, 65536, 1 << 20))
@@ -45,7 +45,7 @@ def measure(cells: Sequence[Cell]) -> Mapping[Cell, float]:
     return {cell: truth(cell) for cell in cells}
 
 
-def penalties(choice: Choice) -> list[float]:
+def penalties(choice: AlgorithmChoice) -> list[float]:
     names = list(choice.costs)
     return [
         truth((name, i, j)) / min(truth((other, i, j)) for other in names) - 1
@@ -55,7 +55,7 @@ def penalties(choice: Choice) -> list[float]:
 
 
 def test_a_few_cells_correct_a_wrong_cost() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     before = penalties(choice)
     assert max(before) > 0.3
     explore(choice, measure, cells_max=16)
@@ -64,7 +64,7 @@ def test_a_few_cells_correct_a_wrong_cost() -> None:
 
 
 def test_what_was_measured_is_known_for_sure() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     explore(choice, measure, cells_max=10)
     for (name, i, j), time_s in choice.measured_s.items():
         times, deviation = choice.predict(name)
@@ -73,7 +73,7 @@ def test_what_was_measured_is_known_for_sure() -> None:
 
 
 def test_no_cell_is_measured_twice() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     asked: list[Cell] = []
 
     def once(cells: Sequence[Cell]) -> Mapping[Cell, float]:
@@ -85,20 +85,20 @@ def test_no_cell_is_measured_twice() -> None:
 
 
 def test_everything_may_be_measured() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     explore(choice, measure, cells_max=10**6)
     assert max(penalties(choice)) == 0.0
 
 
 def test_between_its_places_the_grid_is_interpolated() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     explore(choice, measure, cells_max=40)
     ring_s = choice.time_s("ring", 10, 4096)
     assert ring_s == pytest.approx(2 * float(ring(np.array(10), np.array(4096))), rel=0.1)
 
 
 def test_where_nothing_can_be_measured_the_costs_stand() -> None:
-    choice = Choice(GRID, COSTS)
+    choice = AlgorithmChoice(GRID, COSTS)
     explore(choice, lambda cells: {}, cells_max=10)
     assert choice.measured_s == {}
     times, deviation = choice.predict("tree")
@@ -110,7 +110,7 @@ def test_where_nothing_can_be_measured_the_costs_stand() -> None:
     "grid", [Grid((2,), (0,)), Grid((2,), (0, 8)), Grid((2, 4096), (1 << 30,))]
 )
 def test_small_grids(grid: Grid) -> None:
-    choice = Choice(grid, {"tree": tree})
+    choice = AlgorithmChoice(grid, {"tree": tree})
     assert choice.best() == [["tree"] * len(grid.size_bytes)] * len(grid.ranks)
     explore(choice, lambda cells: dict.fromkeys(cells, 1e-3), cells_max=3)
     assert choice.best() == [["tree"] * len(grid.size_bytes)] * len(grid.ranks)
@@ -136,7 +136,7 @@ def test_a_part_of_a_kept_grid_is_judged_again(name: str) -> None:
     grid = Grid(tuple(content["ranks"][::2]), tuple(content["bytes"][::2]), parts.rendezvous_bytes)
     times = {a: np.array(rows)[::2, ::2] for a, rows in content["time_s"].items()}
     known = [each for each in algorithms()["bcast"] if each.name in times]
-    choice = Choice.of("bcast", known, parts, grid)
+    choice = AlgorithmChoice.of("bcast", known, parts, grid)
     cells_max = sum(each.size for each in times.values()) * 15 // 100
     explore(choice, lambda cells: {(a, i, j): times[a][i, j] for a, i, j in cells}, cells_max)
     best = np.min(np.stack(list(times.values())), axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nhalf.experiment.race import (
-    Cell,
+    TuningCell,
     fewest_switches,
     gains,
     holm,
@@ -20,8 +20,8 @@ from nhalf.experiment.race import (
 )
 from nhalf.mpi.decision_table import NATIVE
 
-CELLS = [Cell("bcast", 4, 8 << k) for k in range(12)]
-Made = dict[Cell, dict[str, dict[tuple[str, int], float]]]
+CELLS = [TuningCell("bcast", 4, 8 << k) for k in range(12)]
+Made = dict[TuningCell, dict[str, dict[tuple[str, int], float]]]
 
 
 def made(factors: dict[str, float], launches: int = 5, noise: float = 0.03, seed: int = 1) -> Made:

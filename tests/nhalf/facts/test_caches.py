@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from nhalf.facts.causes import Cache, caches
+from nhalf.facts.causes import CoreCache, caches
 from nhalf.sites.environment import environment
 
 
@@ -16,6 +16,6 @@ def test_the_caches_of_this_machine_are_recorded_and_read_again() -> None:
 def test_runs_without_them_have_none() -> None:
     assert caches({}) == []
     assert caches({"caches": {"L2_bytes": 2048, "L1_bytes": 1024}}) == [
-        Cache("L1", 1024),
-        Cache("L2", 2048),
+        CoreCache("L1", 1024),
+        CoreCache("L2", 2048),
     ]

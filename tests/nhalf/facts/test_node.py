@@ -12,8 +12,8 @@ from nhalf.facts.node import computing, nodes
 from nhalf.facts.roofline import reached, roofs
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
-from nhalf.measure.plan.state import State
-from nhalf.node.asking import Core
+from nhalf.measure.plan.state import RunState
+from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
@@ -61,10 +61,10 @@ def node_run(tmp_path: Path) -> Run:
         tmp_path / "node", {"titles": {"node": "this core"}, "environment": {"host": "n1"}}
     )
     with run.journal() as journal:
-        records = Records(journal, State(), Progress(quiet=True))
+        records = Records(journal, RunState(), Progress(quiet=True))
         for launch in range(2):
             core = SyntheticCore(launch=launch, seed=launch + 1)
-            ask(cast("Core", core))
+            ask(cast("CoreProbe", core))
             for position, one in enumerate(core.readings):
                 records.journal.append(event("point", "node", of_reading(position, one)))
         fused = record(

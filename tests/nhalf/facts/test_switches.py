@@ -17,7 +17,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import jump_between
 from nhalf.facts.overview import overview
 from nhalf.facts.switches import bends, jumps, switches
-from nhalf.machines.machine import Segment, Steps
+from nhalf.machines.machine import PeriodicSteps, Segment
 from nhalf.present.findings.messages.packet_steps import PacketSteps
 from nhalf.present.findings.messages.protocol_switch import ProtocolSwitch
 from nhalf.present.findings.messages.rate_falls import RateFalls
@@ -167,7 +167,9 @@ def test_what_packets_explain_is_no_switch() -> None:
 def test_packets_explain_no_more_than_their_steps(
     before: int, after: int, excess_s: float, explained: bool
 ) -> None:
-    steps = Steps(offset_bytes=217, period_bytes=232, height_s=2e-6, height_ci=(1.9e-6, 2.1e-6))
+    steps = PeriodicSteps(
+        offset_bytes=217, period_bytes=232, height_s=2e-6, height_ci=(1.9e-6, 2.1e-6)
+    )
     assert packets_explain(steps, before, after, excess_s) == explained
     assert not packets_explain(None, before, after, excess_s)
 

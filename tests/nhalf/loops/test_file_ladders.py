@@ -16,7 +16,7 @@ from nhalf.loops.execution import Execution, cycles_of, followed_cycles
 from nhalf.loops.file_ladders import Ladders, ladders
 from nhalf.loops.rungs import READABLE
 from nhalf.loops.source.ma_bounds import Bound, bound
-from nhalf.loops.source.program import Reading, read_program
+from nhalf.loops.source.program import ReadingOptions, read_program
 from nhalf.machines.processor_file import processor
 from tests.nhalf.loops.schedule.test_core import PROCESSOR
 
@@ -59,7 +59,7 @@ def _path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def bounds(path: Path, function: str) -> list[Bound]:
-    loops = read_program(path, Reading(function)).loops
+    loops = read_program(path, ReadingOptions(function)).loops
     return [bound(counts, processor("power2")) for counts in loops]
 
 

@@ -7,11 +7,10 @@ import pytest
 from msgspec.structs import replace as replace_struct
 
 from nhalf.loops.listing.listing import emitted_loops, loops_of_lines
-from nhalf.loops.listing.micro_ops import Operation, operations
+from nhalf.loops.listing.micro_ops import MicroOperation, operations
 from nhalf.loops.rungs import rungs
 from nhalf.loops.schedule.dependency_chain import chain_cycles
-from nhalf.machines.processor import Name, Processor, Unit
-from nhalf.machines.processor import Operation as Described
+from nhalf.machines.processor import Name, Processor, ProcessorOperation, Unit
 from tests.nhalf.loops.source.reading import each
 
 LATENCIES: dict[Name, float] = {
@@ -28,8 +27,8 @@ PROCESSOR = Processor(
     store_forward_cycles=6,
     integer_store_forward_cycles=1,
     operations=(
-        *(Described(name=n, per_cycle=2, latency_cycles=c) for n, c in LATENCIES.items()),
-        Described(name="store", per_cycle=1),
+        *(ProcessorOperation(name=n, per_cycle=2, latency_cycles=c) for n, c in LATENCIES.items()),
+        ProcessorOperation(name="store", per_cycle=1),
     ),
 )
 HEAD = ".L3:\n\t.loc 1 3 5\n"
@@ -48,26 +47,29 @@ CHAINS = {
     "\tmovsd\t8(%rsi,%rax,8), %xmm0\n\tmulsd\t%xmm1, %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 1.0,
 }
 MICRO_OPS = {
-    "movsd (%rsi,%rax,8), %xmm0": [Operation("load")],
-    "vmovupd (%rsi,%rax), %zmm0": [Operation("load", 8)],
-    "vmovupd %ymm0, (%rsi,%rax)": [Operation("store", 4)],
-    "vaddpd (%rsi,%rax), %ymm1, %ymm0": [Operation("load", 4), Operation("add", 4)],
-    "vfnmadd213sd %xmm2, %xmm1, %xmm0": [Operation("fused_multiply_add")],
-    "divpd %xmm1, %xmm0": [Operation("divide", 2)],
+    "movsd (%rsi,%rax,8), %xmm0": [MicroOperation("load")],
+    "vmovupd (%rsi,%rax), %zmm0": [MicroOperation("load", 8)],
+    "vmovupd %ymm0, (%rsi,%rax)": [MicroOperation("store", 4)],
+    "vaddpd (%rsi,%rax), %ymm1, %ymm0": [MicroOperation("load", 4), MicroOperation("add", 4)],
+    "vfnmadd213sd %xmm2, %xmm1, %xmm0": [MicroOperation("fused_multiply_add")],
+    "divpd %xmm1, %xmm0": [MicroOperation("divide", 2)],
     "addq $1, -8(%rbp)": [
-        Operation("integer_load"),
-        Operation("integer"),
-        Operation("integer_store"),
+        MicroOperation("integer_load"),
+        MicroOperation("integer"),
+        MicroOperation("integer_store"),
     ],
-    "leaq 0(,%rax,8), %rdx": [Operation("integer")],
-    "cmpq -24(%rbp), %rax": [Operation("integer_load"), Operation("integer")],
+    "leaq 0(,%rax,8), %rdx": [MicroOperation("integer")],
+    "cmpq -24(%rbp), %rax": [MicroOperation("integer_load"), MicroOperation("integer")],
     "movq %rax, %rdx": [],
     "movq y@GOTPCREL(%rip), %rax": [],
     "movsq": [],
-    "vpermt2pd %ymm1, %ymm2, %ymm3": [Operation("permute", 4)],
-    "vinsertf128 $1, (%rax), %ymm1, %ymm2": [Operation("load", 4)],
-    "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [*[Operation("load")] * 4, Operation("gather", 4)],
-    "xorpd %xmm0, %xmm0": [Operation("logical")],
+    "vpermt2pd %ymm1, %ymm2, %ymm3": [MicroOperation("permute", 4)],
+    "vinsertf128 $1, (%rax), %ymm1, %ymm2": [MicroOperation("load", 4)],
+    "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [
+        *[MicroOperation("load")] * 4,
+        MicroOperation("gather", 4),
+    ],
+    "xorpd %xmm0, %xmm0": [MicroOperation("logical")],
     "jne .L3": [],
 }
 
@@ -131,7 +133,9 @@ def test_iterations_of_a_pass_are_seen_by_how_far_it_goes() -> None:
 
 def test_loads_of_what_the_loop_stores_take_longer() -> None:
     rates = {"integer_load": 4, "forwarded_load": 2, "updated_load": 1}
-    forwarded_loads = [Described(name=name, per_cycle=rate) for name, rate in rates.items()]
+    forwarded_loads = [
+        ProcessorOperation(name=name, per_cycle=rate) for name, rate in rates.items()
+    ]
     unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "integer_load": 0.25})
     operations = (*PROCESSOR.operations, *forwarded_loads)
     measured = replace_struct(PROCESSOR, operations=operations, units=(unit,))

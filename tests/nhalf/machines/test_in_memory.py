@@ -12,7 +12,7 @@ from nhalf.machines.in_memory import InMemory
 from nhalf.machines.machine import FittedModel, Machine, Node, Segment
 from nhalf.machines.machine_file import encode
 from nhalf.machines.message import Messages
-from nhalf.machines.operation import IN_MEMORY, Operation
+from nhalf.machines.operation import IN_MEMORY, OperationMethod
 from nhalf.machines.shared import Shared
 from nhalf.machines.timings import timings
 
@@ -27,13 +27,13 @@ CURVE = FittedModel(
 ALONE = Machine(name="m", models=(CURVE,), node=Node(ranks=8))
 
 
-def operation(pattern: str, **parts: object) -> Operation:
+def operation(pattern: str, **parts: object) -> OperationMethod:
     usual = {"pattern": pattern, "why": "by hand", "level_s": LEVEL_S}
     rate = {"operand_Bps": 2e9} if pattern == "reduce" else {}
-    return msgspec.convert({**usual, **rate, **parts}, Operation)
+    return msgspec.convert({**usual, **rate, **parts}, OperationMethod)
 
 
-def in_memory(of: Operation, machine: Machine = ALONE) -> InMemory:
+def in_memory(of: OperationMethod, machine: Machine = ALONE) -> InMemory:
     return InMemory(of, Messages(machine))
 
 

@@ -20,10 +20,10 @@ from nhalf.machines.machine import (
     Node,
     Overheads,
     PatternModel,
+    PeriodicSteps,
     Protocol,
     PublishedPoint,
     Segment,
-    Steps,
 )
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
 from nhalf.models.terms import TERMS
@@ -55,7 +55,9 @@ breakpoints = st.builds(
     change_percent=st.floats(-100, 1e6),
     kind=st.sampled_from(["jump", "bend"]),
 )
-steps = st.builds(Steps, offset_bytes=sizes, period_bytes=sizes, height_s=amounts, height_ci=pairs)
+steps = st.builds(
+    PeriodicSteps, offset_bytes=sizes, period_bytes=sizes, height_s=amounts, height_ci=pairs
+)
 models = st.builds(
     FittedModel,
     run=words,

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.machines.pieces import PIECES_MAX, PIECES_PER_RANGE, Piece, fastest_Bps, pieces
+from nhalf.machines.pieces import PIECES_MAX, PIECES_PER_RANGE, LinearPiece, fastest_Bps, pieces
 
 
 def curve(*segments: Segment) -> FittedModel:
     return FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=segments)
 
 
-def at(found: list[Piece], size: int) -> float:
+def at(found: list[LinearPiece], size: int) -> float:
     piece = [one for one in found if one.from_bytes <= size][-1]
     return piece.t0_s + size * piece.per_byte_s
 
@@ -29,9 +29,9 @@ def test_lines_stay_lines_and_borders_are_kept() -> None:
         Segment(from_bytes=1024, to_bytes=65536, t0_s=4e-6, r_inf_Bps=2e9),
     )
     assert pieces(model, 4e9, [2048, 1024, 10**9]) == [
-        Piece(0, pytest.approx(1e-6), pytest.approx(1e-9)),
-        Piece(1024, pytest.approx(4e-6), pytest.approx(5e-10)),
-        Piece(2048, pytest.approx(4e-6), pytest.approx(5e-10)),
+        LinearPiece(0, pytest.approx(1e-6), pytest.approx(1e-9)),
+        LinearPiece(1024, pytest.approx(4e-6), pytest.approx(5e-10)),
+        LinearPiece(2048, pytest.approx(4e-6), pytest.approx(5e-10)),
     ]
 
 

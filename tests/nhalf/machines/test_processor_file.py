@@ -10,10 +10,10 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.machines import processor_file
-from nhalf.machines.processor import Cache, Operation, Processor, Unit
+from nhalf.machines.processor import Cache, Processor, ProcessorOperation, Unit
 
-ADD = Operation(name="add", per_cycle=2, latency_cycles=3, latency_ci=(2.9, 3.1))
-WIDE = Operation(name="add", lanes=4, per_cycle=2)
+ADD = ProcessorOperation(name="add", per_cycle=2, latency_cycles=3, latency_ci=(2.9, 3.1))
+WIDE = ProcessorOperation(name="add", lanes=4, per_cycle=2)
 SMALL = Processor(
     name="small",
     clock_hz=1e9,
@@ -105,8 +105,8 @@ def test_a_key_under_both_of_its_names_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_access_to_integers_is_like_one_to_floating_point_numbers() -> None:
-    load = Operation(name="load", per_cycle=2)
-    multiply = Operation(name="multiply", per_cycle=4)
+    load = ProcessorOperation(name="load", per_cycle=2)
+    multiply = ProcessorOperation(name="multiply", per_cycle=4)
     described = msgspec.structs.replace(SMALL, operations=(load, multiply), units=())
     assert described.busy_cycles("integer_load") == 0.5
     assert described.busy_cycles("integer_multiply") == 0.0

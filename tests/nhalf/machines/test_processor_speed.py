@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.processor import Name, Operation, Processor
+from nhalf.machines.processor import Name, Processor, ProcessorOperation
 from nhalf.machines.processor_file import processor
 from nhalf.machines.processor_speed import time_ratio
 
@@ -14,7 +14,7 @@ from nhalf.machines.processor_speed import time_ratio
 def described(clock_hz: float, **per_cycle: float) -> Processor:
     names: dict[str, Name] = {"add": "add", "load": "load", "integer": "integer"}
     operations = tuple(
-        Operation(name=names[name], per_cycle=rate) for name, rate in per_cycle.items()
+        ProcessorOperation(name=names[name], per_cycle=rate) for name, rate in per_cycle.items()
     )
     return Processor(name="own", clock_hz=clock_hz, issue_per_cycle=4, operations=operations)
 

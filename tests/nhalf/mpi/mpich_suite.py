@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from tests.patience import patience_s
 
 PACKAGE = "mpich"
@@ -87,7 +87,7 @@ def _source_lines() -> list[str]:
     return [f"deb-src {signed}{place}" for place in places]
 
 
-def _do(command: list[str]) -> Outcome:
+def _do(command: list[str]) -> ProgramOutcome:
     outcome = run(command, patience_s(TIMEOUT_S))
     if not outcome.succeeded:
         raise Absent(outcome.reason)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.mpi import identify as module
-from nhalf.mpi.identify import Identity, identify, parse_version
+from nhalf.mpi.identify import LibraryIdentity, identify, parse_version
 
 Script = Callable[[Path, str], Path]
 
@@ -20,16 +20,19 @@ INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.19.0 Build 20260626 (i
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("mpiexec (Open MPI) 5.0.11\n\nReport bugs", Identity("openmpi", "5.0.11", "openmpi")),
-        ("mpirun (Open MPI) 4.1.4", Identity("openmpi", "4.1.4", "openmpi")),
-        ("mpiexec.openmpi (OpenRTE) 4.1.4", Identity("openmpi", "4.1.4", "openmpi")),
-        ("mpirun (Open MPI) v5.1.0a1.", Identity("openmpi", "5.1.0a1", "openmpi")),
-        (HYDRA, Identity("mpich", "4.0.2", "hydra")),
-        (INTEL, Identity("intel", "2021.19.0", "hydra")),
-        (f"module loaded\n*** welcome ***\n{HYDRA}bye", Identity("mpich", "4.0.2", "hydra")),
+        (
+            "mpiexec (Open MPI) 5.0.11\n\nReport bugs",
+            LibraryIdentity("openmpi", "5.0.11", "openmpi"),
+        ),
+        ("mpirun (Open MPI) 4.1.4", LibraryIdentity("openmpi", "4.1.4", "openmpi")),
+        ("mpiexec.openmpi (OpenRTE) 4.1.4", LibraryIdentity("openmpi", "4.1.4", "openmpi")),
+        ("mpirun (Open MPI) v5.1.0a1.", LibraryIdentity("openmpi", "5.1.0a1", "openmpi")),
+        (HYDRA, LibraryIdentity("mpich", "4.0.2", "hydra")),
+        (INTEL, LibraryIdentity("intel", "2021.19.0", "hydra")),
+        (f"module loaded\n*** welcome ***\n{HYDRA}bye", LibraryIdentity("mpich", "4.0.2", "hydra")),
     ],
 )
-def test_known_answers(text: str, expected: Identity) -> None:
+def test_known_answers(text: str, expected: LibraryIdentity) -> None:
     assert parse_version(text) == expected
 
 

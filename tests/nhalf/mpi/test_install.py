@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError, MissingError, NhalfError
-from nhalf.base.processes import Outcome
+from nhalf.base.processes import ProgramOutcome
 from nhalf.mpi import install as module
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.install import install
@@ -239,7 +239,9 @@ def test_old_remains_are_swept(index: Path, place: Path) -> None:
     ],
 )
 def test_what_pip_says_becomes_one_line(said: str, expected: str, tmp_path: Path) -> None:
-    error = module._failure("mpich-1", module.Wheel("mpich", "1"), tmp_path, Outcome(1, "", said))
+    error = module._failure(
+        "mpich-1", module.Wheel("mpich", "1"), tmp_path, ProgramOutcome(1, "", said)
+    )
     assert expected in str(error)
     assert "\n" not in str(error)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.mpi import Library
 from nhalf.mpi.preload import preload
 from nhalf.mpi.sanitizers import sanitizer_variables
@@ -56,7 +56,7 @@ def _built(library: Library, compiler: Path, folder: Path, sanitizer: str) -> Pa
     return program
 
 
-def _nhalf(library: Library, *words: str) -> Outcome:
+def _nhalf(library: Library, *words: str) -> ProgramOutcome:
     command = [sys.executable, "-m", "nhalf", *words]
     # What MPI libraries leave at their end is theirs.
     own = {**environment(library), "ASAN_OPTIONS": "detect_leaks=0"}

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.node.knees import knee, terraces, undisturbed
 from nhalf.node.measuring import sizes
-from nhalf.node.plateaus import Plateau, Step
+from nhalf.node.plateaus import LoadTime, Plateau
 
 CYCLES = (4.0, 12.0, 46.0, 300.0)
 CAPACITIES = (32 << 10, 512 << 10, 16 << 20)
@@ -45,7 +45,7 @@ POLICIES = [oldest_evicted, any_evicted, small_pages]
 
 def curve_of(
     misses: Callable[[float], float], noise: float = 0.0, seed: int = 1, far: int = 256 << 20
-) -> list[Step]:
+) -> list[LoadTime]:
     """A curve of three caches and memory; noise only adds time."""
     chance = random.Random(seed)
     steps = []
@@ -55,11 +55,11 @@ def curve_of(
         for share, near, behind in zip(shares, CYCLES, CYCLES[1:], strict=False):
             cycles += share * (behind - near)
         cycles *= 1 + abs(chance.gauss(0, noise))
-        steps.append(Step(size, cycles, cycles * 4e-10))
+        steps.append(LoadTime(size, cycles, cycles * 4e-10))
     return steps
 
 
-def knees(steps: Sequence[Step]) -> list[tuple[int, int]]:
+def knees(steps: Sequence[LoadTime]) -> list[tuple[int, int]]:
     steps = undisturbed(steps)
     flat = terraces(steps)
     ends = [knee(steps, near, far) for near, far in pairwise(flat)]
@@ -114,7 +114,7 @@ def test_slower_loads_within_a_level_are_no_level() -> None:
 def test_disturbed_sizes_are_those_slower_than_larger_ones() -> None:
     steps = curve_of(oldest_evicted)
     disturbed = [
-        Step(step.size_bytes, 9 * step.cycles_median, step.latency_s) if k % 3 == 1 else step
+        LoadTime(step.size_bytes, 9 * step.cycles_median, step.latency_s) if k % 3 == 1 else step
         for k, step in enumerate(steps)
     ]
     kept = [undisturbed(steps)[k] for k in range(len(steps)) if k % 3 != 1]
@@ -127,8 +127,8 @@ def test_a_shelf_shorter_than_an_octave_is_a_level() -> None:
     cycles = {64: 16.0, 80: 16, 96: 16, 112: 16, 128: 16, 160: 17, 192: 18, 224: 19, 256: 20,
               320: 60, 384: 100, 448: 105, 512: 104, 640: 109, 768: 200, 896: 300, 1024: 380,
               1280: 381, 1536: 384, 2048: 384, 3072: 385, 4096: 385}  # fmt: skip
-    near = [Step(size << 10, 5.0, 2e-9) for size in (4, 5, 6, 7, 8, 10, 12, 14, 16)]
-    steps = [*near, *(Step(size << 10, value, 1e-9 * value) for size, value in cycles.items())]
+    near = [LoadTime(size << 10, 5.0, 2e-9) for size in (4, 5, 6, 7, 8, 10, 12, 14, 16)]
+    steps = [*near, *(LoadTime(size << 10, value, 1e-9 * value) for size, value in cycles.items())]
     flat = terraces(undisturbed(steps))
     assert [(level.first_bytes >> 10, level.last_bytes >> 10) for level in flat[2:3]] == [
         (384, 640)
@@ -141,22 +141,22 @@ def test_a_shelf_shorter_than_an_octave_is_a_level() -> None:
     "steps",
     [
         [],
-        [Step(4096, 5.0, 2e-9)],
-        [Step(4096 << k, 5.0, 2e-9) for k in range(12)],
-        [Step(size, 5.0, 2e-9) for size in sizes(4096, 8 << 20, 4)],
-        [Step(size, 0.0, 0.0) for size in sizes(4096, 8 << 20, 4)],
-        [Step(size, math.nan, math.nan) for size in sizes(4096, 8 << 20, 4)],
-        [Step(size, 1e9 / size, 1e-9) for size in sizes(4096, 8 << 20, 4)],
+        [LoadTime(4096, 5.0, 2e-9)],
+        [LoadTime(4096 << k, 5.0, 2e-9) for k in range(12)],
+        [LoadTime(size, 5.0, 2e-9) for size in sizes(4096, 8 << 20, 4)],
+        [LoadTime(size, 0.0, 0.0) for size in sizes(4096, 8 << 20, 4)],
+        [LoadTime(size, math.nan, math.nan) for size in sizes(4096, 8 << 20, 4)],
+        [LoadTime(size, 1e9 / size, 1e-9) for size in sizes(4096, 8 << 20, 4)],
     ],
     ids=["empty", "one", "octaves", "equal", "zero", "nan", "falling"],
 )
-def test_curves_without_a_step_have_no_knee(steps: list[Step]) -> None:
+def test_curves_without_a_step_have_no_knee(steps: list[LoadTime]) -> None:
     assert knees(steps) == []
 
 
 def test_a_level_whose_next_is_not_slower_has_no_end() -> None:
     own = Plateau(4096, 8192, 5.0, 2e-9)
-    steps = [Step(size, 5.0, 2e-9) for size in sizes(4096, 1 << 20, 4)]
+    steps = [LoadTime(size, 5.0, 2e-9) for size in sizes(4096, 1 << 20, 4)]
     assert knee(steps, own, own) is None
     assert knee(steps, own, None) is None
 
@@ -164,7 +164,7 @@ def test_a_level_whose_next_is_not_slower_has_no_end() -> None:
 def test_ends_far_apart_have_no_cost_of_a_miss() -> None:
     own, far = Plateau(4096, 65536, 12.0, 4e-9), Plateau(8 << 20, 64 << 20, 300.0, 1e-7)
     gradual = [
-        Step(size, 12 + 288 * min(1.0, max(0.0, math.log2(size / 65536) / 7)), 4e-9)
+        LoadTime(size, 12 + 288 * min(1.0, max(0.0, math.log2(size / 65536) / 7)), 4e-9)
         for size in sizes(4096, 64 << 20, 4)
     ]
     end = knee(gradual, own, far)

@@ -3,7 +3,7 @@ from typing import Any, cast
 
 import pytest
 
-from nhalf.node.asking import Core
+from nhalf.node.asking import CoreProbe
 from nhalf.node.levels import SHARED, SHARED_SETS, Hierarchy, hierarchy
 from nhalf.node.measuring import ask
 from nhalf.node.reading import Reading
@@ -26,7 +26,7 @@ def measured(launches: int = 3, **changes: Any) -> Hierarchy:
     found: list[Reading] = []
     for launch in range(launches):
         core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
-        ask(cast("Core", core))
+        ask(cast("CoreProbe", core))
         found += core.readings
     return hierarchy(found)
 
@@ -56,7 +56,7 @@ def test_a_busy_neighbour_makes_it_say_so_and_never_wrong(seed: int) -> None:
     found: list[Reading] = []
     for launch in range(3):
         core = SyntheticCore(launch=launch, seed=31 * seed + launch, disturbed_share=0.35)
-        ask(cast("Core", core))
+        ask(cast("CoreProbe", core))
         found += core.readings
     for level, size in zip(hierarchy(found).levels, (48 << 10, 2 << 20), strict=False):
         assert level.size_bytes in (None, size)
@@ -73,7 +73,7 @@ def test_pages_that_no_power_of_two_explains_leave_the_sizes_that_begin_to_miss(
         found: list[Reading] = []
         for launch, count in enumerate(pages):
             core = SyntheticCore(launch=launch, seed=launch + 1, conflicting_pages=count)
-            ask(cast("Core", core))
+            ask(cast("CoreProbe", core))
             found += core.readings
         levels = hierarchy(found)
         level = levels.levels[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.node.plateaus import Plateau, Step, rise
+from nhalf.node.plateaus import LoadTime, Plateau, rise
 
 LEVEL = Plateau(40, 320, 14.0, 4e-9)
 SIZES = (320, 448, 640, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 8192)
@@ -15,8 +15,8 @@ GROWN = (15, 18, 20, 27, 29, 38, 43, 49, 90, 120, 200, 300, 500)
 HARDLY = (14.5, 15, 16, 17, 18, 18, 18, 18, 18, 18, 18, 18, 18)
 
 
-def steps(cycles: tuple[float, ...]) -> list[Step]:
-    return [Step(size, each, each * 3e-10) for size, each in zip(SIZES, cycles, strict=True)]
+def steps(cycles: tuple[float, ...]) -> list[LoadTime]:
+    return [LoadTime(size, each, each * 3e-10) for size, each in zip(SIZES, cycles, strict=True)]
 
 
 def test_a_level_ends_halfway_to_what_larger_arrays_take() -> None:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from nhalf.node.asking import Core
+from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
 from nhalf.node.reading import Reading
 from nhalf.node.translation import PageSizes, page_sizes, reaches, tables
@@ -16,7 +16,7 @@ def asked(launches: int = 2, first: int = 0, **changes: Any) -> list[Reading]:
     found: list[Reading] = []
     for launch in range(first, first + launches):
         core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
-        ask(cast("Core", core))
+        ask(cast("CoreProbe", core))
         found += core.readings
     return found
 

@@ -12,7 +12,7 @@ from nhalf.machines.processor_file import processor, read, write
 from nhalf.measure.loop.records import Records
 from nhalf.measure.probe.subject import Subject
 from nhalf.node import measuring
-from nhalf.node.asking import Core
+from nhalf.node.asking import CoreProbe
 from nhalf.node.reading import UNIT, Reading, reading
 from nhalf.node.unit_doubts import quickest, rate_doubts
 from nhalf.node.units import doubtful, operations
@@ -124,9 +124,9 @@ def test_only_the_kernels_of_the_keys_are_asked_for() -> None:
         subject=SimpleNamespace(description={"kernels": kernels}),
         ask=lambda pattern, size, operation, bits, chains: asked.append((operation, bits, chains)),
     )
-    measuring.ask_units(cast("Core", core), {("fused", 256)})
+    measuring.ask_units(cast("CoreProbe", core), {("fused", 256)})
     assert asked == [("fused", 256, 1), ("fused", 256, 12)]
-    measuring.ask_units(cast("Core", core))
+    measuring.ask_units(cast("CoreProbe", core))
     assert len(asked) == 2 + len(kernels)
 
 

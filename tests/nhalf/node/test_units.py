@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from nhalf.node.asking import Core, node_subject
+from nhalf.node.asking import CoreProbe, node_subject
 from nhalf.node.measured import measured
 from nhalf.node.reading import CHASE, UNIT, Reading, reading
 from nhalf.node.units import (
@@ -143,7 +143,7 @@ def test_the_probe_says_what_a_round_consists_of() -> None:
 def test_an_axis_with_its_fallback_is_left_out_of_a_point() -> None:
     processes = Mock()
     processes.receive.return_value = {"nhalf": "error"}
-    Core(processes, node_subject(), Mock(), 0).ask(CHASE, 4096, stride=64, shift=8, seed=1)
+    CoreProbe(processes, node_subject(), Mock(), 0).ask(CHASE, 4096, stride=64, shift=8, seed=1)
     processes.send.assert_called_once_with("id=0 pattern=node-chase bytes=4096 axis.shift=8")
 
 

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from nhalf.base.errors import FailedError
 from nhalf.cli.verbs.node import node_json
 from nhalf.decide.changes import CurveRatio, Ratio, SizeRatio
-from nhalf.experiment.race import Cell, Gain
-from nhalf.experiment.replay import Replay, Replayed
+from nhalf.experiment.race import AlgorithmGain, TuningCell
+from nhalf.experiment.replay import PingPongReplay, Replayed
 from nhalf.experiment.tune.outcome import Checked, Tuned
 from nhalf.experiment.tune.prove import Activity
 from nhalf.experiment.tune.search import SearchResult
-from nhalf.machines.processor import Operation, Processor
+from nhalf.machines.processor import Processor, ProcessorOperation
 from nhalf.present.terminal import replay as replays
 from nhalf.present.terminal.node import show_node
 from nhalf.present.terminal.output import emit_json, stdout_console
@@ -42,9 +42,9 @@ BENCH: Any = SimpleNamespace(
 
 
 def tuned(draw: random.Random) -> None:
-    cells = [Cell("bcast", draw.choice((2, 10**6)), size) for size in SIZES]
+    cells = [TuningCell("bcast", draw.choice((2, 10**6)), size) for size in SIZES]
     gains = {
-        cell: [Gain(cell, "binomial", draw.choice((0, 1, 5)), *_logs(draw), math.nan)]
+        cell: [AlgorithmGain(cell, "binomial", draw.choice((0, 1, 5)), *_logs(draw), math.nan)]
         for cell in cells[: draw.randint(0, 3)]
     }
     screening: Any = dict.fromkeys(cells)
@@ -61,7 +61,7 @@ def _logs(draw: random.Random) -> tuple[float, float, float]:
     return log_ratio, *draw.choice(((math.nan, math.nan), (log_ratio - 0.1, log_ratio + 700.0)))
 
 
-def _activity(draw: random.Random, cell: Cell) -> Activity:
+def _activity(draw: random.Random, cell: TuningCell) -> Activity:
     seconds = (draw.choice(TIMES_S) for _ in range(3))
     return Activity("active", cell, "linear", *seconds, draw.choice(RATIOS), "it is as slow")
 
@@ -121,7 +121,7 @@ def _processor(draw: random.Random) -> Processor:
         "name": "a core", "clock_hz": draw.choice(POSITIVE), "issue_per_cycle": 4.0,
         "store_forward_cycles": draw.choice(POSITIVE),
         "operations": (
-            Operation(
+            ProcessorOperation(
                 name="add", per_cycle=draw.choice(POSITIVE), latency_cycles=draw.choice(POSITIVE)
             ),
         ),
@@ -134,7 +134,7 @@ def simulated(draw: random.Random) -> None:
         Replayed(size, draw.choice(TIMES_S), (0.0, 0.0), *(draw.choice(TIMES_S) for _ in range(2)))
         for size in SIZES
     )
-    one_pingpong = [Replay("mpich", "cores", sizes)]
+    one_pingpong = [PingPongReplay("mpich", "cores", sizes)]
     for as_json in (False, True):
         try:
             replays.show(one_pingpong, as_json=as_json)

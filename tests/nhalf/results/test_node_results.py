@@ -7,8 +7,8 @@ from typing import cast
 from nhalf.facts.facts import Facts
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
-from nhalf.measure.plan.state import State
-from nhalf.node.asking import Core
+from nhalf.measure.plan.state import RunState
+from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
 from nhalf.present.panels.node.load_latency import LoadLatency
 from nhalf.present.panels.node.sweeps import Sweeps
@@ -22,9 +22,9 @@ from tests.nhalf.node.synthetic_core import SyntheticCore
 def test_sweeps_and_translation_are_tables_and_pictures(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "node", {"environment": {"host": "n1"}})
     with run.journal() as journal:
-        records = Records(journal, State(), Progress(quiet=True))
+        records = Records(journal, RunState(), Progress(quiet=True))
         core = SyntheticCore()
-        ask(cast("Core", core))
+        ask(cast("CoreProbe", core))
         for position, one in enumerate(core.readings):
             records.journal.append(event("point", "node", of_reading(position, one)))
     run.finish()

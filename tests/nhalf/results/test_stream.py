@@ -12,8 +12,8 @@ from nhalf.cli.verbs.node import node_json
 from nhalf.facts.facts import Facts
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
-from nhalf.measure.plan.state import State
-from nhalf.node.asking import Core
+from nhalf.measure.plan.state import RunState
+from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask
 from nhalf.present.terminal.node import show_node
 from nhalf.store.record import event, named_values
@@ -30,9 +30,9 @@ def facts_of(
     """A run whose triad has these rates by cores and size of a core's arrays, one per launch."""
     run = Run.create(folder / "node", {"environment": {"host": "n1"}, "titles": {"node": "core"}})
     with run.journal() as journal:
-        records = Records(journal, State(), Progress(quiet=True))
+        records = Records(journal, RunState(), Progress(quiet=True))
         core = SyntheticCore()
-        ask(cast("Core", core))
+        ask(cast("CoreProbe", core))
         for position, one in enumerate(core.readings):
             records.journal.append(event("point", "node", of_reading(position, one)))
         for (cores, each_bytes), launches in rates_Bps.items():

@@ -13,7 +13,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.preload import Preloaded, own_program
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.sites import build as module
-from nhalf.sites.examine import ABSENT, DOUBT, GOOD, Finding
+from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem
 from tests.conftest import write_script
 
 UCX = TransportFile("ucx", "MPI", links=("-lucp",), package="libucx-dev")
@@ -49,15 +49,17 @@ def library(tmp_path: Path) -> Library:
     )
 
 
-def built(*libraries: Library) -> dict[str, Finding]:
+def built(*libraries: Library) -> dict[str, ExaminedItem]:
     return {finding.name: finding for finding in module.build(libraries)}
 
 
 def test_what_is_missing_is_built_once_and_named(library: Library) -> None:
     other = replace(library, name="mpich-4.0.3", version="4.0.3")
     first = built(library, other)
-    assert first["probe mpi"] == Finding("probe mpi", GOOD, "built for mpich-4.0.2, mpich-4.0.3")
-    assert first["probe shm"] == Finding("probe shm", GOOD, "built for mpich-4.0.2")
+    assert first["probe mpi"] == ExaminedItem(
+        "probe mpi", GOOD, "built for mpich-4.0.2, mpich-4.0.3"
+    )
+    assert first["probe shm"] == ExaminedItem("probe shm", GOOD, "built for mpich-4.0.2")
     again = built(library, other)
     assert again["probe mpi"].found == "ready for mpich-4.0.2, mpich-4.0.3"
     assert again["probe shm"].found == "ready for mpich-4.0.2"
@@ -96,9 +98,9 @@ def test_further_programs_are_built_once_and_what_cannot_be_has_its_remedy(
     error = MissingError("there is no simulator", "install it")
     further = {"tracer": {library.name: tracer}, "simulator": {"": error}}
     first, again = (list(module.build([], further))[-2:] for _ in range(2))
-    assert first[0] == Finding("tracer", GOOD, "built for mpich-4.0.2")
-    assert again[0] == Finding("tracer", GOOD, "ready for mpich-4.0.2")
-    assert first[1] == Finding("simulator", ABSENT, "there is no simulator", "install it")
+    assert first[0] == ExaminedItem("tracer", GOOD, "built for mpich-4.0.2")
+    assert again[0] == ExaminedItem("tracer", GOOD, "ready for mpich-4.0.2")
+    assert first[1] == ExaminedItem("simulator", ABSENT, "there is no simulator", "install it")
     no_source = replace(tracer, source="trace/none.cpp")
     (*_, lacking) = module.build([], {"tracer": {library.name: no_source}})
     assert lacking.state == ABSENT

@@ -12,7 +12,7 @@ from nhalf.base.compiled import COMPILER_REMEDY
 from nhalf.mpi.discover import Broken, Discovery
 from nhalf.mpi.transport_files import transport_files
 from nhalf.sites import examine as module
-from nhalf.sites.examine import ABSENT, BAD, DOUBT, GOOD, Finding, can_measure, examine
+from nhalf.sites.examine import ABSENT, BAD, DOUBT, GOOD, ExaminedItem, can_measure, examine
 
 Script = Callable[[Path, str], Path]
 
@@ -23,7 +23,7 @@ def put(root: Path, name: str, text: str = "") -> None:
     path.write_text(text)
 
 
-def named(findings: object) -> dict[str, Finding]:
+def named(findings: object) -> dict[str, ExaminedItem]:
     return {one.name: one for one in findings}  # type: ignore[attr-defined]
 
 
@@ -61,7 +61,7 @@ def test_it_says_what_it_looks_at_before_it_does(empty_machine: Path) -> None:
     ],
 )
 def test_ready_means_probes_and_one_library(findings: list[tuple[str, str]], ready: bool) -> None:
-    assert can_measure([Finding(name, state, "x") for name, state in findings]) is ready
+    assert can_measure([ExaminedItem(name, state, "x") for name, state in findings]) is ready
 
 
 @pytest.mark.parametrize(

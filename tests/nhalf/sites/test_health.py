@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.processes import Outcome
+from nhalf.base.processes import ProgramOutcome
 from nhalf.sites import health
 from nhalf.sites.health import SILENT, Examiner, unreachable_hosts
 
@@ -77,10 +77,12 @@ class TestWhatLaunchersSay:
         ],
     )
     def test_nobody_is_named(self, words: Sequence[str]) -> None:
-        assert FOUR.diagnose_messages(words) == health.Finding()
+        assert FOUR.diagnose_messages(words) == health.Diagnosis()
 
     def test_nobody_can_be_named_on_one_machine(self) -> None:
-        assert Examiner().diagnose_messages(["srun: error: n1: task 0: Killed"]) == health.Finding()
+        assert (
+            Examiner().diagnose_messages(["srun: error: n1: task 0: Killed"]) == health.Diagnosis()
+        )
 
 
 class TestAsked:
@@ -88,10 +90,10 @@ class TestAsked:
 
     @staticmethod
     def answers(monkeypatch: pytest.MonkeyPatch, states: Mapping[str, str | None]) -> None:
-        def ask(commands: Mapping[str, Sequence[str]]) -> dict[str, Outcome]:
+        def ask(commands: Mapping[str, Sequence[str]]) -> dict[str, ProgramOutcome]:
             return {
-                host: Outcome(0, said, "") if (said := states[host]) is not None
-                else Outcome(None, "", "", "no answer")
+                host: ProgramOutcome(0, said, "") if (said := states[host]) is not None
+                else ProgramOutcome(None, "", "", "no answer")
                 for host in commands
             }  # fmt: skip
 
@@ -105,7 +107,7 @@ class TestAsked:
 
     def test_all_are_silent_so_asking_is_at_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers(monkeypatch, {"n1": None, "n2": None})
-        assert Examiner(("n1", "n2")).diagnose([], []) == health.Finding()
+        assert Examiner(("n1", "n2")).diagnose([], []) == health.Diagnosis()
 
     def test_a_rank_that_is_stopped_and_one_that_is_gone(
         self, monkeypatch: pytest.MonkeyPatch
@@ -123,7 +125,7 @@ class TestAsked:
     ) -> None:
         self.answers(monkeypatch, {"n1": "7 (probe) R 1\n"})
         ranks = [rank(0, "n1", 7)]
-        assert Examiner(("n1",)).diagnose(ranks, []) == health.Finding()
+        assert Examiner(("n1",)).diagnose(ranks, []) == health.Diagnosis()
         assert "n1" in Examiner(("n1",)).diagnose(ranks, ["n1: task 0: Killed"]).text
 
     def test_those_that_do_not_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +144,7 @@ class TestOnThisMachine:
 
     def test_a_process_that_is_stopped(self, sleeper: subprocess.Popen[bytes]) -> None:
         ranks = [rank(0, "here", os.getpid()), rank(1, "here", sleeper.pid)]
-        assert Examiner().diagnose(ranks, []) == health.Finding()
+        assert Examiner().diagnose(ranks, []) == health.Diagnosis()
         sleeper.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED)
         expected = f"rank 1 on here (process {sleeper.pid}) is stopped"

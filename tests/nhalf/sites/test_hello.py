@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import probe_command
 from nhalf.sites import hello as module
 from nhalf.sites.hello import Hello, hello
-from nhalf.sites.start import Start, cores, start
+from nhalf.sites.start import StartCommand, cores, start
 from tests.patience import patience_s
 from tests.probes import is_built
 
@@ -39,7 +39,7 @@ def placement(stdout: str) -> list[dict[str, Any]]:
     return next(line["placement"] for line in lines if line["nhalf"] == "launch")
 
 
-def started(begin: Start, typed: str) -> Outcome:
+def started(begin: StartCommand, typed: str) -> ProgramOutcome:
     """What came of it, tried again where the port of another test's lab went during MPI_Init."""
     outcome = run(begin.command, patience_s(TIMEOUT_S), begin.environment, typed)
     if not outcome.succeeded and "No such device" in outcome.stdout + outcome.stderr:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nhalf.base.arrays import Floats
-from nhalf.statistics.change_points import Change, change_points, last_apart, smallest_error
+from nhalf.statistics.change_points import LevelShift, change_points, last_apart, smallest_error
 
 TRIALS = 400
 NOISE = 0.02
@@ -97,7 +97,7 @@ def test_the_smallest_error_is_the_first_at_which_a_change_counts() -> None:
 
 
 def test_a_change_that_does_not_count_has_no_error() -> None:
-    def is_large(changes: list[Change]) -> bool:
+    def is_large(changes: list[LevelShift]) -> bool:
         return any(abs(change.value) > 1 for change in changes)
 
     assert smallest_error(series(1, (6, 0.0), (6, 0.5)), [0.01], is_large) == 1.0

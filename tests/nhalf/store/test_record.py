@@ -14,7 +14,15 @@ import pytest
 from nhalf.store.journal import Journal
 from nhalf.store.keys import CURVE, POINT, RUN_POINT, SUBJECT, without
 from nhalf.store.points import points
-from nhalf.store.record import ADDED, Identity, Record, Value, columns, event, named_values
+from nhalf.store.record import (
+    ADDED,
+    NamedNumber,
+    PointIdentity,
+    Record,
+    columns,
+    event,
+    named_values,
+)
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
 RECORD = Record(
@@ -37,7 +45,7 @@ RECORD = Record(
     advice=["moved"],
     samples_s=[1e-6, 2e-6],
     rank_s=[1e-6],
-    values=[Value("flag_after_s", 1e-9)],
+    values=[NamedNumber("flag_after_s", 1e-9)],
 )
 
 
@@ -66,7 +74,7 @@ def test_many_points_come_in_chunks(
 
 def test_every_field_is_a_column_and_the_identity_comes_first() -> None:
     assert tuple(MEASUREMENT_COLUMNS) == ("run", *Record.__struct_fields__)
-    assert tuple(columns(Record))[: len(POINT)] == POINT == tuple(columns(Identity))
+    assert tuple(columns(Record))[: len(POINT)] == POINT == tuple(columns(PointIdentity))
     assert set(RUN_POINT) < set(SUMMARY_COLUMNS)
 
 

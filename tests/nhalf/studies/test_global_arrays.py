@@ -15,10 +15,10 @@ from nhalf.base.errors import InputError
 from nhalf.facts.facts import Facts
 from nhalf.studies import catalogue
 from nhalf.studies.form import Quantity
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
 from nhalf.studies.measured import Measured
 from nhalf.studies.published import published
-from nhalf.studies.recorded import Recorded
+from nhalf.studies.recorded import RecordedMachine
 from tests.nhalf.synthetic import build_measurements
 
 NAME = "global-arrays"
@@ -49,7 +49,7 @@ def quantity(**members: Any) -> Quantity:
     ],
 )
 def test_layers_below_mpi(machine: str, members: dict[str, Any], number: float) -> None:
-    value = published(Recorded(machine), quantity(**members))
+    value = published(RecordedMachine(machine), quantity(**members))
     assert value is not None
     assert value.median == pytest.approx(number)
     assert value.origin == "published"
@@ -67,7 +67,7 @@ def test_layers_below_mpi(machine: str, members: dict[str, Any], number: float) 
     ],
 )
 def test_layers_that_are_not_published(machine: str, members: dict[str, Any]) -> None:
-    assert published(Recorded(machine), quantity(**members)) is None
+    assert published(RecordedMachine(machine), quantity(**members)) is None
 
 
 def long_messages(bulk_us: dict[int, float]) -> Measured:
@@ -111,7 +111,7 @@ def test_other_patterns_have_no_crossover() -> None:
 
 
 @cache
-def judged(**times_us: float) -> dict[str, Judgement]:
+def judged(**times_us: float) -> dict[str, ConclusionJudgement]:
     """The conclusions on a run whose pair table takes these times by access."""
     frames = [
         build_measurements(

@@ -15,10 +15,10 @@ from nhalf.present.terminal.study import show_repetition
 from nhalf.studies import multicasts
 from nhalf.studies.form import OptionsForm, Quantity, StudyForm
 from nhalf.studies.measured import Measured
-from nhalf.studies.recorded import Recorded
-from nhalf.studies.repeat import Table, repeat
-from nhalf.studies.source import Source
-from nhalf.studies.value import Value
+from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.repeat import StudyTable, repeat
+from nhalf.studies.source import NumberSource
+from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
 
 O_S, O_R = 0.9e-6, 1.1e-6
@@ -40,7 +40,7 @@ def multicast(algorithm: str, forwarding: str = "host", **members: Any) -> Quant
 
 class TestOfARecord:
     def test_processors_are_busy_as_the_formulas_say(self) -> None:
-        myrinet = Recorded("myrinet-gm")  # 8 nodes
+        myrinet = RecordedMachine("myrinet-gm")  # 8 nodes
         by_host = myrinet.value(multicast("binomial", extra="host_cpu_s"))
         by_adapter = myrinet.value(multicast("binomial", "nic", extra="host_cpu_s"))
         assert by_host.ranks == 8
@@ -50,7 +50,7 @@ class TestOfARecord:
         assert source.median == pytest.approx(7 * O_S)
 
     def test_utilisation_is_processor_time_over_completion(self) -> None:
-        torus = Recorded("sci-torus")
+        torus = RecordedMachine("sci-torus")
         time = torus.value(multicast("md-torus"))
         busy = torus.value(multicast("md-torus", extra="host_cpu_s"))
         share = torus.value(multicast("md-torus", extra="host_cpu_share"))
@@ -68,7 +68,7 @@ class TestOfARecord:
     )
     def test_reasons_why_there_is_none(self, machine: str, quantity: Quantity, reason: str) -> None:
         with pytest.raises(InputError, match=reason):
-            Recorded(machine).value(quantity)
+            RecordedMachine(machine).value(quantity)
 
     def test_without_the_simulator(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def missing() -> None:
@@ -77,7 +77,7 @@ class TestOfARecord:
         monkeypatch.setattr("nhalf.measure.simulate.multicast.simgrid", missing)
         multicasts._simulated.cache_clear()
         with pytest.raises(InputError, match="need SimGrid"):
-            Recorded("sci-torus").value(multicast("binary"))
+            RecordedMachine("sci-torus").value(multicast("binary"))
 
 
 class Busy:
@@ -88,13 +88,13 @@ class Busy:
     def __init__(self, **options: tuple[float, float]) -> None:
         self.options = options
 
-    def value(self, quantity: Quantity) -> Value:
+    def value(self, quantity: Quantity) -> StudyValue:
         name = str(quantity.axes["algorithm"])
         if name not in self.options:
             raise InputError(f"no {name}")
         time_s, share = self.options[name]
         number = share if quantity.extra else time_s
-        return Value(number, (0.5 * number, 2 * number), 16, "measured")
+        return StudyValue(number, (0.5 * number, 2 * number), 16, "measured")
 
 
 OPTIONS = OptionsForm(
@@ -109,7 +109,7 @@ OPTIONS = OptionsForm(
 )
 
 
-def weighed(source: Source) -> Table:
+def weighed(source: NumberSource) -> StudyTable:
     plan = StudyFile(title="T", block=[])
     form = StudyForm(title="T", source="S", machines=[], measure=plan, options=[OPTIONS])
     repetition = repeat("mine", form, source)

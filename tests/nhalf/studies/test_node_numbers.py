@@ -15,9 +15,9 @@ from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import kernel_bounds
 from nhalf.loops.livermore.keeping import keep
 from nhalf.loops.livermore.table import Row, rows
-from nhalf.loops.livermore.timing import Timing
+from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.machines.processor_file import processor
-from nhalf.node.asking import Core
+from nhalf.node.asking import CoreProbe
 from nhalf.node.measuring import ask_nearest
 from nhalf.store.record import event
 from nhalf.store.run import Run
@@ -25,8 +25,8 @@ from nhalf.studies import kernels
 from nhalf.studies.form import Quantity
 from nhalf.studies.measured import Measured
 from nhalf.studies.published import published
-from nhalf.studies.recorded import Recorded
-from nhalf.studies.value import Value
+from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.value import StudyValue
 from tests.nhalf.facts.test_node import of_reading
 from tests.nhalf.node.synthetic_core import SyntheticCore
 from tests.nhalf.studies.test_numbers import points
@@ -41,28 +41,30 @@ def _ours(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels._bound.cache_clear()
 
 
-def of(source: Measured | Recorded, name: str) -> Value:
+def of(source: Measured | RecordedMachine, name: str) -> StudyValue:
     return source.value(Quantity(node=name))
 
 
 class TestOfARecord:
     def test_bounds_of_kernels_are_as_published(self) -> None:
-        sp2 = Recorded("sp2-mpl")
+        sp2 = RecordedMachine("sp2-mpl")
         for number, cpf, mflops in ((1, 0.300, 222), (7, 0.250, 267)):
             name = f"kernel-{number}"
             assert of(sp2, f"{name}-cpf").median == pytest.approx(cpf)
             assert of(sp2, f"{name}-rate").median / 1e6 == pytest.approx(mflops, abs=0.5)
-            assert published(sp2, Quantity(node=f"{name}-cpf")) == Value(cpf, origin="published")
+            assert published(sp2, Quantity(node=f"{name}-cpf")) == StudyValue(
+                cpf, origin="published"
+            )
         assert published(sp2, Quantity(node="kernel-2-cpf")) is None
         assert published(sp2, Quantity(node="kernel-1-full")) is None
 
     def test_the_cache_is_the_published_one(self) -> None:
-        sp2 = Recorded("sp2-mpl")
+        sp2 = RecordedMachine("sp2-mpl")
         names = ("l1-size", "l1-line", "l1-ways", "l1-hit", "l1-missing-load")
         assert [of(sp2, name).median for name in names] == [65536, 64, 4, 1, pytest.approx(16.3)]
         assert of(sp2, "l1-missing-store-ratio").median == pytest.approx(22.0 / 16.3)
         assert of(sp2, "l1-size").origin == "published"
-        assert of(sp2, "l1-miss-share") == Value(1.0)  # from 1.25 times the cache on
+        assert of(sp2, "l1-miss-share") == StudyValue(1.0)  # from 1.25 times the cache on
 
     @pytest.mark.parametrize(
         ("machine", "name", "reason"),
@@ -74,14 +76,14 @@ class TestOfARecord:
     )
     def test_what_is_not_known(self, machine: str, name: str, reason: str) -> None:
         with pytest.raises(InputError, match=reason):
-            of(Recorded(machine), name)
+            of(RecordedMachine(machine), name)
 
 
 def table(factor: float) -> list[Row]:
     """Kernel 12, whose bound on POWER2 is one cycle, unoptimised and fully optimised."""
     levels = ((("-O0",), 8.0), (("-O3", "-march=native"), 2.0 * factor))
     timed = [
-        Timing(12, Build("gcc", level), cycles, 1000, 1.0, CLOCK_HZ, (cycles / CLOCK_HZ,))
+        KernelTiming(12, Build("gcc", level), cycles, 1000, 1.0, CLOCK_HZ, (cycles / CLOCK_HZ,))
         for level, cycles in levels
     ]
     return rows(kernel_bounds(processor("power2")), timed)[11:12]
@@ -111,7 +113,7 @@ class TestOfARun:
         with run.journal() as journal:
             for launch in range(3):
                 core = SyntheticCore(launch=launch, seed=launch + 1)
-                ask_nearest(cast("Core", core))
+                ask_nearest(cast("CoreProbe", core))
                 for position, point in enumerate(core.readings):
                     journal.append(event("point", "node", of_reading(position, point)))
         source, truth = Measured("node", Facts.of([run])), SyntheticCore()

@@ -16,8 +16,8 @@ from nhalf.studies.form import Quantity
 from nhalf.studies.measured import Measured
 from nhalf.studies.node_figures import NodeFigure
 from nhalf.studies.published import published
-from nhalf.studies.recorded import Recorded
-from nhalf.studies.value import Value
+from nhalf.studies.recorded import RecordedMachine
+from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_logp, build_measurements, build_traffic
 
 
@@ -157,7 +157,7 @@ class TestOfARecord:
         ],
     )
     def test_published(self, members: dict[str, Any], number: float) -> None:
-        value = published(Recorded("sunfire-link"), quantity(**members))
+        value = published(RecordedMachine("sunfire-link"), quantity(**members))
         assert value is not None
         assert (value.median, value.origin) == (pytest.approx(number), "published")
 
@@ -174,10 +174,10 @@ class TestOfARecord:
         ],
     )
     def test_what_is_not_published(self, members: dict[str, Any]) -> None:
-        assert published(Recorded("sunfire-link"), quantity(**members)) is None
+        assert published(RecordedMachine("sunfire-link"), quantity(**members)) is None
 
     def test_predictions(self) -> None:
-        source = Recorded("sunfire-link")
+        source = RecordedMachine("sunfire-link")
         table_s = source.value(quantity(pattern="logp", figure="half-round-trip")).median
         assert table_s == pytest.approx(0.51e-6 + 2 * 2.5e-6)
         message = {"pattern": "pingpong", "bytes": 0}
@@ -191,7 +191,7 @@ class TestOfARecord:
             source.value(quantity(**traffic, axes={"to": "complement"}, placement="on-node"))
 
     def test_traffic_with_common_draws_is_divided_draw_by_draw(self) -> None:
-        source = Recorded("sunfire-link")
+        source = RecordedMachine("sunfire-link")
         traffic = {"pattern": "traffic", "figure": "rate", "bytes": 10240, "ranks": 32}
         cube, complement = (
             source.value(quantity(**traffic, axes={"to": to}, placement="off-node"))
@@ -203,7 +203,7 @@ class TestOfARecord:
         assert uniform.ci[0] == 0
 
     def test_the_root_of_a_broadcast_is_busy_with_its_sends(self) -> None:
-        source = Recorded("sunfire-link")  # o_s 3 us, g 2.29 us
+        source = RecordedMachine("sunfire-link")  # o_s 3 us, g 2.29 us
         busy = {"pattern": "bcast", "ranks": 16, "bytes": 64, "extra": "root_s"}
         times = [
             source.value(quantity(**busy, algorithm=name)).median
@@ -215,10 +215,10 @@ class TestOfARecord:
 
     def test_a_place_without_messages(self) -> None:
         with pytest.raises(InputError, match="no messages off-node are published"):
-            Recorded("sunfire-15k").value(quantity(pattern="pingpong", placement="off-node"))
+            RecordedMachine("sunfire-15k").value(quantity(pattern="pingpong", placement="off-node"))
 
     def test_a_barrier_within_a_node_is_made_of_its_messages(self) -> None:
-        source = Recorded("sunfire-link")
+        source = RecordedMachine("sunfire-link")
         made = {"pattern": "barrier", "ranks": 2, "algorithm": "dissemination"}
         here, away = (
             source.value(quantity(**made, placement=place)).median
@@ -228,13 +228,13 @@ class TestOfARecord:
 
 
 def test_a_number_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    figure = NodeFigure("bytes", lambda _: Value(1.0), lambda _: Value(2.0))
+    figure = NodeFigure("bytes", lambda _: StudyValue(1.0), lambda _: StudyValue(2.0))
     monkeypatch.setitem(node_figures.NODE_FIGURES, "line", figure)
     of_node = quantity(node="line")
     assert of_node.unit == "bytes"
     assert points({}, patterns=("pingpong",)).value(of_node).median == 1.0
-    assert Recorded("sp2-mpl").value(of_node).median == 2.0
-    assert published(Recorded("sp2-mpl"), of_node) is None
+    assert RecordedMachine("sp2-mpl").value(of_node).median == 2.0
+    assert published(RecordedMachine("sp2-mpl"), of_node) is None
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from nhalf.decide.ratio_intervals import interval_apart
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import ratio_interval
 from nhalf.studies.form import Conclusion, Quantity
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge
 from nhalf.studies.launch_ratio import ratio_over_launches
 from nhalf.studies.measured import Measured
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
 
 QUIET: dict[str, Any] = {"launch_noise": 0.0, "sizes": (1024,)}
@@ -29,11 +29,11 @@ def numbers(row: Sequence[float], first: int = 0) -> dict[tuple[str, int], float
     return {("run", launch): number for launch, number in enumerate(row, first)}
 
 
-def measured(row: Sequence[float], first: int = 0) -> Value:
-    return Value.of_launches(numbers(row, first))
+def measured(row: Sequence[float], first: int = 0) -> StudyValue:
+    return StudyValue.of_launches(numbers(row, first))
 
 
-def ends(value: Value) -> tuple[float, float]:
+def ends(value: StudyValue) -> tuple[float, float]:
     assert value.ci is not None
     return value.ci
 
@@ -90,16 +90,16 @@ def test_a_single_launch_gives_a_ratio_no_interval() -> None:
     several, single = measured([2.0, 2.1, 2.2]), measured([1.0])
     assert several.over(single).ci is None
     assert single.over(several).ci is None
-    published = Value(2.0, origin="published")
+    published = StudyValue(2.0, origin="published")
     low, high = ends(several)
     assert ends(several.over(published)) == (low / 2, high / 2)
 
 
 def test_launches_that_a_clock_rounds_reach_from_end_to_end() -> None:
-    rounded = Value(2.0, (1.5, 2.5), origin="measured", per_launch=numbers([2, 2, 2]))
+    rounded = StudyValue(2.0, (1.5, 2.5), origin="measured", per_launch=numbers([2, 2, 2]))
     assert ends(rounded.over(measured([1.0, 1.01, 1.02])))[0] < 1.6
-    exact = Value(2.0, (2.0, 2.0), origin="measured", per_launch=numbers([2, 2, 2]))
-    assert ends(exact.over(Value(1.0, (1.0, 1.0), per_launch=numbers([1, 1, 1])))) == (2, 2)
+    exact = StudyValue(2.0, (2.0, 2.0), origin="measured", per_launch=numbers([2, 2, 2]))
+    assert ends(exact.over(StudyValue(1.0, (1.0, 1.0), per_launch=numbers([1, 1, 1])))) == (2, 2)
 
 
 def test_rates_and_scaled_numbers_keep_their_launches() -> None:
@@ -115,7 +115,9 @@ def curve(pattern: str, seed: int, **parts: Any) -> pl.LazyFrame:
     return build_measurements(patterns=(pattern,), seed=seed, **{**QUIET, **parts})
 
 
-def judged(frames: Sequence[pl.LazyFrame], relation: str, limit: float, **over: Any) -> Judgement:
+def judged(
+    frames: Sequence[pl.LazyFrame], relation: str, limit: float, **over: Any
+) -> ConclusionJudgement:
     divisor = {"pattern": "pingping", "bytes": 1024, **over}
     conclusion = Conclusion(
         id="slower",

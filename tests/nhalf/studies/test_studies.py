@@ -20,14 +20,14 @@ from nhalf.mpi.simgrid import simgrid
 from nhalf.present.study_words import interval_text
 from nhalf.studies import catalogue
 from nhalf.studies.form import Conclusion, Quantity
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, judge, value_of
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, judge, value_of
 from nhalf.studies.measured import Measured
 from nhalf.studies.phases import PAIRS, at_phase, middle_phases, phase_numbers
 from nhalf.studies.published import published
 from nhalf.studies.read_back import READ_BACK
-from nhalf.studies.recorded import Recorded
+from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.repeat import Repetition, repeat
-from nhalf.studies.value import Value
+from nhalf.studies.value import StudyValue
 from tests.nhalf.synthetic import build_measurements
 
 INSIDE = "the interval has the limit inside"
@@ -69,7 +69,7 @@ UNTESTED_AT_HOME = {
 @cache
 def repeated(name: str, machine: str) -> Repetition:
     form = catalogue.study(name)
-    return repeat(name, form, Recorded(machine, form.machines))
+    return repeat(name, form, RecordedMachine(machine, form.machines))
 
 
 def needs_simulator(name: str) -> None:
@@ -154,7 +154,7 @@ def test_reductions_of_the_x1_have_the_interval_of_its_levels() -> None:
 PVM_STARTS = {"pattern": "pingpong", "figure": "t0", "bytes": 16}
 
 
-def judged(machine: str = "sp2-mpl", **parts: object) -> Judgement:
+def judged(machine: str = "sp2-mpl", **parts: object) -> ConclusionJudgement:
     form = catalogue.study("sp2-1995")
     usual = {
         "id": "planted",
@@ -164,7 +164,7 @@ def judged(machine: str = "sp2-mpl", **parts: object) -> Judgement:
         "drawn_on": ["sp2-mpl"],
     }
     conclusion = msgspec.convert({**usual, **parts}, Conclusion)
-    return judge(conclusion, Recorded(machine, form.machines), form.machines)
+    return judge(conclusion, RecordedMachine(machine, form.machines), form.machines)
 
 
 def test_a_wrong_conclusion_does_not_hold() -> None:
@@ -196,9 +196,9 @@ class Fixed:
     name, needs_intervals = "fixed", True
 
     def __init__(self, *ci: float) -> None:
-        self.number = Value(1.0, (ci[0], ci[1]), origin="measured")
+        self.number = StudyValue(1.0, (ci[0], ci[1]), origin="measured")
 
-    def value(self, quantity: Quantity) -> Value:
+    def value(self, quantity: Quantity) -> StudyValue:
         return self.number
 
 
@@ -225,7 +225,7 @@ def test_the_end_of_an_interval_decides(
 
 def test_draws_are_divided_in_pairs_on_the_same_machine_only() -> None:
     quantity = Quantity(pattern="pingping", bytes="1M")
-    source = Recorded("x1-msp")
+    source = RecordedMachine("x1-msp")
     alone = value_of(quantity, source, [])
     named = value_of(msgspec.structs.replace(quantity, machine="x1-msp"), source, [])
     assert alone.over(alone).ci == (1, 1)
@@ -234,21 +234,26 @@ def test_draws_are_divided_in_pairs_on_the_same_machine_only() -> None:
 
 
 def test_nothing_is_divided_by_what_may_be_0() -> None:
-    for divisor in (Value(0.0), Value(1.0, (-0.5, 2.0)), Value(math.inf), Value(math.nan)):
+    for divisor in (
+        StudyValue(0.0),
+        StudyValue(1.0, (-0.5, 2.0)),
+        StudyValue(math.inf),
+        StudyValue(math.nan),
+    ):
         with pytest.raises(InputError, match="may be 0"):
-            Value(1.0).over(divisor)
-    assert Value(6.0, (5.0, 8.0)).over(Value(2.0, (1.0, 2.5))).ci == (2.0, 8.0)
+            StudyValue(1.0).over(divisor)
+    assert StudyValue(6.0, (5.0, 8.0)).over(StudyValue(2.0, (1.0, 2.5))).ci == (2.0, 8.0)
 
 
 def test_published_numbers() -> None:
-    sp2 = Recorded("sp2-mpl")
+    sp2 = RecordedMachine("sp2-mpl")
     barrier = published(sp2, Quantity(pattern="barrier", ranks=8))
     assert barrier is not None
     assert barrier.median == pytest.approx(3 * 84e-6)
     assert published(sp2, Quantity(pattern="barrier", ranks=64)) is None  # it has 32
     assert published(sp2, Quantity(pattern="reduce", ranks=8)) is None
-    b_eff = published(Recorded("x1-ssp"), Quantity(pattern="b_eff", figure="per-process"))
-    assert b_eff == Value(1858e6 / 8, ranks=8, origin="published")
+    b_eff = published(RecordedMachine("x1-ssp"), Quantity(pattern="b_eff", figure="per-process"))
+    assert b_eff == StudyValue(1858e6 / 8, ranks=8, origin="published")
 
 
 class TestMeasured:
@@ -318,7 +323,7 @@ class TestMeasured:
         with pytest.raises(InputError, match="does not grow"):
             source.value(Quantity(pattern="pingpong", figure="r-inf", bytes=1024))
 
-    def judged(self, source: Measured, limit: float = 4) -> Judgement:
+    def judged(self, source: Measured, limit: float = 4) -> ConclusionJudgement:
         conclusion = Conclusion(
             id="fast",
             claim="It is faster than the SP1.",

@@ -14,7 +14,7 @@ from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
 
 if TYPE_CHECKING:
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import Prepared
 
 
@@ -125,7 +125,7 @@ def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
         show_table(("application", "what it is"), rows)
 
 
-def _print_outcome(outcome: Outcome, request: Request) -> None:
+def _print_outcome(outcome: RunOutcome, request: Request) -> None:
     """Print the outcome and write the requested report; raises FailedError for wrong results."""
     from nhalf.cli.wrong_data import announce
     from nhalf.facts.applications import applications

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nhalf.loops.file_ladders import Ladders
     from nhalf.loops.source.ma_bounds import Bound
-    from nhalf.loops.source.program import Program
+    from nhalf.loops.source.program import SourceProgram
     from nhalf.machines.processor import Processor
 
 
@@ -96,20 +96,20 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
     return ladders(request.file, bounds, processor, execution)
 
 
-def _program(request: Request) -> Program:
+def _program(request: Request) -> SourceProgram:
     """The loops of the file that can be read; raises InputError if there are none."""
     from nhalf.base.errors import InputError
-    from nhalf.loops.source.preprocessed import Search
-    from nhalf.loops.source.program import Reading, read_program
-    from nhalf.loops.source.refusal import Refused
+    from nhalf.loops.source.preprocessed import HeaderSearch
+    from nhalf.loops.source.program import ReadingOptions, read_program
+    from nhalf.loops.source.refusal import RefusedSource
 
-    search = Search(request.include, request.define)
-    reading = Reading(request.function, _numbers(request.set_), request.no_alias, search)
+    search = HeaderSearch(request.include, request.define)
+    reading = ReadingOptions(request.function, _numbers(request.set_), request.no_alias, search)
     try:
         program = read_program(request.file, reading)
         if not program.loops:
             raise program.refusals[0]
-    except Refused as refusal:
+    except RefusedSource as refusal:
         place = f"{request.file}:{refusal.line}" if refusal.line else f"{request.file}"
         raise InputError(f"{place}: {refusal.message}", refusal.remedy) from None
     return program
@@ -130,7 +130,7 @@ def _numbers(texts: tuple[str, ...]) -> dict[str, int]:
     return numbers
 
 
-def _say_refused(file: Path, program: Program) -> None:
+def _say_refused(file: Path, program: SourceProgram) -> None:
     from nhalf.present.terminal.output import console
 
     for refusal in program.refusals:

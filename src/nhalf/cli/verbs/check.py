@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from nhalf.decide.check.verdict import Answer, Check, PointVerdict, Verdict
+    from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, PointVerdict, Verdict
     from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
@@ -127,7 +127,9 @@ def command(request: Request) -> int:
     return 1 if is_wrong else result.exit_code(request.strict)
 
 
-def _counted(result: Check, request: Request, run: Run, expect: str, sides: Sides) -> Check:
+def _counted(
+    result: CheckedRun, request: Request, run: Run, expect: str, sides: Sides
+) -> CheckedRun:
     """The check with the number of runs in a row for which its answers are unclear."""
     from nhalf.base.units import parse_share
     from nhalf.cli.run_side import pair_of
@@ -138,7 +140,7 @@ def _counted(result: Check, request: Request, run: Run, expect: str, sides: Side
 
     share = parse_share(request.tolerance) if request.tolerance else None
 
-    def check_of(former: Run) -> Check:
+    def check_of(former: Run) -> CheckedRun:
         _, mpi = pair_of((run, sides["mpi"]), (former, ""))
         its = _sides(expect, former, mpi)
         return check(Facts.of([former]), tolerance=share, pattern=request.pattern, **its)
@@ -209,7 +211,7 @@ def _sides(expect: str, run: Run, mpi: str) -> Sides:
     }
 
 
-def _write_junit(path: Path, result: Check, run: Run, expect: str, strict: bool) -> None:
+def _write_junit(path: Path, result: CheckedRun, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
 
     from nhalf.base.files import write_bytes
@@ -229,7 +231,7 @@ def _write_junit(path: Path, result: Check, run: Run, expect: str, strict: bool)
 
 
 def _show_baseline(
-    console: Console, result: Check, run: Run, expect: str, all_points: bool
+    console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool
 ) -> None:
     """Print the changes from a baseline, what was not compared, and the finding."""
     from nhalf.present.terminal.effects import show_effects
@@ -238,7 +240,7 @@ def _show_baseline(
     show_effects(console, result, run, all_points, [*result.notes, *_left_out(result)])
 
 
-def _show(console: Console, result: Check, run: Run, expect: str, all_points: bool) -> None:
+def _show(console: Console, result: CheckedRun, run: Run, expect: str, all_points: bool) -> None:
     """Print the table, worst first, and below it sources, reasons and notes."""
     from nhalf.present.terminal.tables import print_table
 
@@ -259,7 +261,7 @@ def _show(console: Console, result: Check, run: Run, expect: str, all_points: bo
     console.print(f"{text}{percent(result.confidence, None)}", markup=False, soft_wrap=True)
 
 
-def _shared(answers: Sequence[Answer]) -> dict[str, Any]:
+def _shared(answers: Sequence[JudgedExpectation]) -> dict[str, Any]:
     """The words that all points have in common except for their size, printed once."""
     points = [point.point for answer in answers for point in answer.points]
     values = {
@@ -268,7 +270,7 @@ def _shared(answers: Sequence[Answer]) -> dict[str, Any]:
     return {column: distinct.pop() for column, distinct in values.items() if len(distinct) == 1}
 
 
-def _sources(answers: Sequence[Answer]) -> list[str]:
+def _sources(answers: Sequence[JudgedExpectation]) -> list[str]:
     """A line for each source of expectations."""
     names: dict[str, list[str]] = {}
     for answer in answers:
@@ -280,7 +282,7 @@ def _sources(answers: Sequence[Answer]) -> list[str]:
     ]
 
 
-def _reasons(answers: Sequence[Answer], shared: dict[str, Any]) -> list[str]:
+def _reasons(answers: Sequence[JudgedExpectation], shared: dict[str, Any]) -> list[str]:
     """Lines with the reasons of verdicts that no number explains."""
     lines = [
         ": ".join(filter(None, (answer.name, _where(point, shared), point.reason)))
@@ -291,7 +293,7 @@ def _reasons(answers: Sequence[Answer], shared: dict[str, Any]) -> list[str]:
     return _shortened(lines, "further reasons")
 
 
-def _left_out(result: Check) -> list[str]:
+def _left_out(result: CheckedRun) -> list[str]:
     """Lines with the sizes that only one of both runs has."""
     lines = []
     for entry in result.not_compared:
@@ -310,7 +312,7 @@ def _shortened(lines: list[str], kind: str) -> list[str]:
     )
 
 
-def _table(answers: Sequence[Answer], all_points: bool, shared: dict[str, Any]) -> Table:
+def _table(answers: Sequence[JudgedExpectation], all_points: bool, shared: dict[str, Any]) -> Table:
     """A row per expectation, of its worst point; with `all_points`, a row per point."""
     from rich import box
     from rich.markup import escape
@@ -356,7 +358,7 @@ def _cells(point: PointVerdict) -> list[str]:
     return [promised, format_value(measured.median, point.unit), interval, format_excess(point)]
 
 
-def _share(answer: Answer) -> str:
+def _share(answer: JudgedExpectation) -> str:
     """The number of an expectation's points that have its verdict."""
     deciding_count = sum(point.verdict == answer.verdict for point in answer.points)
     return f"{deciding_count} of {len(answer.points)}"

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from nhalf.base.compiled import Program
+    from nhalf.base.compiled import CompiledProgram
     from nhalf.base.errors import NhalfError
     from nhalf.mpi import Library
     from nhalf.sites.build import Further
-    from nhalf.sites.examine import Finding
+    from nhalf.sites.examine import ExaminedItem
 
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
@@ -79,7 +79,7 @@ def _further(libraries: Sequence[Library]) -> Further:
     from nhalf.mpi.preload import COLLECTIVES, own_program
     from nhalf.mpi.simgrid import programs, simgrid
 
-    further: dict[str, dict[str, Program | NhalfError]] = {}
+    further: dict[str, dict[str, CompiledProgram | NhalfError]] = {}
     for library in libraries:
         if library.compiler is not None:
             for name, preloaded in (("tracer", TRACE), ("collectives", COLLECTIVES)):
@@ -92,7 +92,7 @@ def _further(libraries: Sequence[Library]) -> Further:
     return further
 
 
-def _show(console: Console, finding: Finding) -> None:
+def _show(console: Console, finding: ExaminedItem) -> None:
     """Print a line for a finding, and its remedy below it."""
     from rich.markup import escape
     from rich.table import Table
@@ -108,7 +108,7 @@ def _show(console: Console, finding: Finding) -> None:
     console.print(table)
 
 
-def _conclude(console: Console, findings: Sequence[Finding], ready: bool) -> None:
+def _conclude(console: Console, findings: Sequence[ExaminedItem], ready: bool) -> None:
     problem_count = sum(finding.state in {"doubt", "bad"} for finding in findings)
     verdict = "ready to measure: nhalf run" if ready else "not ready to measure"
     if problem_count:

@@ -14,7 +14,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, TableOptions
 
 if TYPE_CHECKING:
-    from nhalf.exchange.logs.log import Source
+    from nhalf.exchange.logs.log import LogFile
     from nhalf.store.run import Run
 
 
@@ -169,9 +169,9 @@ def _ranks(text: str, files: int) -> list[tuple[int, ...]]:
     return [tuple(counts)] * files
 
 
-def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[Source]:
+def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[LogFile]:
     """Read all logs; warns about unusable lines, or raises InputError for them if `strict`."""
-    from nhalf.exchange.logs.log import Source, read_file
+    from nhalf.exchange.logs.log import LogFile, read_file
 
     sources = []
     for path, counts in zip(request.files, ranks, strict=True):
@@ -183,11 +183,11 @@ def _read(request: Request, ranks: list[tuple[int, ...]]) -> list[Source]:
             if request.strict:
                 raise InputError(message, "without --strict the others are imported")
             sys.stderr.write(f"nhalf: {message}\n")
-        sources.append(Source(path, size_bytes, log))
+        sources.append(LogFile(path, size_bytes, log))
     return sources
 
 
-def _told(sources: list[Source]) -> list[dict[str, object]]:
+def _told(sources: list[LogFile]) -> list[dict[str, object]]:
     """The contents of each file, for JSON."""
     return [
         {
@@ -204,7 +204,7 @@ def _told(sources: list[Source]) -> list[dict[str, object]]:
     ]
 
 
-def _lines(run: Run, sources: list[Source], notes: list[str]) -> list[str]:
+def _lines(run: Run, sources: list[LogFile], notes: list[str]) -> list[str]:
     """Lines with the contents of each file, what said the ranks, and the path of the run."""
     from nhalf.exchange.logs.log import formats
 

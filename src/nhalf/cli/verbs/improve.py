@@ -15,12 +15,12 @@ from nhalf.cli.options import OUTPUT, QuietOption, SecondsOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nhalf.experiment.improve.bench import Bench
+    from nhalf.experiment.improve.bench import ProgramBench
     from nhalf.experiment.improve.candidate import Candidate, Setting
     from nhalf.experiment.improve.left_behind import LeftBehind
     from nhalf.experiment.improve.provable import Provable
     from nhalf.experiment.improve.situation import Situation
-    from nhalf.experiment.improve.trials import Search
+    from nhalf.experiment.improve.trials import SearchState
     from nhalf.experiment.turns import Turns
     from nhalf.facts.program.program import Program
     from nhalf.mpi.launch_settings import LaunchCommand
@@ -83,7 +83,7 @@ def command(request: Request) -> int:
     import time
 
     from nhalf.base.units import parse_duration
-    from nhalf.experiment.improve.bench import Bench
+    from nhalf.experiment.improve.bench import ProgramBench
     from nhalf.experiment.improve.own_files import own_file_remarks
     from nhalf.experiment.improve.same_output import SameOutput
     from nhalf.experiment.improve.search import first
@@ -106,7 +106,7 @@ def command(request: Request) -> int:
     situation = _launch(request)
     _check_ranks(program, situation.launch)
     with search_folder(situation.launch) as name:
-        bench = Bench(situation.launch, same_output, Path(name, "launches"), printed)
+        bench = ProgramBench(situation.launch, same_output, Path(name, "launches"), printed)
         turns = _turns(bench, budget_s - (time.monotonic() - began_s), say)
         plain_s = first(turns)
         printed_s = plain_s if printed else None
@@ -197,7 +197,7 @@ def _launch(request: Request) -> Situation:
     return situation_of(request.command, libraries(), dict(os.environ), cores)
 
 
-def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
+def _turns(bench: ProgramBench, budget_s: float, say: Callable[[str], None]) -> Turns[Setting]:
     """Launches in turns that say how long each took."""
     from nhalf.experiment.improve.candidate import title
     from nhalf.experiment.improve.search import turns_of
@@ -210,7 +210,7 @@ def _turns(bench: Bench, budget_s: float, say: Callable[[str], None]) -> Turns[S
     return turns
 
 
-def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, list[Candidate]]:
+def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[SearchState, list[Candidate]]:
     """A search that has launched the plain program, and the candidates that cannot save enough."""
     from nhalf.experiment.improve.candidate import in_order
     from nhalf.experiment.improve.candidates import candidates
@@ -221,7 +221,7 @@ def _searching(situation: Situation, turns: Turns[Setting]) -> tuple[Search, lis
     return search(turns, in_order(all_candidates)), bounded
 
 
-def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
+def _provable(state: SearchState, say: Callable[[str], None]) -> Provable | None:
     """What the search can prove, which it says; None without candidates."""
     from nhalf.experiment.improve.provable import provable
     from nhalf.present.improve.words import provable_text
@@ -233,7 +233,9 @@ def _provable(state: Search, say: Callable[[str], None]) -> Provable | None:
     return possible
 
 
-def _run(state: Search, say: Callable[[str], None]) -> tuple[Provable | None, NhalfError | None]:
+def _run(
+    state: SearchState, say: Callable[[str], None]
+) -> tuple[Provable | None, NhalfError | None]:
     """Run a search; what ended it early is raised after what was learned has been shown."""
     from nhalf.experiment.improve.search import run
 
@@ -251,7 +253,7 @@ def _run(state: Search, say: Callable[[str], None]) -> tuple[Provable | None, Nh
 def _report(
     request: Request,
     situation: Situation,
-    state: Search,
+    state: SearchState,
     bounded: list[Candidate],
     possible: Provable | None,
     notes: list[str],
@@ -283,7 +285,7 @@ def _report(
 
 
 def _show(
-    situation: Situation, state: Search, bounded: list[Candidate], files: LeftBehind | None
+    situation: Situation, state: SearchState, bounded: list[Candidate], files: LeftBehind | None
 ) -> None:
     from nhalf.present.improve.words import effort, left_lines, rows, verdict
     from nhalf.present.program.verdict import program_verdict

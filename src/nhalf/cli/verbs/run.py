@@ -16,8 +16,8 @@ from nhalf.measure.plan.request import WHAT, WHERE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nhalf.decide.check.verdict import Check
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.decide.check.verdict import CheckedRun
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import More, Prepared
     from nhalf.measure.plan.plan import Plan
     from nhalf.measure.virtual.machine import VirtualMachine
@@ -122,7 +122,7 @@ def _rehearse(request: Request) -> None:
         sys.stdout.write("".join(f"{command.line}\n" for command in rehearsal.commands))
 
 
-def _outcome(request: Request) -> Outcome | None:
+def _outcome(request: Request) -> RunOutcome | None:
     """Measure here or in a job; None if the job is not waited for."""
     request.check_together()
     if request.resume is not None:
@@ -144,11 +144,11 @@ def _outcome(request: Request) -> Outcome | None:
 def _announce(prepared: Prepared) -> None:
     """Say how long a run in virtual time will take, if that is long."""
     from nhalf.measure.plan.agenda import Agenda
-    from nhalf.measure.plan.state import State
+    from nhalf.measure.plan.state import RunState
     from nhalf.measure.virtual.real_time import real_time
     from nhalf.sites.placement import FREE
 
-    agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
+    agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
     if words := real_time(agenda).in_words(prepared.plan.budget_s):
         sys.stderr.write(f"nhalf: {words}\n")
         sys.stderr.flush()
@@ -267,7 +267,7 @@ def _check_no_more(request: Request) -> None:
         )
 
 
-def _decided(request: Request, like: Path, outcome: Outcome) -> tuple[Outcome, Check]:
+def _decided(request: Request, like: Path, outcome: RunOutcome) -> tuple[RunOutcome, CheckedRun]:
     """The run, gone on with if that is asked for, and its check against the run of --like.
 
     Answers that are unclear are counted over the earlier runs of its folder.
@@ -282,10 +282,10 @@ def _decided(request: Request, like: Path, outcome: Outcome) -> tuple[Outcome, C
     from nhalf.measure.loop.progress import Progress
     from nhalf.present.wording import count
 
-    def check_of(run: Run) -> Check:
+    def check_of(run: Run) -> CheckedRun:
         return _change(run, like, bool(request.mpi))
 
-    def extended(run: Run, more: session.More) -> Outcome:
+    def extended(run: Run, more: session.More) -> RunOutcome:
         if not request.is_silent:
             curves, time = count(len(more.curves), "unclear curve"), format_duration(more.budget_s)
             sys.stderr.write(f"nhalf: measuring {curves} for another {time}\n")
@@ -297,7 +297,7 @@ def _decided(request: Request, like: Path, outcome: Outcome) -> tuple[Outcome, C
     return outcome, with_unclear_runs(change, outcome.run, baseline, UNCLEAR_MAX, check_of)
 
 
-def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
+def _change(run: Run, former: Path, only_its_libraries: bool) -> CheckedRun:
     """The check against the run whose points were measured again."""
     from nhalf.cli.run_side import pair_of, run_and_library
     from nhalf.decide.check.against import of_libraries
@@ -311,7 +311,7 @@ def _change(run: Run, former: Path, only_its_libraries: bool) -> Check:
     return of_libraries(change, facts.titles) if only_its_libraries else change
 
 
-def _show_change(run: Run, former: Path, change: Check) -> None:
+def _show_change(run: Run, former: Path, change: CheckedRun) -> None:
     """Print the changes against the run whose points were measured again."""
     from nhalf.present.terminal.effects import show_effects
     from nhalf.present.terminal.output import stdout_console

@@ -149,9 +149,9 @@ def _check_no_b_eff(blocks: Sequence[Block], request: Request) -> None:
 def _placed_blocks(request: Request, site: Site) -> list[Block]:
     """The blocks of a study or of patterns, as `nhalf run` plans them for as many hosts."""
     from nhalf.measure.plan.planning import plan_of
-    from nhalf.measure.plan.request import Measuring
+    from nhalf.measure.plan.request import PlanRequest
 
-    measuring_request = Measuring(
+    measuring_request = PlanRequest(
         study=request.study,
         pattern=request.pattern,
         ranks=request.ranks,

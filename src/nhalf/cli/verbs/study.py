@@ -13,12 +13,12 @@ from nhalf.cli.options import OUTPUT, RunOptions
 from nhalf.measure.plan.request import WHERE, Effort, Subjects, Where
 
 if TYPE_CHECKING:
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.progress import Progress
     from nhalf.store.run import Run
     from nhalf.studies.form import StudyForm
     from nhalf.studies.repeat import Repetition
-    from nhalf.studies.source import Source
+    from nhalf.studies.source import NumberSource
 
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
@@ -146,14 +146,14 @@ def _row(name: str, form: StudyForm) -> dict[str, Any]:
     }
 
 
-def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | None]]:
+def _source(request: Request, form: StudyForm) -> tuple[NumberSource, dict[str, str | None]]:
     """The numbers of a machine of record, of a run, or of a run that is made; and its place."""
     from nhalf.cli.run_side import run_and_library
     from nhalf.cli.wrong_data import remark
     from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
     from nhalf.studies.measured import Measured
-    from nhalf.studies.recorded import Recorded
+    from nhalf.studies.recorded import RecordedMachine
 
     sources = request.given & SOURCES
     allowed = FORMS_OF_A_RUN | ({"out"} if request.report else set())
@@ -166,7 +166,7 @@ def _source(request: Request, form: StudyForm) -> tuple[Source, dict[str, str | 
     if request.on and request.on not in catalogue.names():
         raise catalogue.unknown_machine("machine of record", request.on)
     if request.on:
-        return Recorded(request.on, form.machines), {"machine": request.on, "run": None}
+        return RecordedMachine(request.on, form.machines), {"machine": request.on, "run": None}
     if request.run:
         run, library = run_and_library(request.run)
     else:
@@ -198,7 +198,7 @@ def _node_runs(run: Run) -> list[Run]:
     return [node]
 
 
-def _measured(request: Request, form: StudyForm) -> Outcome:
+def _measured(request: Request, form: StudyForm) -> RunOutcome:
     """An ordinary run of what the study measures; prints what could not be measured.
 
     A node, if the study has one, is measured after it, in its own run inside; its time is

@@ -13,7 +13,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from nhalf.measure.virtual.launch import Trial, Tried
+    from nhalf.measure.virtual.launch import Tried, VirtualLaunch
     from nhalf.measure.virtual.progress import VirtualProgress
     from nhalf.mpi import Library
 
@@ -120,14 +120,14 @@ def _say(text: str) -> None:
         sys.stderr.flush()
 
 
-def _trial(request: Request) -> Trial:
+def _trial(request: Request) -> VirtualLaunch:
     """What is to run; raises InputError if the request does not say it."""
     from nhalf.base.units import parse_duration
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
     from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
-    from nhalf.measure.virtual.launch import Trial
+    from nhalf.measure.virtual.launch import VirtualLaunch
     from nhalf.measure.virtual.wires import nodes_of
     from nhalf.mpi.discover import find
 
@@ -150,7 +150,7 @@ def _trial(request: Request) -> Trial:
     machine, library = machine_and_library(request.machine)
     installed = find(request.mpi)
     _check_inside(request.inside, installed)
-    return Trial(
+    return VirtualLaunch(
         messages=Messages(machine, library),
         library=installed,
         command=request.command,
@@ -177,7 +177,7 @@ def _check_inside(way: str, library: Library) -> None:
     )
 
 
-def _summary(trial: Trial, tried: Tried) -> str:
+def _summary(trial: VirtualLaunch, tried: Tried) -> str:
     from nhalf.base.numbers import whole
     from nhalf.base.units import format_size, format_time
     from nhalf.present.wording import count

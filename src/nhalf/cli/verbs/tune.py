@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from nhalf.base.errors import FailedError, InputError, Interrupted, NhalfError
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, QuietOption
-from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, Started, Where
+from nhalf.measure.plan.request import EFFORT, WHERE, OnMachine, StartOptions, Where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.outcome import Checked
     from nhalf.experiment.tune.search import TuningRequest
     from nhalf.measure.plan.plan import Plan
@@ -31,7 +31,7 @@ LAUNCHES, PRECISION = 3, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Started, OnMachine, Where, QuietOption, heading="What to tune"):
+class Request(StartOptions, OnMachine, Where, QuietOption, heading="What to tune"):
     """The library to tune, for which cells, and where."""
 
     mpi: Annotated[
@@ -94,10 +94,10 @@ def command(request: Request) -> int:
         ) from None
 
 
-def _begin(request: Request) -> tuple[Bench, TuningRequest]:
+def _begin(request: Request) -> tuple[LibraryBench, TuningRequest]:
     """The bench and the goal of the request, checked before anything is created."""
     from nhalf.cli.virtual_side import virtual_machine
-    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import default_folder
@@ -130,7 +130,7 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
         tuner.read(request.check)
     _create(folder)
     quiet = request.is_silent
-    bench = Bench(
+    bench = LibraryBench(
         library, tuner, folder, plan, site, lambda: Progress(quiet), placement.text, machine
     )
     if not quiet:
@@ -243,7 +243,7 @@ def _create(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made: {error.strerror}") from None
 
 
-def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
+def _tune(bench: LibraryBench, goal: TuningRequest, request: Request) -> int:
     """Search, write and verify; finding no improvement is a valid result, wrong data are not: 1."""
     import msgspec
 
@@ -263,7 +263,7 @@ def _tune(bench: Bench, goal: TuningRequest, request: Request) -> int:
     return int(is_wrong)
 
 
-def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> int:
+def _check(bench: LibraryBench, goal: TuningRequest, path: Path, request: Request) -> int:
     """Check a tuning file; 1 for wrong data. Raises FailedError unless it is active."""
     from nhalf.cli.wrong_data import announce_these
     from nhalf.experiment.tune.outcome import check
@@ -287,7 +287,7 @@ def _check(bench: Bench, goal: TuningRequest, path: Path, request: Request) -> i
     return int(is_wrong)
 
 
-def _about(bench: Bench, goal: TuningRequest) -> dict[str, Any]:
+def _about(bench: LibraryBench, goal: TuningRequest) -> dict[str, Any]:
     """The goal, with which the JSON object begins."""
     return {
         "library": bench.library.name,

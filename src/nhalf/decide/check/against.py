@@ -22,13 +22,20 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.numbers import percent
 from nhalf.decide.changes import Comparison, CurveRatio, Ratio, Worse
 from nhalf.decide.check.promise import UNVERIFIED
-from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, Unit, Verdict
+from nhalf.decide.check.verdict import (
+    Bounds,
+    CheckedRun,
+    JudgedExpectation,
+    PointVerdict,
+    Unit,
+    Verdict,
+)
 from nhalf.decide.compare import CONFIDENCE, Sides, compare_all, pair_libraries
 from nhalf.decide.looks import looks_at
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
-from nhalf.models.line import Piece
+from nhalf.models.line import FittedPiece
 from nhalf.statistics.doubt import CERTAIN, Doubt, few_launches
 from nhalf.statistics.intervals import Interval
 from nhalf.statistics.same_state import LAUNCHES_MIN, same_states
@@ -43,7 +50,7 @@ MET: Mapping[Worse, Verdict] = {"worse": "missed", "not worse": "met", "unclear"
 class Against:
     """The answers of a comparison, and the comparison itself."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[JudgedExpectation, ...]
     comparison: Comparison
     notes: tuple[str, ...] = ()
 
@@ -99,7 +106,7 @@ def _against(
     facts: Facts,
     sides: Sides,
     tolerance: float,
-    further: Sequence[Answer],
+    further: Sequence[JudgedExpectation],
     notes: Sequence[str] = (),
 ) -> Against:
     """The comparison of both sides; `further` are answers about curves without launches."""
@@ -111,7 +118,9 @@ def _against(
     return Against(tuple(answers), comparison, tuple(notes))
 
 
-def _with_wrong_data(answers: Sequence[Answer], facts: Facts, tolerance: float) -> list[Answer]:
+def _with_wrong_data(
+    answers: Sequence[JudgedExpectation], facts: Facts, tolerance: float
+) -> list[JudgedExpectation]:
     """The answers, missed where data arrived wrong, whatever the other sizes of a curve took."""
     wrong = facts.summary.filter(~pl.col("verified")).select(POINT)
     points_by_curve: dict[tuple[Any, ...], list[PointVerdict]] = {}
@@ -129,7 +138,7 @@ def _with_wrong_data(answers: Sequence[Answer], facts: Facts, tolerance: float) 
     return judged
 
 
-def of_libraries(check: Check, names: Collection[str]) -> Check:
+def of_libraries(check: CheckedRun, names: Collection[str]) -> CheckedRun:
     """The check without curves that were not measured because their library was left out."""
     answers = tuple(
         answer
@@ -139,14 +148,14 @@ def of_libraries(check: Check, names: Collection[str]) -> Check:
     return replace(check, answers=answers)
 
 
-def _open(key: dict[str, Any], doubt: Doubt, tolerance: float) -> Answer:
+def _open(key: dict[str, Any], doubt: Doubt, tolerance: float) -> JudgedExpectation:
     """A curve about which nothing can be decided."""
     bounds = Bounds(high=1 + tolerance)
     point = PointVerdict(key, "", bounds, None, "unclear", doubt.reason, doubt.remedy)
-    return Answer(_name(key), "time", (point,))
+    return JudgedExpectation(_name(key), "time", (point,))
 
 
-def _without_launches(comparison: Comparison, tolerance: float) -> list[Answer]:
+def _without_launches(comparison: Comparison, tolerance: float) -> list[JudgedExpectation]:
     """The curves that both sides have, without a launch that can be compared."""
     compared = [{**curve.point, "mpi": curve.mpi} for curve in comparison.curves]
     reasons: dict[tuple[Any, ...], set[str]] = {}
@@ -217,7 +226,7 @@ def _times_s(model: FittedModel, sizes: pl.Series) -> Sequence[float] | Floats:
 def as_model(model: FittedModel) -> Segmented:
     """The model of a machine file, ready to predict."""
     pieces = [
-        Piece(float(s.from_bytes), float(s.to_bytes), s.t0_s, 1 / s.r_inf_Bps)
+        FittedPiece(float(s.from_bytes), float(s.to_bytes), s.t0_s, 1 / s.r_inf_Bps)
         for s in model.segments
     ]
     breaks = [
@@ -227,7 +236,7 @@ def as_model(model: FittedModel) -> Segmented:
     return Segmented(tuple(pieces), tuple(breaks))
 
 
-def _answer(curve: CurveRatio) -> Answer:
+def _answer(curve: CurveRatio) -> JudgedExpectation:
     """A curve: its level first, then its sizes."""
     key = {**curve.point, "mpi": curve.mpi_b}
     level = Interval(curve.ratio.ratio, curve.ratio.low, curve.ratio.high)
@@ -237,7 +246,7 @@ def _answer(curve: CurveRatio) -> Answer:
         bounds = Bounds(high=size.a_s * curve.threshold)
         value = _time(size.a_s, size.b_s, size.ratio)
         points.append(_judged(curve, point, "s", bounds, value, size.ratio))
-    return Answer(_name(key), "time", tuple(points), decided=MET[curve.worse])
+    return JudgedExpectation(_name(key), "time", tuple(points), decided=MET[curve.worse])
 
 
 def _judged(
@@ -282,19 +291,21 @@ def _unmeasured(
 
 def _lacking(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
-) -> list[Answer]:
+) -> list[JudgedExpectation]:
     return [_absent(row) for row in _unmeasured(a, b, libraries)]
 
 
-def _absent(row: dict[str, Any]) -> Answer:
+def _absent(row: dict[str, Any]) -> JudgedExpectation:
     """A curve that is expected but was not measured."""
     key = {name: row[name] for name in CURVE}
     reason = "this curve was not measured"
     point = PointVerdict(key, "s", Bounds(), None, "not measured", reason)
-    return Answer(_name(key), "time", (point,))
+    return JudgedExpectation(_name(key), "time", (point,))
 
 
-def _not_compared(comparison: Comparison, further: Sequence[Answer]) -> list[dict[str, Any]]:
+def _not_compared(
+    comparison: Comparison, further: Sequence[JudgedExpectation]
+) -> list[dict[str, Any]]:
     """Sizes and curves missing on one side, except curves that already have an answer."""
     reasons = {"only in A": "only expected", "only in B": "only measured"}
     answered = [answer.points[0].point for answer in further]

@@ -15,7 +15,7 @@ import msgspec
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.typed_toml import typed
 from nhalf.base.units import parse_rate, parse_share, parse_size, parse_time
-from nhalf.decide.check.selector import Numbers, Selector, Words, axes, numbers, words
+from nhalf.decide.check.selector import ColumnSelector, Numbers, Words, axes, numbers, words
 from nhalf.decide.check.verdict import Bounds, Unit
 from nhalf.results import kinds
 
@@ -70,7 +70,7 @@ class Expectation:
     metric: str
     unit: Unit
     bounds: Bounds
-    selectors: tuple[Selector, ...]
+    selectors: tuple[ColumnSelector, ...]
 
 
 def read_expectations(
@@ -167,9 +167,9 @@ def _amount(text: str, unit: Unit) -> float:
     return value
 
 
-def _selectors(path: Path, place: str, written: WrittenExpectation) -> list[Selector]:
+def _selectors(path: Path, place: str, written: WrittenExpectation) -> list[ColumnSelector]:
     """The selectors, in the usual order."""
-    selectors: list[Selector] = []
+    selectors: list[ColumnSelector] = []
     for column in ("pattern", "algorithm", "transport", "mpi", "placement"):
         texts: Words = getattr(written, column)
         if texts != []:

@@ -14,7 +14,7 @@ from nhalf.decide.check.against import TOLERANCE, against_former, against_machin
 from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
 from nhalf.decide.check.intervals import CONFIDENCE
 from nhalf.decide.check.promise import answers, verified
-from nhalf.decide.check.verdict import Check, Kind
+from nhalf.decide.check.verdict import CheckedRun, Kind
 from nhalf.facts.certainty.busy_launches import busier
 from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue, machine_file
@@ -34,7 +34,7 @@ def check(
     mpi: str = "",
     former_mpi: str = "",
     took_turns: bool = False,
-) -> Check:
+) -> CheckedRun:
     """The facts of one run against a file, a run directory or the name of a machine.
 
     `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
@@ -51,7 +51,7 @@ def check(
             expectation.metric not in POINT_METRICS for expectation in expectations
         )
         results = answers(chosen, expectations)
-        return Check(
+        return CheckedRun(
             kind,
             CONFIDENCE,
             (verdict, *results),
@@ -71,7 +71,7 @@ def check(
         against = against_machine(chosen, machine, tolerance)
         notes = model_notes(machine, tolerance)
     comparison = against.comparison
-    return Check(
+    return CheckedRun(
         kind,
         comparison.confidence,
         (verdict, *against.answers),

@@ -16,8 +16,8 @@ from xml.etree import ElementTree as xml
 from nhalf.base.dates import date_of
 from nhalf.base.numbers import MISSING, span
 from nhalf.decide.check.verdict import (
-    Answer,
-    Check,
+    CheckedRun,
+    JudgedExpectation,
     PointVerdict,
     format_bounds,
     format_excess,
@@ -33,7 +33,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(
-    check: Check, *, name: str, host: str, started_s: float, time_s: float, strict: bool
+    check: CheckedRun, *, name: str, host: str, started_s: float, time_s: float, strict: bool
 ) -> bytes:
     """The document. `name` identifies the expectations: results of many runs line up under it.
 
@@ -66,7 +66,7 @@ def junit(
 
 
 def _add_case(
-    suite: xml.Element, name: str, answer: Answer, fails: bool, is_baseline: bool
+    suite: xml.Element, name: str, answer: JudgedExpectation, fails: bool, is_baseline: bool
 ) -> None:
     """One expectation, or one curve of a baseline, with a failure or a skip if it is not met."""
     case = _child(suite, "testcase", classname=f"nhalf.{name}", name=answer.name, time="0.000")

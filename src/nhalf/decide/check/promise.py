@@ -14,7 +14,7 @@ from nhalf.base.rows import Row
 from nhalf.decide.check.expectations import MODEL_METRICS, POINT_METRICS, Expectation
 from nhalf.decide.check.intervals import Key, time_intervals
 from nhalf.decide.check.selector import select
-from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
+from nhalf.decide.check.verdict import Bounds, JudgedExpectation, PointVerdict, judge
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.results import kinds
@@ -28,7 +28,7 @@ NOTHING = "no such point was measured"
 MEMBERS = {"t0": "t0_s", "r_inf": "r_inf_Bps", "n_half": "n_half_bytes"}
 
 
-def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
+def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[JudgedExpectation]:
     """One answer per expectation, in their order."""
     frames = [_points(facts, expectation) for expectation in expectations]
     keys = [frame.select(POINT) for frame in frames]
@@ -47,12 +47,14 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
         if not points:
             points = [_not_measured({}, expectation, NOTHING)]
         results.append(
-            Answer(expectation.name, expectation.metric, tuple(points), expectation.source)
+            JudgedExpectation(
+                expectation.name, expectation.metric, tuple(points), expectation.source
+            )
         )
     return results
 
 
-def verified(facts: Facts) -> Answer:
+def verified(facts: Facts) -> JudgedExpectation:
     """Whether the data of every point arrived intact; otherwise no time is valid."""
     wrong = facts.summary.filter(~pl.col("verified")).select(POINT).to_dicts()
     name, bounds = "all data verified", Bounds(1.0, 1.0)
@@ -62,7 +64,7 @@ def verified(facts: Facts) -> Answer:
         points = [PointVerdict({}, "", bounds, None, "not measured", "the run has no point")]
     else:
         points = [PointVerdict({}, "", bounds, Interval(1.0, 1.0, 1.0), "met")]
-    return Answer(name, "verified", tuple(points))
+    return JudgedExpectation(name, "verified", tuple(points))
 
 
 def _points(facts: Facts, expectation: Expectation) -> pl.DataFrame:

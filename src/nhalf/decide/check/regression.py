@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from nhalf.decide.check.verdict import Answer, Check, Verdict
+from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, Verdict
 from nhalf.statistics.doubt import Doubt
 from nhalf.statistics.intervals import Interval
 
@@ -27,12 +27,12 @@ FINDINGS: Mapping[Verdict, Finding] = {
 }
 
 
-def finding(check: Check) -> Finding:
+def finding(check: CheckedRun) -> Finding:
     """The effect over all curves together."""
     return FINDINGS[check.verdict]
 
 
-def open_curves(check: Check) -> list[tuple[str, Doubt]]:
+def open_curves(check: CheckedRun) -> list[tuple[str, Doubt]]:
     """The curves about which nothing is known, each with the reason."""
     return [
         (answer.name, Doubt(answer.points[0].reason, answer.points[0].remedy))
@@ -41,22 +41,22 @@ def open_curves(check: Check) -> list[tuple[str, Doubt]]:
     ]
 
 
-def unmeasured(check: Check) -> list[str]:
+def unmeasured(check: CheckedRun) -> list[str]:
     """The names of the curves of the earlier run that were not measured."""
     return [answer.name for answer in _curves(check) if answer.verdict == "not measured"]
 
 
-def regression_json(check: Check) -> dict[str, Any]:
+def regression_json(check: CheckedRun) -> dict[str, Any]:
     """The output of `nhalf check --against --json` besides the check itself."""
     return {"finding": finding(check), "effects": [_effect_json(a) for a in _curves(check)]}
 
 
-def _curves(check: Check) -> list[Answer]:
+def _curves(check: CheckedRun) -> list[JudgedExpectation]:
     """The answers on curves, worst first."""
     return [answer for answer in check.worst_first() if answer.metric == "time"]
 
 
-def _effect_json(answer: Answer) -> dict[str, Any]:
+def _effect_json(answer: JudgedExpectation) -> dict[str, Any]:
     """A curve: its level over all sizes, and the point that decided."""
     level, worst = answer.points[0], answer.worst_point
     whole = level.measured or Interval(math.nan, math.nan, math.nan)

@@ -22,7 +22,7 @@ WILDCARDS = frozenset("*?[")
 
 
 @dataclass(frozen=True)
-class Selector:
+class ColumnSelector:
     """Values of one column, or of one axis: exact ones, and others by wildcard or range."""
 
     column: str
@@ -72,22 +72,22 @@ class Selector:
         return axis(self.column) if self.is_axis else pl.col(self.column)
 
 
-def select(frame: pl.DataFrame, selectors: Sequence[Selector]) -> pl.DataFrame:
+def select(frame: pl.DataFrame, selectors: Sequence[ColumnSelector]) -> pl.DataFrame:
     """The rows that all selectors allow."""
     for selector in selectors:
         frame = selector.of(frame)
     return frame
 
 
-def words(column: str, written: Words, *, is_axis: bool = False) -> Selector:
+def words(column: str, written: Words, *, is_axis: bool = False) -> ColumnSelector:
     """A selector of texts: one or several, each exact or with the wildcards * ? [a-z]."""
     texts = [written] if isinstance(written, str) else list(written)
     plain = tuple(text for text in texts if not WILDCARDS.intersection(text))
     wild = tuple(text for text in texts if WILDCARDS.intersection(text))
-    return Selector(column, plain, wild, is_axis=is_axis)
+    return ColumnSelector(column, plain, wild, is_axis=is_axis)
 
 
-def numbers(column: str, written: Numbers) -> Selector:
+def numbers(column: str, written: Numbers) -> ColumnSelector:
     """A selector of ranks or bytes: 8, "8K", "0,8,4K", "0:8K" or a list of these.
 
     A range includes both ends. Raises InputError for anything but numbers.
@@ -104,10 +104,10 @@ def numbers(column: str, written: Numbers) -> Selector:
             ranges.append((read(low), read(high)))
         else:
             raise InputError(f"the range {text!r} ends before it begins", f"write {high}:{low}")
-    return Selector(column, tuple(exact), ranges=tuple(ranges))
+    return ColumnSelector(column, tuple(exact), ranges=tuple(ranges))
 
 
-def axes(written: Mapping[str, Numbers]) -> list[Selector]:
+def axes(written: Mapping[str, Numbers]) -> list[ColumnSelector]:
     """A selector for every axis: a value, or a list of values."""
     return [
         words(name, [str(v) for v in (value if isinstance(value, list) else [value])], is_axis=True)

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.decide.check.verdict import Answer, Check, Kind
+from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation, Kind
 from nhalf.store.keys import CURVE
 from nhalf.store.run import DESCRIPTION, Run
 
@@ -23,7 +23,7 @@ FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
 """A library's name without its version."""
 
 
-def counted(check: Check, earlier: Iterable[Check], runs_max: int) -> Check:
+def counted(check: CheckedRun, earlier: Iterable[CheckedRun], runs_max: int) -> CheckedRun:
     """The check, its unclear answers with the number of runs in a row that left them unclear.
 
     `earlier` are checks against the same expectations, the latest run first; they are asked for no
@@ -47,7 +47,7 @@ def counted(check: Check, earlier: Iterable[Check], runs_max: int) -> Check:
     return replace(check, answers=tuple(answers))
 
 
-def subject(kind: Kind, answer: Answer) -> tuple[Any, ...]:
+def subject(kind: Kind, answer: JudgedExpectation) -> tuple[Any, ...]:
     """What an answer is about, whatever the version of the library: a promise, or a curve."""
     point = answer.points[0].point
     if kind == "expectations" or not set(CURVE) <= set(point):

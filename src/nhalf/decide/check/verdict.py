@@ -69,7 +69,7 @@ class PointVerdict:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgedExpectation:
     """One expectation with the verdict on each of its points; there is at least one.
 
     `decided` is the verdict of a curve that was compared, whose sizes may each be unclear.
@@ -96,7 +96,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckedRun:
     """The answers for one run. `confidence` is that of all intervals jointly.
 
     `comparison` is that with an earlier run or with a model. An answer that is unclear for
@@ -105,7 +105,7 @@ class Check:
 
     kind: Kind
     confidence: float
-    answers: tuple[Answer, ...]
+    answers: tuple[JudgedExpectation, ...]
     not_compared: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     comparison: Comparison | None = None
@@ -123,19 +123,19 @@ class Check:
             return 0 if self.answers else 1
         return UNDECIDED if not strict and all(map(self.is_undecided, failing)) else 1
 
-    def fails(self, answer: Answer, strict: bool) -> bool:
+    def fails(self, answer: JudgedExpectation, strict: bool) -> bool:
         """Whether one of its answers is a failure: unclear ones if `strict`, or for too long."""
         is_unclear = answer.verdict == "unclear" and (strict or self.is_undecided(answer))
         return answer.verdict in FAILURES or is_unclear
 
-    def is_undecided(self, answer: Answer) -> bool:
+    def is_undecided(self, answer: JudgedExpectation) -> bool:
         """Whether an answer has been unclear for too many runs in a row."""
         return answer.unclear_runs >= (self.unclear_max or math.inf)
 
-    def worst_first(self) -> list[Answer]:
+    def worst_first(self) -> list[JudgedExpectation]:
         """The answers in reading order."""
 
-        def rank(answer: Answer) -> tuple[int, float]:
+        def rank(answer: JudgedExpectation) -> tuple[int, float]:
             excess = _or_least(answer.worst_point.excess_fraction)
             return WORST_FIRST.index(answer.verdict), -excess
 
@@ -226,7 +226,7 @@ def _or_least(value: float) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
+def _answer_json(answer: JudgedExpectation) -> dict[str, Any]:
     return {
         "name": answer.name,
         "source": answer.source,

@@ -32,7 +32,7 @@ from nhalf.decide.history.levels import Levels, all_medians, curve_levels
 from nhalf.decide.history.unclear import UnclearRuns
 from nhalf.statistics.change_points import (
     ERROR,
-    Change,
+    LevelShift,
     change_points,
     last_apart,
     smallest_error,
@@ -206,7 +206,7 @@ def curve_error(levels: Sequence[Levels]) -> float:
 def _smallest_error(levels: Levels, errors: Sequence[float]) -> float:
     """The smallest error at which a curve has a change without doubt."""
 
-    def counts(changes: list[Change]) -> bool:
+    def counts(changes: list[LevelShift]) -> bool:
         return any(
             _is_beyond(change) and _doubt(levels, changes, number) is CERTAIN
             for number, change in enumerate(changes)
@@ -215,12 +215,12 @@ def _smallest_error(levels: Levels, errors: Sequence[float]) -> float:
     return smallest_error(np.log(levels.ratio), errors, counts)
 
 
-def _is_beyond(change: Change) -> bool:
+def _is_beyond(change: LevelShift) -> bool:
     """Whether a change is beyond the tolerance."""
     return abs(change.value) > math.log(THRESHOLD)
 
 
-def _sides(levels: Levels, changes: Sequence[Change], number: int) -> tuple[slice, slice]:
+def _sides(levels: Levels, changes: Sequence[LevelShift], number: int) -> tuple[slice, slice]:
     """The runs before and after a change, without those whose side is undetermined."""
     change = changes[number]
     start = changes[number - 1].at if number else 0
@@ -228,7 +228,7 @@ def _sides(levels: Levels, changes: Sequence[Change], number: int) -> tuple[slic
     return slice(start, max(change.first, start + 1)), slice(change.last, end)
 
 
-def _doubt(levels: Levels, changes: Sequence[Change], number: int) -> Doubt:
+def _doubt(levels: Levels, changes: Sequence[LevelShift], number: int) -> Doubt:
     """Why a change decides nothing: launches, states of the machine, or its interval."""
     change, sides = changes[number], _sides(levels, changes, number)
     before, after = sides
@@ -296,7 +296,7 @@ def curve_history(
 
 def _shift(
     levels: Levels,
-    changes: Sequence[Change],
+    changes: Sequence[LevelShift],
     number: int,
     run_environments: Sequence[Mapping[str, str]],
     started_s: Mapping[str, float],

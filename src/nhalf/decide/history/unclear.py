@@ -9,7 +9,7 @@ from typing import Any
 from nhalf.base.errors import InputError
 from nhalf.decide.check.expected import check
 from nhalf.decide.check.unclear_runs import counted, subject
-from nhalf.decide.check.verdict import Check
+from nhalf.decide.check.verdict import CheckedRun
 from nhalf.facts.facts import Facts
 from nhalf.store.keys import CURVE
 from nhalf.store.run import Run
@@ -32,7 +32,7 @@ class UnclearRuns:
         return self._runs.get(tuple(curve[name] for name in CURVE), 0)
 
 
-def _checks(first: Run, later: Sequence[Run]) -> Iterator[Check]:
+def _checks(first: Run, later: Sequence[Run]) -> Iterator[CheckedRun]:
     for run in later:
         try:
             yield check(Facts.of([run]), str(first.path))

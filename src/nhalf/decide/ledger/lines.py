@@ -31,7 +31,7 @@ B_EFF: Kind = "b_eff"
 KINDS = (MODEL, COMPOSED, PROGRAM, B_EFF)
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerCell(msgspec.Struct, frozen=True, kw_only=True):
     """A time or rate that can be predicted and measured.
 
     `library` has the transport where that is not messages. `over_nodes` tells whether the ranks are
@@ -52,7 +52,7 @@ class Predicted(msgspec.Struct, frozen=True, kw_only=True, tag="prediction", tag
 
     at: datetime
     kind: Kind
-    cell: Cell
+    cell: LedgerCell
     value: float
     low: float | None = None
     high: float | None = None
@@ -71,7 +71,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True, tag="score", tag_field="
     measured_at: datetime
     run: str
     kind: Kind
-    cell: Cell
+    cell: LedgerCell
     measured_ratio: float
     end_ratio: float | None = None
 

@@ -18,7 +18,7 @@ import polars as pl
 from nhalf.base.carrier import carrier
 from nhalf.base.dates import date_of, date_of_text
 from nhalf.decide.b_eff import LONGEST_BYTES
-from nhalf.decide.ledger.lines import B_EFF, Cell, Ledger, Predicted, Scored
+from nhalf.decide.ledger.lines import B_EFF, Ledger, LedgerCell, Predicted, Scored
 from nhalf.facts.facts import Facts
 from nhalf.facts.program.program import Program
 from nhalf.machines.curve import OTHER_NODE
@@ -31,7 +31,7 @@ B_EFF_COLUMNS = {
     "at-longest": "at_longest_Bps",
     "rings-at-longest": "rings_at_longest_Bps",
 }
-Measured = tuple[Cell, float]
+Measured = tuple[LedgerCell, float]
 
 
 def scores_of_run(ledger: Ledger, run: Run) -> list[Scored]:
@@ -59,10 +59,10 @@ def scores_of_trace(ledger: Ledger, program: Program) -> list[Scored]:
     return _scores(ledger, program.name, began, cells)
 
 
-def program_cell(program: Program) -> Cell:
+def program_cell(program: Program) -> LedgerCell:
     """The cell of a traced program where it ran, of no library."""
     hosts = program.hosts
-    return Cell(
+    return LedgerCell(
         machine=hosts[0] if hosts else "",
         pattern=program.command,
         ranks=program.ranks,
@@ -86,9 +86,9 @@ def measured_cells(run: Run) -> Iterator[Measured]:
 
 def _cell(
     machine: str, row: dict[str, object], pattern: str, algorithm: str | None, size_bytes: int
-) -> Cell:
+) -> LedgerCell:
     placement = str(row["placement"] or "")
-    return Cell(
+    return LedgerCell(
         machine=machine,
         pattern=pattern,
         algorithm=algorithm or "native",
@@ -106,7 +106,7 @@ def is_over_nodes(placement: str) -> bool:
 
 
 def _scores(ledger: Ledger, run: str, began: datetime, cells: Iterable[Measured]) -> list[Scored]:
-    latest: dict[Cell, Predicted] = {}
+    latest: dict[LedgerCell, Predicted] = {}
     for line in sorted(ledger.predictions, key=lambda line: line.at):
         if line.at < began:
             latest[line.cell] = line

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.base.version import __version__
-from nhalf.decide.b_eff import EffectiveBandwidth
+from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.decide.ledger.coverage import coverage_of
-from nhalf.decide.ledger.lines import B_EFF, COMPOSED, MODEL, PROGRAM, Cell, Kind, Predicted
+from nhalf.decide.ledger.lines import B_EFF, COMPOSED, MODEL, PROGRAM, Kind, LedgerCell, Predicted
 from nhalf.decide.ledger.matching import B_EFF_COLUMNS, program_cell
 from nhalf.decide.predict import Prediction
 from nhalf.decide.program.predict import ProgramPrediction, Target, hosts_of
@@ -43,7 +43,7 @@ def lines_of_cells(prediction: Prediction, messages: Messages) -> Iterator[Predi
                 time_s = float(prediction.time_s[k, i, j])
                 if not math.isfinite(time_s) or prediction.extrapolated[k, i, j]:
                     continue
-                cell = Cell(
+                cell = LedgerCell(
                     machine=prediction.machine,
                     pattern=prediction.pattern,
                     algorithm=way.algorithm,
@@ -56,13 +56,13 @@ def lines_of_cells(prediction: Prediction, messages: Messages) -> Iterator[Predi
                 yield _line(now, kind_of(way), cell, time_s, low, high)
 
 
-def lines_of_b_eff(prediction: EffectiveBandwidth, library: str) -> Iterator[Predicted]:
+def lines_of_b_eff(prediction: PredictedEffectiveBandwidth, library: str) -> Iterator[Predicted]:
     """Yield a line for each figure; not of the ping-pong, which is measured as a pattern."""
     now = datetime.now(UTC)
     for figure, rate in prediction.figures.items():
         if figure not in B_EFF_COLUMNS:
             continue
-        cell = Cell(
+        cell = LedgerCell(
             machine=prediction.machine,
             pattern=B_EFF,
             algorithm=figure,
@@ -77,7 +77,7 @@ def line_of_program(prediction: ProgramPrediction, program: Program, target: Tar
     """The line of a program on its target, by the program's command."""
     hosts = hosts_of(program, target.placement)
     traced = program_cell(program)
-    cell = Cell(
+    cell = LedgerCell(
         machine=prediction.machine,
         pattern=traced.pattern,
         library=target.messages.library,
@@ -89,7 +89,7 @@ def line_of_program(prediction: ProgramPrediction, program: Program, target: Tar
 
 
 def _line(
-    at: datetime, kind: Kind, cell: Cell, value: float, low: float | None, high: float | None
+    at: datetime, kind: Kind, cell: LedgerCell, value: float, low: float | None, high: float | None
 ) -> Predicted:
     return Predicted(
         at=at, kind=kind, cell=cell, value=value, low=low, high=high, nhalf=__version__
@@ -109,8 +109,8 @@ def calibrated_cells(prediction: Prediction, path: Path | None = None) -> Predic
 
 
 def calibrated_b_effs(
-    predictions: Sequence[EffectiveBandwidth], path: Path | None = None
-) -> list[EffectiveBandwidth]:
+    predictions: Sequence[PredictedEffectiveBandwidth], path: Path | None = None
+) -> list[PredictedEffectiveBandwidth]:
     """The predictions with intervals as wide as the ledger's errors of b_eff."""
     row = coverage_of(B_EFF, path)
     if row is None or row.stretch_ratio is None:

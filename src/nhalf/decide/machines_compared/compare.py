@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.errors import InputError
-from nhalf.decide.machines_compared.parameters import PINGPONG, Parameter, parameters_of
+from nhalf.decide.machines_compared.parameters import PINGPONG, MachineParameter, parameters_of
 from nhalf.machines.machine import Machine
-from nhalf.machines.timings import Timing, timings
+from nhalf.machines.timings import PatternTiming, timings
 from nhalf.store.axes import parse_axes
 
 SAME = 1.02
@@ -29,7 +29,7 @@ RANKS_SCANNED = 256
 
 
 @dataclass(frozen=True)
-class Place:
+class ComparedSize:
     """Times of both machines at one size."""
 
     size_bytes: int
@@ -44,7 +44,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Crossing:
+class MachineCrossing:
     """From `at` (a size, or a number of ranks) on the machine `faster` is the faster one."""
 
     at: int
@@ -56,8 +56,8 @@ class RatioCurve:
     """A pattern of one number of ranks over sizes."""
 
     ranks: int
-    places: tuple[Place, ...]
-    crossings: tuple[Crossing, ...]
+    places: tuple[ComparedSize, ...]
+    crossings: tuple[MachineCrossing, ...]
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ class RankCrossings:
     """The numbers of ranks at which the order changes, for one size."""
 
     size_bytes: int
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[MachineCrossing, ...]
 
 
 @dataclass(frozen=True)
 class PatternRatio:
     """One pattern of both machines."""
 
-    a: Timing
-    b: Timing
+    a: PatternTiming
+    b: PatternTiming
     sized: bool
     curves: tuple[RatioCurve, ...]
     by_ranks: tuple[RankCrossings, ...]
@@ -85,7 +85,7 @@ class MachineComparison:
 
     a: Machine
     b: Machine
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MachineParameter, ...]
     patterns: tuple[PatternRatio, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
@@ -125,10 +125,10 @@ def compare_machines(
 
 
 def _paired(
-    a_timings: Sequence[Timing], b_timings: Sequence[Timing]
-) -> list[tuple[Timing, Timing]]:
+    a_timings: Sequence[PatternTiming], b_timings: Sequence[PatternTiming]
+) -> list[tuple[PatternTiming, PatternTiming]]:
     """Pair timings of the same pattern, at the same place and timed alike if both have them."""
-    chosen: list[tuple[Timing, Timing]] = []
+    chosen: list[tuple[PatternTiming, PatternTiming]] = []
     keys = dict.fromkeys(timing.key for timing in a_timings)
     for key in sorted(keys, key=lambda key: key[0] != PINGPONG):
         sides = [
@@ -148,19 +148,21 @@ def _paired(
     return chosen
 
 
-def _likeness(pair: tuple[Timing, Timing]) -> tuple[int, bool, str]:
+def _likeness(pair: tuple[PatternTiming, PatternTiming]) -> tuple[int, bool, str]:
     """Sorts the most informative pair first: many common numbers of ranks, same kind of timing."""
     common = len(pair[0].ranks() & pair[1].ranks())
     return -min(common, RANKS_SHOWN), pair[0].how != pair[1].how, pair[0].where
 
 
-def _pair(a: Timing, b: Timing, ranks: Sequence[int], sizes: Sequence[int]) -> PatternRatio:
+def _pair(
+    a: PatternTiming, b: PatternTiming, ranks: Sequence[int], sizes: Sequence[int]
+) -> PatternRatio:
     sized = a.sized or b.sized
     grid = list(sizes) if sizes and sized else _sizes(a, b, sized)
     common = sorted(a.ranks() & b.ranks())
     curves = []
     for p in ranks or _chosen_ranks(common):
-        places = [Place(n, a.time_s(n, p), b.time_s(n, p)) for n in grid]
+        places = [ComparedSize(n, a.time_s(n, p), b.time_s(n, p)) for n in grid]
         places = [place for place in places if place.a_s > 0 and place.b_s > 0]
         if places:
             curves.append(RatioCurve(p, tuple(places), _size_crossings(a, b, p, places)))
@@ -169,7 +171,7 @@ def _pair(a: Timing, b: Timing, ranks: Sequence[int], sizes: Sequence[int]) -> P
     return PatternRatio(a, b, sized, tuple(curves), tuple(row for row in by_ranks if row.crossings))
 
 
-def _sizes(a: Timing, b: Timing, sized: bool) -> list[int]:
+def _sizes(a: PatternTiming, b: PatternTiming, sized: bool) -> list[int]:
     """Powers of two that both models cover, with the ends."""
     (low_a, high_a), (low_b, high_b) = a.sizes(), b.sizes()
     low = max(low_a, low_b)
@@ -207,7 +209,9 @@ def faster(a_s: float, b_s: float) -> str:
     return "A" if a_s < b_s else "B"
 
 
-def _size_crossings(a: Timing, b: Timing, p: int, places: Sequence[Place]) -> tuple[Crossing, ...]:
+def _size_crossings(
+    a: PatternTiming, b: PatternTiming, p: int, places: Sequence[ComparedSize]
+) -> tuple[MachineCrossing, ...]:
     """The sizes at which the order changes, located between the points of a curve."""
 
     def order(n: int) -> str:
@@ -216,14 +220,16 @@ def _size_crossings(a: Timing, b: Timing, p: int, places: Sequence[Place]) -> tu
     return _changes([place.size_bytes for place in places], order)
 
 
-def _rank_crossings(a: Timing, b: Timing, n: int, common: Sequence[int]) -> tuple[Crossing, ...]:
+def _rank_crossings(
+    a: PatternTiming, b: PatternTiming, n: int, common: Sequence[int]
+) -> tuple[MachineCrossing, ...]:
     step = -(-len(common) // RANKS_SCANNED) if common else 1
     return _changes(common[::step], lambda p: faster(a.time_s(n, p), b.time_s(n, p)))
 
 
-def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
+def _changes(at: Sequence[int], order: Any) -> tuple[MachineCrossing, ...]:
     """The values at which the order changes, found by bisection between two of `at`."""
-    crossings: list[Crossing] = []
+    crossings: list[MachineCrossing] = []
     last, last_at = "", 0
     for value in at:
         now = order(value)
@@ -232,7 +238,7 @@ def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (low, middle) if order(middle) == now else (middle, high)
-            crossings.append(Crossing(high, now))
+            crossings.append(MachineCrossing(high, now))
         if now:
             last, last_at = now, value
     return tuple(crossings)

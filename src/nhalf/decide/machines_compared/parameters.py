@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from nhalf.base.carrier import carrier
 from nhalf.machines.machine import LogGP, Machine
-from nhalf.machines.timings import Timing
+from nhalf.machines.timings import PatternTiming
 
 PINGPONG = "pingpong"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class MachineParameter:
     """One number of both machines, None if it is unknown; `name` ends with its unit."""
 
     name: str
@@ -24,8 +24,11 @@ class Parameter:
 
 
 def parameters_of(
-    a: Machine, b: Machine, timed: Sequence[tuple[Timing, Timing]], mpi: tuple[str, str]
-) -> tuple[Parameter, ...]:
+    a: Machine,
+    b: Machine,
+    timed: Sequence[tuple[PatternTiming, PatternTiming]],
+    mpi: tuple[str, str],
+) -> tuple[MachineParameter, ...]:
     """The parameters of one message, then those of the LogP family, if a machine has them."""
     message = [
         (_message(a_timing), _message(b_timing))
@@ -36,10 +39,10 @@ def parameters_of(
     a_values |= _loggp(a, mpi[0])
     b_values |= _loggp(b, mpi[1])
     names = dict.fromkeys([*a_values, *b_values])
-    return tuple(Parameter(name, a_values.get(name), b_values.get(name)) for name in names)
+    return tuple(MachineParameter(name, a_values.get(name), b_values.get(name)) for name in names)
 
 
-def _message(timing: Timing) -> dict[str, float]:
+def _message(timing: PatternTiming) -> dict[str, float]:
     """Start-up time of the smallest message, rate of the longest ones and n_half."""
     if not timing.curves:
         return {}

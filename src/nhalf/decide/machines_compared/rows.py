@@ -11,7 +11,7 @@ from nhalf.decide.machines_compared.compare import (
     faster,
     shown_sizes,
 )
-from nhalf.decide.machines_compared.parameters import Parameter
+from nhalf.decide.machines_compared.parameters import MachineParameter
 from nhalf.decide.machines_compared.words import factor, labels, times, title
 
 WORDS = {
@@ -27,7 +27,7 @@ WORDS = {
 """The usual names of the parameters of one message."""
 
 
-def value_text(parameter: Parameter, value: float | None) -> str:
+def value_text(parameter: MachineParameter, value: float | None) -> str:
     """A parameter's value with its unit."""
     if value is None:
         return "–"

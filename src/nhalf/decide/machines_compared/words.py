@@ -12,10 +12,10 @@ from nhalf.base.numbers import format_number
 from nhalf.base.units import format_size
 from nhalf.decide.machines_compared.compare import (
     SAME,
-    Crossing,
+    ComparedSize,
     MachineComparison,
+    MachineCrossing,
     PatternRatio,
-    Place,
     RatioCurve,
     faster,
 )
@@ -60,7 +60,7 @@ def title(pattern: PatternRatio) -> str:
     return ", ".join(filter(None, [name, pattern.a.axes]))
 
 
-def factor(place: Place) -> float:
+def factor(place: ComparedSize) -> float:
     """The ratio of the slower to the faster time, 1 or more; 1 where there is none."""
     return max(place.ratio, 1 / place.ratio) if 0 < place.ratio < math.inf else 1.0
 
@@ -91,7 +91,7 @@ def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> s
     return words
 
 
-def _one_order(places: Sequence[Place], name: str, sized: bool) -> str:
+def _one_order(places: Sequence[ComparedSize], name: str, sized: bool) -> str:
     """One machine is the faster one throughout."""
     first, last = factor(places[0]), factor(places[-1])
     if not sized:
@@ -101,7 +101,7 @@ def _one_order(places: Sequence[Place], name: str, sized: bool) -> str:
     return f"{name} is {times(first)} faster for short messages, {times(last)} for the longest"
 
 
-def _regimes(curve: RatioCurve) -> list[list[Place]]:
+def _regimes(curve: RatioCurve) -> list[list[ComparedSize]]:
     """The intervals before, between and after the crossings."""
     edges = [0, *(crossing.at for crossing in curve.crossings), 2**63]
     return [
@@ -110,7 +110,7 @@ def _regimes(curve: RatioCurve) -> list[list[Place]]:
     ]
 
 
-def _rank_changes(crossings: Sequence[Crossing], names: dict[str, str]) -> str:
+def _rank_changes(crossings: Sequence[MachineCrossing], names: dict[str, str]) -> str:
     first = "B" if crossings[0].faster == "A" else "A"
     words = f"{names[first]} is faster on few ranks"
     for crossing in crossings:

@@ -25,7 +25,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedAlternative:
     """An alternative without a prediction."""
 
     alternative: Alternative
@@ -41,7 +41,7 @@ class Alternatives:
     """Predictions by time, those without a headline last; and what was refused."""
 
     predictions: Sequence[ProgramPrediction] = ()
-    refused: Sequence[Refused] = field(default=())
+    refused: Sequence[RefusedAlternative] = field(default=())
 
     @property
     def fastest(self) -> ProgramPrediction | None:
@@ -93,13 +93,13 @@ def predict_alternatives(
 ) -> Alternatives:
     """The predictions of all, in the order of their times; errors of single ones are kept."""
     predictions: list[ProgramPrediction] = []
-    refused: list[Refused] = []
+    refused: list[RefusedAlternative] = []
     for alternative in alternatives:
         try:
             predictions.append(predict(alternative))
         except Interrupted:
             raise
         except NhalfError as error:
-            refused.append(Refused(alternative, error))
+            refused.append(RefusedAlternative(alternative, error))
     predictions.sort(key=lambda prediction: (not prediction.is_certain, prediction.time_s))
     return Alternatives(predictions, refused)

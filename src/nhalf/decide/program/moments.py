@@ -29,7 +29,7 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class Steps:
+class ActorSteps:
     """The steps of all actors, one after another: those of actor a are from `first[a]` on."""
 
     first: Places
@@ -37,7 +37,7 @@ class Steps:
     message: Places
 
     @classmethod
-    def of(cls, script: Script) -> Steps:
+    def of(cls, script: Script) -> ActorSteps:
         """The steps of a script."""
         lengths = [len(actor.form) for actor in script.actors]
         return cls(
@@ -88,7 +88,7 @@ class Moments:
     `operation_work`, places in `works`.
     """
 
-    steps: Steps
+    steps: ActorSteps
     sends: Places
     works: Sequence[Work]
     operations: Places
@@ -116,7 +116,7 @@ def moments(script: Script) -> Moments | None:
     calls = [form.call for form in script.forms if form.kind == COLLECTIVE]
     if not script.forms or any(is_non_blocking(call) for call in calls):
         return None
-    steps = Steps.of(script)
+    steps = ActorSteps.of(script)
     sends = np.full(len(script.route), NOTHING)
     senders = steps.with_message(script, SEND)
     sends[steps.message[senders]] = senders
@@ -131,7 +131,7 @@ def moments(script: Script) -> Moments | None:
     return graph.ordered(sends, meetings)
 
 
-def _waiting(script: Script, steps: Steps) -> tuple[Places, Places]:
+def _waiting(script: Script, steps: ActorSteps) -> tuple[Places, Places]:
     """The steps that wait for messages, once for each, and these."""
     receives = steps.with_message(script, RECEIVE)
     waits, awaited = [receives], [steps.message[receives]]
@@ -150,7 +150,7 @@ class _Meetings:
     are all steps, and their work.
     """
 
-    def __init__(self, script: Script, steps: Steps) -> None:
+    def __init__(self, script: Script, steps: ActorSteps) -> None:
         place_of = {key: place for place, key in enumerate(script.gatherings)}
         at_root: dict[int, int] = {}
         works: dict[Work, int] = {}
@@ -184,7 +184,7 @@ class _Meetings:
 class _Graph:
     """Moments in the order of actors and steps, then the arrivals of all at each operation."""
 
-    def __init__(self, steps: Steps, waiting: Places) -> None:
+    def __init__(self, steps: ActorSteps, waiting: Places) -> None:
         self._steps = steps
         self._actors = len(steps.first) - 1
         is_end = np.zeros(len(steps.form), bool)

@@ -20,7 +20,7 @@ import numpy as np
 from nhalf.decide.program.actor_state import ActorState, Spent
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.rendezvous import Rendezvous
-from nhalf.facts.program.completions import Form
+from nhalf.facts.program.completions import CallForm
 from nhalf.facts.program.operations import FROM_ROOT, TO_ROOT, is_non_blocking, operation
 from nhalf.facts.program.schedule import (
     COLLECTIVE,
@@ -71,7 +71,7 @@ class _Role:
     is_begun: bool
 
     @classmethod
-    def of(cls, form: Form) -> _Role:
+    def of(cls, form: CallForm) -> _Role:
         """The role of a call; of one that is no operation it is not asked."""
         name = operation(form.call)
         return cls(name in FROM_ROOT, name in TO_ROOT, is_non_blocking(form.call))
@@ -351,7 +351,7 @@ def has_large_sends(script: Script, costs: Costs) -> bool:
     return script.largest_bytes >= costs.rendezvous_bytes or script.any_always_waits
 
 
-def _progresses(form: Form) -> bool:
+def _progresses(form: CallForm) -> bool:
     """Whether a call progresses pending messages; one that only begins an operation does not."""
     if form.kind == COLLECTIVE:
         return not is_non_blocking(form.call)

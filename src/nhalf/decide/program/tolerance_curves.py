@@ -57,7 +57,7 @@ STEP = 1e-6
 
 
 @dataclass(frozen=True)
-class Point:
+class TolerancePoint:
     """The run time with an amount added, its interval in seconds, and the slope: how many messages
     (bytes, seconds of computing) the path has that is the longest then.
     """
@@ -70,7 +70,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ToleranceCurve:
     """The run time by what is added to a parameter, without what others took of the processors.
 
     `tolerated` is what costs LOSS, and lies between `tolerated_low` and `tolerated_high`; None
@@ -80,7 +80,7 @@ class Curve:
 
     parameter: str
     measured_s: float
-    points: tuple[Point, ...]
+    points: tuple[TolerancePoint, ...]
     bends: tuple[float, ...]
     tolerated: float | None
     tolerated_low: float | None
@@ -96,7 +96,7 @@ def curves(
     programs: Sequence[Program],
     traced_on: Messages | None = None,
     parameters: Sequence[str] = PARAMETERS,
-) -> list[Curve]:
+) -> list[ToleranceCurve]:
     """The curve of each parameter, of one program that was traced once or several times.
 
     Raises InputError without timelines, and for traces of different programs.
@@ -108,20 +108,20 @@ def curves(
                 f"{program.path} has no whole timeline, so it says nothing of slower networks",
                 "trace the program again with --detail timeline",
             )
-    launches = [Launch(program, traced_on) for program in programs]
+    launches = [SlowedLaunch(program, traced_on) for program in programs]
     with without_collection():
         return [_curve(launches, parameter) for parameter in parameters]
 
 
 @fact
-def network_curves(program: Program) -> list[Curve]:
+def network_curves(program: Program) -> list[ToleranceCurve]:
     """The curves of the network; none without a timeline, or of a long one."""
     if not has_whole_timeline(program) or is_long(program) or program.elapsed_s <= 0:
         return []
     return [curve for curve in curves([program], parameters=NETWORK) if curve.points]
 
 
-class Launch:
+class SlowedLaunch:
     """One launch of a program, with its slow-downs; of operations whose `paths` are known, these
     are in no doubt.
     """
@@ -163,7 +163,7 @@ class Launch:
         return (at(parameter, added + step) - at(parameter, added)) / step
 
 
-def _curve(launches: Sequence[Launch], parameter: str) -> Curve:
+def _curve(launches: Sequence[SlowedLaunch], parameter: str) -> ToleranceCurve:
     first = launches[0].slowdown
     usual_s = first.at(parameter, 0.0)
 
@@ -180,14 +180,14 @@ def _curve(launches: Sequence[Launch], parameter: str) -> Curve:
     )
     measured_s = median(launch.measured_s for launch in launches)
     if end is None:
-        return Curve(parameter, measured_s, (), (), None, None, None, first.slow_ranks)
+        return ToleranceCurve(parameter, measured_s, (), (), None, None, None, first.slow_ranks)
     step = STEP * end
     points = [
         _point(launches, parameter, float(added), step, measured_s)
         for added in np.linspace(0.0, end, POINTS + 1)
     ]
     tolerated = [tolerance(launch.slowdown, parameter) for launch in launches]
-    return Curve(
+    return ToleranceCurve(
         parameter,
         measured_s,
         tuple(points),
@@ -200,11 +200,11 @@ def _curve(launches: Sequence[Launch], parameter: str) -> Curve:
 
 
 def _point(
-    launches: Sequence[Launch], parameter: str, added: float, step: float, measured_s: float
-) -> Point:
+    launches: Sequence[SlowedLaunch], parameter: str, added: float, step: float, measured_s: float
+) -> TolerancePoint:
     """The median of launches, and the hull of their intervals."""
     lost = [launch.lost_s(parameter, added) for launch in launches]
-    return Point(
+    return TolerancePoint(
         added,
         measured_s + median(middle_s for middle_s, _, _ in lost),
         measured_s + min(low_s for _, low_s, _ in lost),
@@ -219,7 +219,9 @@ def _middle(tolerated: Sequence[Tolerance]) -> float | None:
     return median(amounts) if len(amounts) == len(tolerated) else None
 
 
-def _reached(points: Sequence[Point], times_s: Sequence[float], measured_s: float) -> float | None:
+def _reached(
+    points: Sequence[TolerancePoint], times_s: Sequence[float], measured_s: float
+) -> float | None:
     """Where an end of the intervals reaches the loss of LOSS; None if it does nowhere."""
     target_s = measured_s * (1 + LOSS)
     growing_s = np.maximum.accumulate(times_s)

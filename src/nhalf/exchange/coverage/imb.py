@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.exchange.coverage.suite import Part, Suite, Test
+from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
 OPERATIONS = {
     "Bcast": "bcast",
@@ -31,7 +31,7 @@ THREADS = 'with `--setting "several: mpi.threads=1"`'
 EACH = "communicators=each,threads=2"
 PERSISTENT = ("Bcast", "Alltoall", "Reduce")
 
-MPI1 = Part(
+MPI1 = SuitePart(
     "IMB-MPI1",
     [
         Test("PingPong", "pingpong"),
@@ -48,7 +48,7 @@ MPI1 = Part(
         *(Test(name, pattern, note=NOTES.get(name, "")) for name, pattern in OPERATIONS.items()),
     ],
 )
-NBC = Part(
+NBC = SuitePart(
     "IMB-NBC",
     [
         test
@@ -60,7 +60,7 @@ NBC = Part(
         )
     ],
 )
-MPI4 = Part(
+MPI4 = SuitePart(
     "IMB-MPI4",
     [
         test
@@ -72,7 +72,7 @@ MPI4 = Part(
     ],
 )
 RMA = "rma"
-ONE_SIDED = Part(
+ONE_SIDED = SuitePart(
     "IMB-RMA",
     [
         Test("Unidir_put", "rma-put", transport=RMA),
@@ -99,7 +99,7 @@ ONE_SIDED = Part(
         ),
     ],
 )
-EXT = Part(
+EXT = SuitePart(
     "IMB-EXT",
     [
         Test("Window", "rma-window", transport=RMA),
@@ -110,7 +110,7 @@ EXT = Part(
         Test("Accumulate (EXT)", "rma-accumulate", "access=fence", RMA),
     ],
 )
-P2P = Part(
+P2P = SuitePart(
     "IMB-P2P",
     [
         Test("PingPong (P2P)", "pairs-latency", "pairs=ranks/2"),
@@ -123,7 +123,7 @@ P2P = Part(
         Test("Stencil3D", "neighbor-alltoall", "extent=3", note="the same"),
     ],
 )
-MT = Part(
+MT = SuitePart(
     "IMB-MT",
     [
         Test("PingPongMT", "pingpong-threads", EACH, note=THREADS),
@@ -138,11 +138,11 @@ MT = Part(
         ),
     ],
 )
-HALO = Part(
+HALO = SuitePart(
     "IMB-HALO",
     [Test("simple_halo", "neighbor-alltoall", "extent=3", note="of any number of dimensions")],
 )
-OTHERS = Part(
+OTHERS = SuitePart(
     "Others",
     [
         Test("IMB-IO", why_not="files are not communication: not ours"),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nhalf.exchange.coverage.suite import Part, Suite, Test
+from nhalf.exchange.coverage.suite import Suite, SuitePart, Test
 
 GPU = "GPU buffers: not yet"
 OPERATIONS = {
@@ -32,7 +32,7 @@ NEIGHBOUR_OPERATIONS = ("allgather", "allgatherv", "alltoall", "alltoallv", "all
 
 THREADS = 'with `--setting "several: mpi.threads=1"`'
 
-POINT_TO_POINT = Part(
+POINT_TO_POINT = SuitePart(
     "Point to point",
     [
         Test("osu_latency", "pingpong"),
@@ -51,18 +51,18 @@ POINT_TO_POINT = Part(
         Test("osu_multi_lat", "pairs-latency", "pairs=ranks/2"),
     ],
 )
-BLOCKING = Part(
+BLOCKING = SuitePart(
     "Collective operations",
     [
         Test(f"osu_{name}", pattern, note=NOTES.get(name, ""))
         for name, pattern in OPERATIONS.items()
     ],
 )
-NON_BLOCKING = Part(
+NON_BLOCKING = SuitePart(
     "Non-blocking collective operations",
     [Test(f"osu_i{name}", f"i{pattern}", "work=1") for name, pattern in OPERATIONS.items()],
 )
-PERSISTENT = Part(
+PERSISTENT = SuitePart(
     "Persistent collective operations",
     [
         Test(f"osu_{name}_persistent", f"{pattern}-persistent", "work=1")
@@ -70,7 +70,7 @@ PERSISTENT = Part(
         if name != "reduce_scatter_block"
     ],
 )
-NEIGHBOURS = Part(
+NEIGHBOURS = SuitePart(
     "Collective operations among neighbours",
     [
         *(Test(f"osu_neighbor_{name}", f"neighbor-{name}") for name in NEIGHBOUR_OPERATIONS),
@@ -80,12 +80,12 @@ NEIGHBOURS = Part(
         ),
     ],
 )
-PARTITIONED = Part(
+PARTITIONED = SuitePart(
     "Partitioned messages",
     [Test("osu_partitioned_latency", "pingpong-partitioned", "parts=4", note="since OSU 7.5")],
 )
 RMA = "rma"
-ONE_SIDED = Part(
+ONE_SIDED = SuitePart(
     "One-sided",
     [
         Test("osu_put_latency", "rma-put", transport=RMA),
@@ -99,14 +99,14 @@ ONE_SIDED = Part(
         Test("osu_cas_latency", "rma-compare-and-swap", transport=RMA),
     ],
 )
-CONGESTION = Part(
+CONGESTION = SuitePart(
     "Congestion",
     [
         Test("osu_bw_fan_in", "many-to-one", note="ranks, not nodes: place one per node for those"),
         Test("osu_bw_fan_out", "one-to-many", note="the same"),
     ],
 )
-STARTUP = Part(
+STARTUP = SuitePart(
     "Start-up",
     [
         Test("osu_init", "startup", "part=init"),
@@ -116,7 +116,7 @@ STARTUP = Part(
 SHMEM = "shmem"
 NO_NBI = "puts and gets of `shmem` block until the data may be used again"
 NOT_ITS_OWN = "collective operations over `shmem` are nhalf's, made of its puts"
-OPENSHMEM = Part(
+OPENSHMEM = SuitePart(
     "OpenSHMEM",
     [
         Test("osu_oshm_put", "put", transport=SHMEM, note="with its completion"),
@@ -137,7 +137,7 @@ OPENSHMEM = Part(
         ),
     ],
 )
-OTHERS = Part(
+OTHERS = SuitePart(
     "Other interfaces",
     [
         Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}"),

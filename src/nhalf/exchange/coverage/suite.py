@@ -34,7 +34,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Part:
+class SuitePart:
     """Tests that a suite keeps together."""
 
     title: str
@@ -47,7 +47,7 @@ class Suite:
 
     name: str
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[SuitePart]
 
     @property
     def tests(self) -> list[Test]:

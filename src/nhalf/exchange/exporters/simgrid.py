@@ -27,7 +27,7 @@ from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Exporter, ExportOptions, Subject, the_machine
 from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
 from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
-from nhalf.exchange.platform.shape import Shape, shape_of
+from nhalf.exchange.platform.shape import NetworkShape, shape_of
 from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
 from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
@@ -58,7 +58,9 @@ def _platform(machine: Machine, options: ExportOptions) -> dict[str, Any]:
     model = Messages(_within(machine) if _is_alone(network) else machine, options.mpi).curve
     alone = _is_alone(network) and not is_between_nodes(model.placement)
     topology = Crossbar() if network is None or _is_alone(network) else network.topology
-    shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, options)
+    shape = (
+        NetworkShape(1, "", 1, False, "one node") if alone else shape_of(topology, node, options)
+    )
     measured_Bps = node.memory_Bps if alone else _link_Bps(network)
     apart = shape.is_flat and not alone
     shared = capacities(machine, model)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from nhalf.exchange.logs.part import Part, Seconds
+from nhalf.exchange.logs.part import LogPart, Seconds
 
 PACKAGE = "nhalf.exchange.importers"
 UNNAMED = "imported"
@@ -61,5 +61,5 @@ class Importer(ABC):
         return any(mark in text for mark in self.marks)
 
     @abstractmethod
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid point of the part; other rows go to `part.pass_over`."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_time, ratio, slug
+from nhalf.exchange.logs.part import LogPart, is_time, ratio, slug
 
 MEBIBYTE = 1 << 20
 _HEADER = re.compile(r"Network(?:Load)? Tests v\d")
@@ -60,7 +60,7 @@ class Gpcnet(Importer):
     marks = ("Network Tests v", "NetworkLoad Tests v", "Isolated Network Tests", "Congestion Tests")
     head = r"Network(?:Load)? Tests v\d"
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row of every table but the impact factors."""
         points: list[Imported] = []
         run, table = _Run(), _Table(0)
@@ -93,7 +93,7 @@ def _note(run: _Run, line: str) -> None:
         run.nodes_of[nodes[2]] = int(nodes[1])
 
 
-def _row(cells: list[str], table: _Table, run: _Run, part: Part) -> Imported | None:
+def _row(cells: list[str], table: _Table, run: _Run, part: LogPart) -> Imported | None:
     name = _NAME.fullmatch(cells[0])
     if name is None or len(cells) != len(table.columns):
         return None
@@ -110,7 +110,7 @@ def _row(cells: list[str], table: _Table, run: _Run, part: Part) -> Imported | N
     return Imported(pattern, size_bytes, (time_s,), ranks, moved_bytes, table.number, axes, values)
 
 
-def _times(cells: Mapping[str, str], size_bytes: int, part: Part) -> dict[str, float]:
+def _times(cells: Mapping[str, str], size_bytes: int, part: LogPart) -> dict[str, float]:
     """The times of a row by column, seconds; none where the unit is not known."""
     unit = cells.get("Units", "")
     times_s = {}

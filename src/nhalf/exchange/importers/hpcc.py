@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_time
+from nhalf.exchange.logs.part import LogPart, is_time
 
 LATENCY_BYTES, BANDWIDTH_BYTES = 8, 2_000_000
 _ENTRY = re.compile(r"\s*([A-Za-z]\w{3,60})=(\S{1,40})\s*$")
@@ -32,7 +32,7 @@ class Hpcc(Importer):
              "OrderedRingLatency_usec=")  # fmt: skip
     head = r"Begin of Summary section|Begin of LatencyBandwidth section|CommWorldProcs="
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """The points of every summary."""
         all_points: list[Imported] = []
         entries: dict[str, float] = {}
@@ -47,7 +47,7 @@ class Hpcc(Importer):
         return all_points + _points(entries, table, part)
 
 
-def _points(entries: dict[str, float], table: int, part: Part) -> list[Imported]:
+def _points(entries: dict[str, float], table: int, part: LogPart) -> list[Imported]:
     points = []
     processes = entries.get("CommWorldProcs", 0.0)
     ranks = int(processes) if 0 < processes < 1 << 20 else 0

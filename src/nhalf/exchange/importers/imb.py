@@ -16,8 +16,8 @@ import msgspec
 
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import Identity
+from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
+from nhalf.exchange.titles import TableIdentity
 from nhalf.exchange.titles.imb import identity_of, suite_of
 
 _VALUES_S = {
@@ -43,7 +43,7 @@ class _Table:
     number: int
     name: str
     test: str
-    identity: Identity
+    identity: TableIdentity
     version: int = 0
     ranks: int = 0
     threads: int = 0
@@ -82,7 +82,7 @@ class Imb(Importer):
     )
     head = r"# Benchmarking |#\s{1,8}(?:Intel ?\(R\)|PALLAS) MPI Bench"
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row of every table."""
         all_points: list[Imported] = []
         table: _Table | None = None
@@ -112,7 +112,7 @@ class Imb(Importer):
         return all_points
 
 
-def _table(number: int, name: str, header: _Header, part: Part) -> _Table:
+def _table(number: int, name: str, header: _Header, part: LogPart) -> _Table:
     words = name.split() or [""]
     program = part.launch.program
     suite = suite_of(program, "") or header.suite
@@ -157,7 +157,7 @@ def _comment(table: _Table, line: str) -> None:
         table.head["window-size"] = slug(line.partition("=")[2])
 
 
-def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
+def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
     """The points of one row: one, two if computing overlaps, None if the row is incomplete.
 
     A time that is too short to be printed (0.00) makes no point.
@@ -190,11 +190,11 @@ def _times(table: _Table) -> tuple[str, ...]:
     return ("Msg/sec",) if table.test in _OF_PAIRS else _TIME
 
 
-def _ranks(table: _Table, part: Part) -> int:
+def _ranks(table: _Table, part: LogPart) -> int:
     return table.ranks or part.ranks_of(table.number, table.name, holds=table.is_of_command)
 
 
-def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Imported | None:
+def _point(cells: dict[str, float], timed: str, table: _Table, part: LogPart) -> Imported | None:
     """The point of a row; its time is in column `timed`, or follows from a rate."""
     ranks = _ranks(table, part)
     size = cells.get("#bytes", 0.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.logs.part import Part, is_time, ratio
+from nhalf.exchange.logs.part import LogPart, is_time, ratio
 
 MEGABYTE = 1 << 20
 
@@ -38,7 +38,7 @@ class MpiGraph(Importer):
     marks = ("START mpiGraph",)
     head = "START mpiGraph"
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every pair of every run."""
         graphs: list[_Graph] = []
         for place, line in enumerate(part.lines):
@@ -78,7 +78,7 @@ def _is_matrix_row(line: str) -> bool:
     return len(head) > 1 and ":" in head[0] and head[1] in ("to", "from")
 
 
-def _row(line: str, graph: _Graph, part: Part) -> bool:
+def _row(line: str, graph: _Graph, part: LogPart) -> bool:
     """Keep the rates of a row; returns whether the whole row was used."""
     tokens = line.split()
     end = tokens[0].rpartition(":")[2]

@@ -22,7 +22,7 @@ import msgspec
 
 from nhalf.exchange.importers import Imported, Importer, Values
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.logs.part import Part, Seconds, is_row, is_time, slug
+from nhalf.exchange.logs.part import LogPart, Seconds, is_row, is_time, slug
 
 _PATTERNS = {
     "all-reduce": "allreduce", "all-gather": "allgather", "broadcast": "bcast",
@@ -70,7 +70,7 @@ class NcclTests(Importer):
     )
     head = r"#\s?nThread |\bnThread \d|# nccl-tests version|# Collective test starting"
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row of every table, then every record of JSON."""
         all_points: list[Imported] = []
         table = _Table(0)
@@ -97,7 +97,7 @@ class NcclTests(Importer):
         return all_points + list(_records("\n".join(part.lines), part, table.number + 1))
 
 
-def _head(line: str, table: _Table, part: Part) -> None:
+def _head(line: str, table: _Table, part: LogPart) -> None:
     """Take the names of the columns, and what the lines above them leave open."""
     table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
     table.pattern = table.pattern or part.pattern
@@ -112,7 +112,7 @@ def _pattern(name: str) -> str:
     return _PATTERNS.get(slug(name), slug(name))
 
 
-def _row(line: str, table: _Table, part: Part) -> list[Imported]:
+def _row(line: str, table: _Table, part: LogPart) -> list[Imported]:
     """The out-of-place and the in-place point of one row; none if the row is incomplete."""
     tokens = line.split()
     names = _names(table.columns, len(tokens))
@@ -168,7 +168,7 @@ def _type(head: dict[str, str]) -> dict[str, str]:
     return {"datatype": head["type"]} if "type" in head else {}
 
 
-def _reduction(head: dict[str, str], table: _Table, part: Part) -> str:
+def _reduction(head: dict[str, str], table: _Table, part: LogPart) -> str:
     """The operation of a row where nothing names it; '' if its columns leave that open."""
     size_bytes, count = part.size(head.get("size", "")), part.size(head.get("count", ""))
     bytes_of_count = count * _TYPE_BYTES.get(head.get("type", ""), 0)
@@ -189,7 +189,7 @@ def _reduction(head: dict[str, str], table: _Table, part: Part) -> str:
     return ""
 
 
-def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
+def _message_bytes(head: dict[str, str], pattern: str, part: LogPart) -> int:
     """The message's size as nhalf counts it; -1 when it is unknown."""
     size_bytes = part.size(head.get("size", ""))
     element_bytes = _TYPE_BYTES.get(head.get("type", ""), 0)
@@ -200,7 +200,7 @@ def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
 
 
 def _timed(
-    cells: dict[str, str], size_bytes: int, axes: dict[str, str], table: _Table, part: Part
+    cells: dict[str, str], size_bytes: int, axes: dict[str, str], table: _Table, part: LogPart
 ) -> Imported | None:
     """The point of one half of a row."""
     time_s = part.number(cells.get("time", cells.get("cputime", ""))) / 1e6
@@ -241,7 +241,7 @@ def _point(
     )
 
 
-def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
+def _records(text: str, part: LogPart, number: int) -> Iterator[Imported]:
     """The points of every complete record of JSON in the text."""
     decode = json.JSONDecoder().raw_decode
     table = _Table(number)
@@ -281,7 +281,7 @@ def _chunks(text: str) -> Iterator[tuple[str, str]]:
             yield "device", text[match.start() : end]
 
 
-def _record(record: dict[str, Any], table: _Table, part: Part) -> Iterator[Imported]:
+def _record(record: dict[str, Any], table: _Table, part: LogPart) -> Iterator[Imported]:
     """The points of one record of JSON."""
     head = {name: str(record.get(name, "")) for name in ("size", "count", "type")}
     size_bytes = _message_bytes(head, table.pattern, part)

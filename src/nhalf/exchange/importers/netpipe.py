@@ -17,7 +17,7 @@ import re
 import msgspec
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_row, is_time
+from nhalf.exchange.logs.part import LogPart, is_row, is_time
 
 _BYTES = {"bytes": 1, "byte": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 _PER_SECOND = {"nsecs": 1e9, "usecs": 1e6, "usec": 1e6, "msecs": 1e3, "secs": 1.0, "sec": 1.0}
@@ -44,7 +44,7 @@ class NetPipe(Importer):
     head = r"Now starting|Clock resolution ~|Send and receive buffers are"
     headless = True
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row; a screen that starts again is another table."""
         points: dict[tuple[int, int], Imported] = {}
         screen = any(" times -->" in line for line in part.lines)
@@ -85,7 +85,7 @@ def _transport(line: str) -> str:
     return match[1].removesuffix("2") if match else ""
 
 
-def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
+def _screen(line: str, part: LogPart) -> tuple[int, float, bool] | None:
     """Bytes, seconds and whether the data were correct, from a line of the screen."""
     head, _, tail = line.partition(" times -->")
     sizes, results = head.rpartition(":")[2].split(), tail.split()
@@ -109,7 +109,7 @@ def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
     return size_bytes, time_s, not wrong
 
 
-def _file(line: str, part: Part) -> tuple[int, float, bool] | None:
+def _file(line: str, part: LogPart) -> tuple[int, float, bool] | None:
     """Bytes and seconds of a line of np.out; None if its rate and its time disagree."""
     tokens = line.split()
     if not 3 <= len(tokens) <= 5:

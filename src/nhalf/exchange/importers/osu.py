@@ -18,8 +18,8 @@ import msgspec
 from nhalf.exchange.importers import UNNAMED, Imported, Importer
 from nhalf.exchange.logs.heading import Heading, heading_of
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
-from nhalf.exchange.titles import Identity
+from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
+from nhalf.exchange.titles import TableIdentity
 from nhalf.exchange.titles.osu import identity_of, identity_of_test
 
 _COLUMN = re.compile(
@@ -80,7 +80,7 @@ class _Table:
     number: int
     title: str
     name: str
-    identity: Identity
+    identity: TableIdentity
     axes: dict[str, str]
     columns: list[Column] = field(default_factory=list)
     pairs: int = 0
@@ -104,7 +104,7 @@ class Osu(Importer):
     marks = ("# OSU ", "# OMB Py", "# OMB-Py")
     head = r"# OSU |# OMB[ -]Py"
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row of every table."""
         all_points: list[Imported] = []
         table: _Table | None = None
@@ -138,7 +138,7 @@ class Osu(Importer):
         return all_points
 
 
-def _table(line: str, number: int, part: Part, threads: dict[str, int]) -> _Table:
+def _table(line: str, number: int, part: LogPart, threads: dict[str, int]) -> _Table:
     """A table from its title, such as `# OSU MPI-CUDA Broadcast Latency Test v5.8`."""
     title = _TITLE.sub("", line, count=1).strip()
     name, identity = identity_of(title)
@@ -238,7 +238,7 @@ def _setting(table: _Table, key: str, value: str) -> None:
         table.head[key] = value
 
 
-def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
+def _row(line: str, table: _Table, part: LogPart) -> list[Imported] | None:
     """The points of one row: one, two if computing overlaps, None if the line is no row.
 
     A time or a rate that is too small to be printed (0.00) makes no point.
@@ -287,7 +287,7 @@ def _has_kind(table: _Table, timed: str) -> bool:
     return timed in _RATE or not ("bandwidth" in title or "message rate" in title)
 
 
-def _ranks(table: _Table, part: Part) -> int:
+def _ranks(table: _Table, part: LogPart) -> int:
     """The ranks of a table; 0 if nobody says."""
     if table.identity.ranks:
         return table.identity.ranks
@@ -297,7 +297,7 @@ def _ranks(table: _Table, part: Part) -> int:
 
 
 def _point(
-    size_bytes: int, cells: dict[str, float], timed: str, table: _Table, part: Part
+    size_bytes: int, cells: dict[str, float], timed: str, table: _Table, part: LogPart
 ) -> Imported | None:
     """The point of a row; its time is in column `timed`, or follows from a rate."""
     ranks = _ranks(table, part)
@@ -343,7 +343,7 @@ def _threads(table: _Table) -> dict[str, str]:
     return {"threads": str(receivers), **unequal}
 
 
-def _messages(table: _Table, ranks: int, part: Part, axes: dict[str, str]) -> int | None:
+def _messages(table: _Table, ranks: int, part: LogPart, axes: dict[str, str]) -> int | None:
     """The messages in the time of a row; None for a test that is not known. Completes `axes`."""
     if not table.identity.is_known:
         return None

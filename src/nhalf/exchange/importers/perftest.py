@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_row, is_time, ratio, slug
+from nhalf.exchange.logs.part import LogPart, is_row, is_time, ratio, slug
 
 TRANSPORT = "verbs"
 _TITLE = re.compile(
@@ -66,7 +66,7 @@ class Perftest(Importer):
         """Whether there is a title or a head of perftest; OSU's titles are others."""
         return re.search(r"#bytes\s{1,12}#iterations", text) is not None
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row of every table."""
         points: list[Imported] = []
         table = _Table(0)
@@ -94,7 +94,7 @@ class Perftest(Importer):
         return points
 
 
-def _row(tokens: list[str], table: _Table, part: Part) -> Imported | None:
+def _row(tokens: list[str], table: _Table, part: LogPart) -> Imported | None:
     if len(tokens) != len(table.columns):
         return None
     rate = next((name for name in table.columns if name.startswith("BW average")), "")
@@ -124,7 +124,7 @@ def _row(tokens: list[str], table: _Table, part: Part) -> Imported | None:
     )  # fmt: skip
 
 
-def _refuse(table: _Table, part: Part) -> None:
+def _refuse(table: _Table, part: LogPart) -> None:
     if table.operation and (table.operation, False) not in _PATTERNS:
         part.refuse(
             f"has a table of perftest's test of {table.operation}, which is not read",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
 from nhalf.exchange.logs.launch import RANKS_MOST
-from nhalf.exchange.logs.part import Part, Seconds, is_row, is_time, slug
+from nhalf.exchange.logs.part import LogPart, Seconds, is_row, is_time, slug
 
 _TIMES = ("runtime_sec", "loc_tend_sec", "median_sec", "mean_sec", "min_sec", "max_sec")
 _SUMMARY = {"median_sec": "median_s", "mean_sec": "average_s", "min_sec": "minimum_s",
@@ -49,7 +49,7 @@ class ReproMpi(Importer):
     head = r"#@nprocs=|#@reproMPI"
     marks = ("#@nprocs=", "#@reproMPI", "runtime_sec", "loc_tstart_sec", "total_nrep")
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """Every valid row; a second line of column names begins another table."""
         tables = [_Table(0)]
         for place, line in enumerate(part.lines):
@@ -84,7 +84,7 @@ def _setting(line: str, table: _Table) -> None:
         table.element_bytes = int(value)
 
 
-def _row(tokens: list[str], table: _Table, part: Part) -> bool:
+def _row(tokens: list[str], table: _Table, part: LogPart) -> bool:
     """Keep one row, unless it missed its window; returns whether the row is complete."""
     if len(tokens) != len(table.columns):
         return False
@@ -106,7 +106,7 @@ def _row(tokens: list[str], table: _Table, part: Part) -> bool:
     return _summary(texts, table, part, key)
 
 
-def _summary(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool:
+def _summary(texts: dict[str, str], table: _Table, part: LogPart, key: Key) -> bool:
     """Keep a row of --summary; returns whether it is complete."""
     summary = {name: part.number(texts[name]) for name in _SUMMARY if name in texts}
     if not summary or not all(map(is_time, summary.values())):
@@ -115,7 +115,7 @@ def _summary(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool
     return True
 
 
-def _tick(texts: dict[str, str], table: _Table, part: Part, key: Key) -> bool:
+def _tick(texts: dict[str, str], table: _Table, part: LogPart, key: Key) -> bool:
     """Keep the start and end of one process, on the global clock if there is one."""
     clock = "gl" if "gl_tend_sec" in texts else "loc"
     start_s = part.number(texts.get(f"{clock}_tstart_sec", ""))

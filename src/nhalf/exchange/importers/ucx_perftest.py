@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nhalf.exchange.importers import Imported, Importer
-from nhalf.exchange.logs.part import Part, is_time, ratio
+from nhalf.exchange.logs.part import LogPart, is_time, ratio
 
 MEGABYTE = 1 << 20
 DEFAULT_BYTES = 8
@@ -88,7 +88,7 @@ class UcxPerftest(Importer):
         """Whether there is a table's head, a frame, or a command that names its test."""
         return any(mark in text for mark in self.marks[:-1]) or _COMMAND.search(text) is not None
 
-    def read(self, part: Part) -> list[Imported]:
+    def read(self, part: LogPart) -> list[Imported]:
         """The point of every table."""
         tables = [_Table(0)]
         for place, line in enumerate(_joined(part.lines)):
@@ -162,7 +162,7 @@ def _take_field(table: _Table, name: str, value: str) -> None:
         table.is_rate = test is not None and test[2] != "latency"
 
 
-def _take_row(table: _Table, place: int, line: str, part: Part) -> None:
+def _take_row(table: _Table, place: int, line: str, part: LogPart) -> None:
     cells, is_named = _cells(line, part) if table.percent >= 0 else ([], False)
     if cells:
         table.final_row = (place, cells)
@@ -170,7 +170,7 @@ def _take_row(table: _Table, place: int, line: str, part: Part) -> None:
         table.size_bytes = -1 if is_named else table.size_bytes
 
 
-def _cells(line: str, part: Part) -> tuple[list[float], bool]:
+def _cells(line: str, part: LogPart) -> tuple[list[float], bool]:
     """The numbers of a row, none of a line that is no row, and whether a test's name is before."""
     line = _STAGE.sub("", line)
     tokens = line.split() if " " in line.strip() else line.strip().split(",")
@@ -187,7 +187,7 @@ def _is_number(token: str) -> bool:
     return token[:1].isdigit() or token[:1] in "-." or token in ("nan", "inf")
 
 
-def _point(table: _Table, place: int, cells: list[float], part: Part) -> Imported | None:
+def _point(table: _Table, place: int, cells: list[float], part: LogPart) -> Imported | None:
     """The point of a table's last row; a refusal if it is not known what was measured."""
     is_known = table.is_clear and table.operation and table.kind != _OTHER[table.is_rate]
     if not is_known or table.size_bytes < 0:

@@ -28,7 +28,7 @@ class Count:
 
 
 @dataclass
-class Counts:
+class LogCounts:
     """The counts of a log's tables; `user_counts` are the user's: one for all, or one for each."""
 
     user_counts: Sequence[int] = ()

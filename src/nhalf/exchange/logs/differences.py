@@ -16,7 +16,7 @@ import msgspec
 
 from nhalf.base.listing import ranks_text
 from nhalf.exchange.importers import Imported
-from nhalf.exchange.logs.log import Source
+from nhalf.exchange.logs.log import LogFile
 from nhalf.exchange.logs.part import slug
 from nhalf.store.record import Record
 
@@ -28,7 +28,7 @@ VALUE_MOST = 40
 Curve = tuple[str, str, str, int, tuple[tuple[str, str], ...]]
 
 
-def told_apart(sources: Sequence[Source]) -> list[Source]:
+def told_apart(sources: Sequence[LogFile]) -> list[LogFile]:
     """The sources, whose points have an axis for each line that differs within a curve."""
     heads: dict[Curve, list[Mapping[str, str]]] = defaultdict(list)
     for source in sources:

@@ -18,7 +18,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.base.version import __version__
 from nhalf.exchange.importers import UNNAMED, Imported
 from nhalf.exchange.logs.differences import disagreements, told_apart
-from nhalf.exchange.logs.log import Source, formats
+from nhalf.exchange.logs.log import LogFile, formats
 from nhalf.store.axes import axes_text
 from nhalf.store.keys import CURVE
 from nhalf.store.record import Record, event, named_values
@@ -29,7 +29,7 @@ ADVICE = "imported"
 
 
 def write_run(
-    sources: Sequence[Source], out: Path, *, placement: str, mpi: str = "", transport: str = ""
+    sources: Sequence[LogFile], out: Path, *, placement: str, mpi: str = "", transport: str = ""
 ) -> tuple[Run, list[str]]:
     """Make a run directory of the points of all files; the sentences are what should be known.
 
@@ -47,7 +47,7 @@ def write_run(
     return run, disagreements(records)
 
 
-def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
+def _description(sources: Sequence[LogFile], placement: str) -> dict[str, Any]:
     """The content of run.json: the machine is unknown, only the logs are described."""
     files: list[dict[str, Any]] = [
         {
@@ -76,7 +76,7 @@ def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
 
 
 def _records(
-    sources: Iterable[Source], placement: str, mpi: str, transport: str
+    sources: Iterable[LogFile], placement: str, mpi: str, transport: str
 ) -> Iterator[Record]:
     """The points of all files, in their order."""
     launches = _Launches()

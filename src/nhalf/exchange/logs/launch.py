@@ -67,7 +67,7 @@ COMMAND_MOST = 4000
 
 
 @dataclass(frozen=True)
-class Launch:
+class LoggedLaunch:
     """A launcher's command: its ranks and those of a node, 0 if it does not say; the program.
 
     `words` are those that make it another measurement, if they differ.
@@ -80,7 +80,7 @@ class Launch:
     words: tuple[str, ...] = ()
 
 
-def launch_of(line: str) -> Launch | None:
+def launch_of(line: str) -> LoggedLaunch | None:
     """The launcher's command in a line; None if there is none."""
     if not any(name in line for name in _NAMES):
         return None
@@ -100,7 +100,7 @@ def launch_of(line: str) -> Launch | None:
     ranks = sum(counts) if all(counts) else 0
     per_node = max((_number(_before_program(app), _per_node(launcher)) for app in apps), default=0)
     environment = [word for word in line[: begin.start()].split() if re.match(r"[A-Z]\w*=", word)]
-    return Launch(
+    return LoggedLaunch(
         line.strip()[:200],
         ranks if ranks <= RANKS_MOST else 0,
         per_node,

@@ -17,10 +17,10 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.base.plugins import load
 from nhalf.base.units import SIZE_BYTES_MAX
 from nhalf.exchange.importers import PACKAGE, Imported, Importer
-from nhalf.exchange.logs.counts import Count, Counts
-from nhalf.exchange.logs.launch import RANKS_MOST, Launch
+from nhalf.exchange.logs.counts import Count, LogCounts
+from nhalf.exchange.logs.launch import RANKS_MOST, LoggedLaunch
 from nhalf.exchange.logs.part import (
-    Part,
+    LogPart,
     PassedOver,
     is_time,
     writes_decimal_comma,
@@ -52,7 +52,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Source:
+class LogFile:
     """A file that was read, and its log."""
 
     path: Path
@@ -116,12 +116,12 @@ def read_text(text: str, ranks: int | Sequence[int] = 0, name: str = "", pattern
     importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}
     lines = without_prefixes(plain_lines(text), _heads(tuple(importers.values())))
     user_counts = tuple(filter(None, (ranks,) if isinstance(ranks, int) else ranks))
-    log, counts = Log(), Counts(user_counts)
+    log, counts = Log(), LogCounts(user_counts)
     comma = writes_decimal_comma(lines)
-    launch, launch_line = Launch(""), 0
+    launch, launch_line = LoggedLaunch(""), 0
     only_given = user_counts[0] if len(user_counts) == 1 else 0
     for number, (suite, first, last) in enumerate(_parts(lines, importers)):
-        part = Part(lines[first:last], first + 1, launch.ranks, counts, comma)
+        part = LogPart(lines[first:last], first + 1, launch.ranks, counts, comma)
         part.launch, part.launch_line, part.pattern = launch, launch_line, pattern
         points = importers[suite].read(part)
         launch, launch_line = part.launch, part.launch_line

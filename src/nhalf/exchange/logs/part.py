@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nhalf.base.units import SIZE_BYTES_MAX
-from nhalf.exchange.logs.counts import Counts
-from nhalf.exchange.logs.launch import Launch, launch_of
+from nhalf.exchange.logs.counts import LogCounts
+from nhalf.exchange.logs.launch import LoggedLaunch, launch_of
 
 Seconds = Sequence[float]
-NO_LAUNCH = Launch("")
+NO_LAUNCH = LoggedLaunch("")
 
 TIME_LEAST_S, TIME_MOST_S = 1e-12, 1e9
 """No message is faster, no benchmark waits longer: numbers outside are not times."""
@@ -38,7 +38,7 @@ class PassedOver:
 
 
 @dataclass
-class Part:
+class LogPart:
     """Consecutive lines of one suite; `first` is the number of the first in its file, from 1.
 
     `ranks` is what the latest command of a launcher said, 0 if it did not. `pattern` is the user's
@@ -48,10 +48,10 @@ class Part:
     lines: Sequence[str]
     first: int = 1
     ranks: int = 0
-    counts: Counts = field(default_factory=Counts)
+    counts: LogCounts = field(default_factory=LogCounts)
     decimal_comma: bool = False
     passed_over: list[PassedOver] = field(default_factory=list)
-    launch: Launch = NO_LAUNCH
+    launch: LoggedLaunch = NO_LAUNCH
     launch_line: int = 0
     pattern: str = ""
     refusal: tuple[str, str] | None = None

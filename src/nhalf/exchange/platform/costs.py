@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.pieces import Piece
+from nhalf.machines.pieces import LinearPiece
 
 HEADER_BYTES = 16
 """The time that SMPI 3.32 adds to every message."""
@@ -19,7 +19,7 @@ HEADER_BYTES = 16
 class Cost:
     """A piece with its t0 divided between both processors and the transfer, in seconds."""
 
-    piece: Piece
+    piece: LinearPiece
     send_s: float
     receive_s: float
     way_s: float
@@ -32,7 +32,10 @@ def overheads_s(machine: Machine, model: FittedModel) -> tuple[float, float]:
 
 
 def costs_of(
-    pieces: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
+    pieces: Sequence[LinearPiece],
+    rendezvous_bytes: int,
+    overheads: tuple[float, float],
+    links_s: float,
 ) -> list[Cost]:
     """Every piece with its t0 divided, less the time of the header.
 

@@ -24,7 +24,7 @@ NODES = 16
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """The connection of the nodes in SimGrid's terms, and the links between neighbours."""
 
     nodes: int
@@ -39,7 +39,7 @@ class Shape:
         return not self.attributes
 
 
-def shape_of(topology: Topology, node: Node, options: ExportOptions) -> Shape:
+def shape_of(topology: Topology, node: Node, options: ExportOptions) -> NetworkShape:
     """The attributes of a cluster; raises InputError if it is too small for the ranks."""
     needed = -(-(options.ranks or 0) // node.ranks)
     if isinstance(topology, Crossbar) and not topology.nodes:
@@ -64,8 +64,8 @@ def shape_of(topology: Topology, node: Node, options: ExportOptions) -> Shape:
         case Hypercube(dimension):
             attributes, links, varies = _torus((2,) * dimension), 1, dimension > 1
         case _:
-            return Shape(topology.nodes, "", 2, False, words)
-    return Shape(topology.nodes, f"\n             {attributes}", links, varies, words)
+            return NetworkShape(topology.nodes, "", 2, False, words)
+    return NetworkShape(topology.nodes, f"\n             {attributes}", links, varies, words)
 
 
 def _torus(dimensions: Sequence[int]) -> str:

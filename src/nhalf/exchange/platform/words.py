@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.platform.costs import Cost
-from nhalf.exchange.platform.shape import Shape
+from nhalf.exchange.platform.shape import NetworkShape
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.machine import FittedModel, Machine
@@ -18,7 +18,12 @@ SHORTEST_S = 2e-9
 
 
 def what_holds(
-    model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
+    model: FittedModel,
+    shape: NetworkShape,
+    costs: Sequence[Cost],
+    hop_s: float | None,
+    *,
+    alone: bool,
 ) -> list[str]:
     """Comments on the messages that are exact, and on the treatment of others."""
     place = "within the node" if alone else "between neighbouring nodes"

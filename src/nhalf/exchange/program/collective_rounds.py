@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nhalf.facts.program.operations import operation
-from nhalf.facts.program.schedule import Step
+from nhalf.facts.program.schedule import ScheduledCall
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Round:
     size_bytes: int
 
 
-def rounds_of(step: Step, rank: int, ranks: Sequence[int]) -> Iterator[Round]:
+def rounds_of(step: ScheduledCall, rank: int, ranks: Sequence[int]) -> Iterator[Round]:
     """The steps of a rank in a collective operation among `ranks`."""
     name, size_bytes, count = operation(step.call), step.size_bytes, len(ranks)
     position = ranks.index(rank)

@@ -21,7 +21,7 @@ from nhalf.facts.program.schedule import (
     RECEIVE,
     SEND,
     Message,
-    Step,
+    ScheduledCall,
     members_of,
     paired_messages,
     schedule,
@@ -113,7 +113,11 @@ def _compute(lines: _Lines, time_s: float) -> None:
 
 
 def _message(
-    lines: _Lines, step: Step, posted: dict[Message, str], paired: set[Message], tags: _Tags
+    lines: _Lines,
+    step: ScheduledCall,
+    posted: dict[Message, str],
+    paired: set[Message],
+    tags: _Tags,
 ) -> None:
     message = step.message
     if message is not None and message in paired:
@@ -131,7 +135,7 @@ def _message(
     lines.after += [posted.pop(begun) for begun in completed if begun in posted]
 
 
-def _send(lines: _Lines, step: Step, text: str, posted: dict[Message, str]) -> None:
+def _send(lines: _Lines, step: ScheduledCall, text: str, posted: dict[Message, str]) -> None:
     """A send that is over before the next call, or one that a later call completes."""
     if step.message is not None and not step.blocks:
         posted[step.message] = lines.begin(text)
@@ -139,7 +143,9 @@ def _send(lines: _Lines, step: Step, text: str, posted: dict[Message, str]) -> N
         lines.then(text)
 
 
-def _collective(lines: _Lines, step: Step, rank: int, ranks: Sequence[int], tag: int) -> None:
+def _collective(
+    lines: _Lines, step: ScheduledCall, rank: int, ranks: Sequence[int], tag: int
+) -> None:
     for exchange in rounds_of(step, rank, ranks):
         size_bytes, labels, before = max(1, exchange.size_bytes), [], lines.after
         if exchange.to is not None:

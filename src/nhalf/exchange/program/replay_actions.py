@@ -25,7 +25,7 @@ from nhalf.facts.program.schedule import (
     WAIT,
     Actor,
     Message,
-    Step,
+    ScheduledCall,
     members_of,
     paired_messages,
     schedule,
@@ -131,7 +131,7 @@ def _wait(message: Message, numbers: _Numbers) -> str:
     return f"wait {source} {target} {numbers.of(source, target, message)}"
 
 
-def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool]:
+def _message(step: ScheduledCall, message: Message, numbers: _Numbers) -> tuple[str, bool]:
     """The line of a message, and whether it is a send that has to be waited for at the end."""
     source, target = message[:2]
     tag = numbers.of(source, target, message)
@@ -143,7 +143,7 @@ def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool
 
 
 def _collective(
-    step: Step, rank: int, members: Sequence[int], ranks: int, numbers: _Numbers
+    step: ScheduledCall, rank: int, members: Sequence[int], ranks: int, numbers: _Numbers
 ) -> Iterator[str]:
     native_actions = _native_actions(step, ranks) if len(members) == ranks else []
     if native_actions:
@@ -164,7 +164,7 @@ def _collective(
                 yield f"wait {exchange.source} {rank} {tag}"
 
 
-def _native_actions(step: Step, ranks: int) -> list[str]:
+def _native_actions(step: ScheduledCall, ranks: int) -> list[str]:
     """The actions of an operation among all ranks; none if it has to be written as messages.
 
     Replayed broadcasts and reductions end SimGrid 3.32 (segmentation fault) with MPICH's choice of

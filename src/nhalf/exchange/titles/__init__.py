@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Identity:
+class TableIdentity:
     """What a table measures, in nhalf's names.
 
     `ranks` is the number that the test always has, 0 if it is that of the program. `is_known` is

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.logs.part import slug
-from nhalf.exchange.titles import Identity, axes_of
+from nhalf.exchange.titles import TableIdentity, axes_of
 
 _TESTS = {test.name: test for test in IMB.tests if test.is_covered}
 _BY_LETTERS = {name.lower(): name for name in reversed(_TESTS)}
@@ -43,19 +43,19 @@ def suite_of(line: str, current: str) -> str:
     return next((suite for mark, suite in _SUITES.items() if mark in line), current)
 
 
-def identity_of(name: str, suite: str) -> tuple[str, Identity]:
+def identity_of(name: str, suite: str) -> tuple[str, TableIdentity]:
     """The coverage's name of a benchmark, '' if it is not known, and what it measures."""
     test = _test_name(name.removeprefix("Multi-"), suite)
     if test not in _TESTS:
         is_rma = suite in ("EXT", "RMA") or name.startswith("Truly_passive")
         pattern = slug(name.removeprefix("Multi-"))
-        return "", Identity(pattern, {}, "rma" if is_rma else "mpi", is_known=False)
+        return "", TableIdentity(pattern, {}, "rma" if is_rma else "mpi", is_known=False)
     covered = _TESTS[test]
     axes = axes_of(covered.axes)
     # What a table says of these is in it; the time while the ranks compute is another point.
     for axis in ("work", "pairs", "threads"):
         axes.pop(axis, None)
-    return test, Identity(covered.pattern, axes, covered.transport)
+    return test, TableIdentity(covered.pattern, axes, covered.transport)
 
 
 def _test_name(name: str, suite: str) -> str:

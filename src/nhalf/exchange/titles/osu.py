@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nhalf.exchange.coverage.osu import OSU
 from nhalf.exchange.logs.part import slug
-from nhalf.exchange.titles import Identity, axes_of
+from nhalf.exchange.titles import TableIdentity, axes_of
 
 _PAIRS = {
     "latency": "osu_latency",
@@ -57,7 +57,7 @@ _MANY = ("osu_multi_lat", "osu_mbw_mr", "osu_bw_fan_in", "osu_bw_fan_out", "osu_
 _TESTS = {test.name: test for test in OSU.tests if test.is_covered}
 
 
-def identity_of(title: str) -> tuple[str, Identity]:
+def identity_of(title: str) -> tuple[str, TableIdentity]:
     """The suite's name of the test, '' if it is not known, and what it measures.
 
     `title` is what follows `# OSU `, such as `MPI-CUDA Broadcast Latency Test v5.8`.
@@ -78,7 +78,7 @@ def identity_of(title: str) -> tuple[str, Identity]:
     transport = {"openshmem": "shmem"}.get(kind, "mpi" if kind.startswith("mpi") else slug(head))
     identity = _identity(name, operation, transport)
     if memory:
-        identity = Identity(
+        identity = TableIdentity(
             identity.pattern,
             {**identity.axes, "memory": slug(memory)},
             identity.transport,
@@ -88,7 +88,7 @@ def identity_of(title: str) -> tuple[str, Identity]:
     return name if identity.is_known else "", identity
 
 
-def identity_of_test(name: str) -> Identity | None:
+def identity_of_test(name: str) -> TableIdentity | None:
     """What a test measures, by the name of its program; None for an unknown one."""
     test = _TESTS.get(name)
     return _of_test(name) if test else None
@@ -109,18 +109,22 @@ def _test_name(operation: str) -> str:
     return f"osu_{'i' if is_begun else ''}{among}{base}{'_persistent' if is_persistent else ''}"
 
 
-def _identity(name: str, operation: str, transport: str) -> Identity:
+def _identity(name: str, operation: str, transport: str) -> TableIdentity:
     of_test = identity_of_test(name)
     if of_test is None:
         pattern = slug(operation.removesuffix(" latency"))
-        return Identity(pattern, {}, transport, 0, is_known=False)
+        return TableIdentity(pattern, {}, transport, 0, is_known=False)
     is_of_mpi = transport == "mpi" and of_test.transport == "rma"
     is_same = is_of_mpi or of_test.transport == transport
     # The same operation by another library, such as NCCL's, has its own transport.
-    return of_test if is_same else Identity(of_test.pattern, of_test.axes, transport, of_test.ranks)
+    return (
+        of_test
+        if is_same
+        else TableIdentity(of_test.pattern, of_test.axes, transport, of_test.ranks)
+    )
 
 
-def _of_test(name: str) -> Identity:
+def _of_test(name: str) -> TableIdentity:
     test = _TESTS[name]
     axes = axes_of(test.axes)
     # What a table says of these is in it; the time while the ranks compute is another point.
@@ -129,4 +133,4 @@ def _of_test(name: str) -> Identity:
     is_pair = name in (*_PAIRS.values(), *_ONE_SIDED.values(), *_SHMEM.values())
     is_pair = is_pair or name.removesuffix("_persistent") in _PAIRS.values()
     many = name in _MANY or name == "osu_oshm_barrier"
-    return Identity(test.pattern, axes, test.transport, 2 if is_pair and not many else 0)
+    return TableIdentity(test.pattern, axes, test.transport, 2 if is_pair and not many else 0)

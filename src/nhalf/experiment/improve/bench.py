@@ -19,7 +19,7 @@ from nhalf.mpi.trial_noise import with_new_noise
 
 
 @dataclass
-class Bench:
+class ProgramBench:
     """Runs a launch with any setting; outputs go below a folder, where the first plain one stays.
 
     The time of a launch whose output differs from the plain one's does not count. Without a

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 
 LEAST_SHARE = 0.01
 """Candidates that can save less than this share of the time are not tried."""
@@ -22,7 +22,7 @@ class Candidate:
     name: str
     text: str
     undo: str
-    change: Change
+    change: LaunchChange
     upper_share: float = 1.0
     expected_share: float = 0.0
 

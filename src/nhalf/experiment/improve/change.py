@@ -19,7 +19,7 @@ from nhalf.mpi.tuner import Tuner
 
 
 @dataclass(frozen=True)
-class Change:
+class LaunchChange:
     """Variables to set, or to take away where the value is None, and options of the launcher.
 
     `options` take the place of all options named in `replaced`, written without dashes;
@@ -69,7 +69,7 @@ class Change:
         names = forcing_variables(self.tuner, operations) if self.tuner else ()
         return frozenset(names)
 
-    def excludes(self, change: Change) -> bool:
+    def excludes(self, change: LaunchChange) -> bool:
         """Whether it changes what another one has changed, or says nothing to the library that the
         other one starts. Rules come last, and need not mind.
         """
@@ -83,7 +83,7 @@ class Change:
 
 
 def applied(
-    changes: Iterable[Change], launch: LaunchCommand, tuning: Path | None = None
+    changes: Iterable[LaunchChange], launch: LaunchCommand, tuning: Path | None = None
 ) -> LaunchCommand:
     """The launch with several changes, in their order.
 
@@ -97,9 +97,9 @@ def applied(
     if tuner is None or not rules:
         return launch
     assert tuning is not None
-    return Change(rule_variables(tuner, rules, tuning, launch.variables)).applied(launch)
+    return LaunchChange(rule_variables(tuner, rules, tuning, launch.variables)).applied(launch)
 
 
-def rules_of(changes: Iterable[Change]) -> list[Rule]:
+def rules_of(changes: Iterable[LaunchChange]) -> list[Rule]:
     """The rules of all changes."""
     return [rule for change in changes for rule in change.rules]

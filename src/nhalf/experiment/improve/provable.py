@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from nhalf.experiment.improve.candidate import PLAIN, Setting
 from nhalf.experiment.improve.search import BLOCK, FINALISTS, ROUNDS, SCOUTING_SHARE, SHORTEST_S
 from nhalf.experiment.improve.sequential import LEAST_GAIN, LOOKS, attempt_rate, look_quantile
-from nhalf.experiment.improve.trials import Search
+from nhalf.experiment.improve.trials import SearchState
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import LaunchFailed, Turns
 
@@ -49,7 +49,7 @@ class Provable:
     remaining_s: float
 
 
-def provable(state: Search) -> Provable:
+def provable(state: SearchState) -> Provable:
     """What can be proven with what remains of the budget, after some more plain launches.
 
     A launch that fails is left to the search, which says what that means.

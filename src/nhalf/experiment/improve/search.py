@@ -29,14 +29,14 @@ from nhalf.experiment.improve.sequential import (
     FALSE_SHARE,
     LEAST_GAIN,
     LOOKS,
-    Gain,
+    SettingGain,
     attempt_rate,
     gain,
     is_exact,
     is_look,
     together,
 )
-from nhalf.experiment.improve.trials import Search, Trial, mean
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState, mean
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Launch, LaunchFailed, Limits, Turns
 from nhalf.measure.launches.timed import is_stdin_lost
@@ -87,10 +87,10 @@ def turns_of(
 
 def search(
     turns: Turns[Setting], candidates: Sequence[Candidate], false_share: float = FALSE_SHARE
-) -> Search:
+) -> SearchState:
     """A search without anything launched; `run` launches."""
-    trials = {candidate.name: Trial(candidate) for candidate in candidates}
-    return Search(turns, trials, false_share)
+    trials = {candidate.name: CandidateTrial(candidate) for candidate in candidates}
+    return SearchState(turns, trials, false_share)
 
 
 def first(turns: Turns[Setting]) -> float:
@@ -105,7 +105,7 @@ def first(turns: Turns[Setting]) -> float:
         ) from error
 
 
-def run(state: Search) -> None:
+def run(state: SearchState) -> None:
     """Launch until nothing is left to try, or no time.
 
     Raises FailedError if the program as it is does not run.
@@ -149,7 +149,7 @@ def waves(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
         begin = end
 
 
-def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
+def _run_wave(state: SearchState, wave: Sequence[Candidate]) -> None:
     """Scout and prove some candidates, until none of them gains anything upon the base."""
     remaining = list(wave)
     while state.attempts < ATTEMPTS_MAX:
@@ -164,7 +164,7 @@ def _run_wave(state: Search, wave: Sequence[Candidate]) -> None:
             return
 
 
-def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _scout(state: SearchState, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates worth a proof upon the present base, the best first.
 
     A single one is, and so are all, as they are expected, if there is no time to scout.
@@ -196,7 +196,7 @@ def _scout(state: Search, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _left(
-    state: Search, racing: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+    state: SearchState, racing: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
 ) -> list[Candidate]:
     """Who goes into the next round: the better half, and none that lost clearly."""
     remaining = []
@@ -214,7 +214,7 @@ def _left(
     return remaining[: max(FINALISTS, math.ceil(len(remaining) / 2))]
 
 
-def _is_slower(state: Search, values: Sequence[float]) -> bool:
+def _is_slower(state: SearchState, values: Sequence[float]) -> bool:
     """Whether a candidate loses more than launches differ, by a single launch much more.
 
     None that gained in one launch does, since another one may have been disturbed.
@@ -228,7 +228,7 @@ def _is_settled(values: Sequence[float]) -> bool:
     return values[0] == 0.0 or (is_exact(values) and values[0] <= PROMISING)
 
 
-def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Candidate]:
+def _promising(state: SearchState, logs: Mapping[Candidate, list[float]]) -> list[Candidate]:
     """Who gained on average, the best first; of the others it is kept that they did not."""
     ranked = []
     for candidate, values in logs.items():
@@ -243,7 +243,7 @@ def _promising(state: Search, logs: Mapping[Candidate, list[float]]) -> list[Can
 
 
 def _by_gain(
-    state: Search, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
+    state: SearchState, candidates: Sequence[Candidate], logs: Mapping[Candidate, list[float]]
 ) -> list[Candidate]:
     """The largest gain first; those about as good as the best keep their order.
 
@@ -263,7 +263,7 @@ def _by_gain(
     return first + [candidate for candidate in in_order if candidate not in first]
 
 
-def _proof(state: Search, candidate: Candidate) -> bool:
+def _proof(state: SearchState, candidate: Candidate) -> bool:
     """Launch a candidate in pairs with the base until it is proven or given up."""
     base, trial = state.setting, state.trials[candidate.name]
     state.attempts += 1
@@ -283,13 +283,15 @@ def _proof(state: Search, candidate: Candidate) -> bool:
     return trial.fate == "proven"
 
 
-def _pairs(state: Search, base: Setting, setting: Setting, rate: float) -> Iterator[Gain]:
+def _pairs(
+    state: SearchState, base: Setting, setting: Setting, rate: float
+) -> Iterator[SettingGain]:
     """The gain at every look, until it is proven and precise, or hopeless.
 
     What was proven at a look stays so: later looks are given if they say it more precisely.
     """
     turns, logs = state.turns, list[float]()
-    best: Gain | None = None
+    best: SettingGain | None = None
     base_first = True
     while len(logs) < LOOKS[-1]:
         # Two pairs at a time are in opposite order, so that a drift weighs on none.
@@ -307,7 +309,7 @@ def _pairs(state: Search, base: Setting, setting: Setting, rate: float) -> Itera
                 return
 
 
-def _prove_total(state: Search) -> None:
+def _prove_total(state: SearchState) -> None:
     """The gain of several proven candidates together, over the plain program.
 
     Until launches tell it better, it is that of their steps.
@@ -322,7 +324,7 @@ def _prove_total(state: Search) -> None:
             state.total = gained
 
 
-def _leave_unclear(state: Search) -> None:
+def _leave_unclear(state: SearchState) -> None:
     """What is said of candidates when time is up: who was launched, but not enough, is unclear."""
     for trial in state.trials.values():
         if trial.candidate in state.refused:

@@ -45,7 +45,7 @@ PRECISE_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class Gain:
+class SettingGain:
     """By which factor a setting is faster: the centre and its interval, from pairs of launches."""
 
     factor: float
@@ -71,12 +71,12 @@ class Gain:
         return looks_small or (self.high > 0 and math.log(self.high) <= LEAST_GAIN)
 
 
-def together(gains: Sequence[Gain]) -> Gain:
+def together(gains: Sequence[SettingGain]) -> SettingGain:
     """The gain of several steps, each over those before: the product.
 
     The intervals of a search hold together, at its rate, and so does that of their product.
     """
-    return Gain(
+    return SettingGain(
         math.prod(gain.factor for gain in gains),
         math.prod(gain.low for gain in gains),
         math.prod(gain.high for gain in gains),
@@ -94,7 +94,7 @@ def is_look(logs: Sequence[float]) -> bool:
     return len(logs) in LOOKS or (len(logs) == EXACT_PAIRS and is_exact(logs))
 
 
-def gain(logs: Sequence[float], false_share: float) -> Gain:
+def gain(logs: Sequence[float], false_share: float) -> SettingGain:
     """The gain with the interval of a look: `false_share` is that of all looks, at both ends.
 
     Between two looks the error of the next one counts; of one pair the interval has no ends.
@@ -102,17 +102,17 @@ def gain(logs: Sequence[float], false_share: float) -> Gain:
     values = np.array(logs)
     if is_exact(logs):
         factor = math.exp(values[0])
-        return Gain(factor, factor, factor, len(logs))
+        return SettingGain(factor, factor, factor, len(logs))
     if len(logs) < 2:
         factor = math.exp(values[0]) if len(logs) else 1.0
-        return Gain(factor, 0.0, math.inf, len(logs))
+        return SettingGain(factor, 0.0, math.inf, len(logs))
     if len(logs) < TRIMMED_FROM:
         centre, variance, count = float(values.mean()), float(values.var(ddof=1)), len(logs)
     else:
         centre, variance, count = trimmed(values)
     reach = look_quantile(len(logs), count, false_share) * math.sqrt(variance / count)
     ends = (math.exp(centre - reach), math.exp(min(centre + reach, 700.0)))
-    return Gain(math.exp(centre), *ends, len(logs))
+    return SettingGain(math.exp(centre), *ends, len(logs))
 
 
 def look_quantile(pairs: int, values: int, false_share: float) -> float:

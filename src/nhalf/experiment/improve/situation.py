@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from nhalf.experiment.improve.bounds import upper_share
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.spanned_hosts import may_span_hosts
 from nhalf.facts.program.program import Program
 from nhalf.measure.traced.preloaded import library_of_trial
@@ -57,7 +57,7 @@ class Situation:
         name: str,
         text: str,
         undo: str,
-        change: Change,
+        change: LaunchChange,
         affected: Affected,
         promise_share: float,
         aim_share: float = 1.0,

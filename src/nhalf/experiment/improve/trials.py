@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting
-from nhalf.experiment.improve.sequential import FALSE_SHARE, Gain
+from nhalf.experiment.improve.sequential import FALSE_SHARE, SettingGain
 from nhalf.experiment.turns import Turns
 
 Fate = Literal[
@@ -30,14 +30,14 @@ launched, because it changes the same as something proven, is excluded."""
 
 
 @dataclass
-class Trial:
+class CandidateTrial:
     """What is known of a candidate: logarithms of ratios to the plain program from scouting, and
     the last proof that was attempted.
     """
 
     candidate: Candidate
     scouted_relative: list[float] = field(default_factory=list)
-    proof: Gain | None = None
+    proof: SettingGain | None = None
     fate: Fate = "not reached"
 
     @property
@@ -47,7 +47,7 @@ class Trial:
 
 
 @dataclass
-class Search:
+class SearchState:
     """The state and the result of a search; it can be read at any moment.
 
     `proven` are the candidates that help, each with its gain over those before; `total` is the gain
@@ -55,10 +55,10 @@ class Search:
     """
 
     turns: Turns[Setting]
-    trials: dict[str, Trial]
+    trials: dict[str, CandidateTrial]
     false_share: float = FALSE_SHARE
     proven: list[Candidate] = field(default_factory=list)
-    total: Gain | None = None
+    total: SettingGain | None = None
     attempts: int = 0
     is_out_of_time: bool = False
 
@@ -68,7 +68,7 @@ class Search:
         return [trial.candidate for trial in self.trials.values()]
 
     @property
-    def gains(self) -> list[Gain]:
+    def gains(self) -> list[SettingGain]:
         """The gain of each proven candidate over those before."""
         proofs = (self.trials[candidate.name].proof for candidate in self.proven)
         return [proof for proof in proofs if proof is not None]

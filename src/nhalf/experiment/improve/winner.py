@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nhalf.experiment.improve.change import Change, rules_of
+from nhalf.experiment.improve.change import LaunchChange, rules_of
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import LaunchCommand
 from nhalf.mpi.tuner import Tuner
@@ -25,7 +25,7 @@ class Winner:
 
     plain: LaunchCommand
     improved: LaunchCommand
-    changes: Mapping[str, Change] = field(default_factory=dict)
+    changes: Mapping[str, LaunchChange] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     settings: Collection[str] = ()
     ranks: int = 0

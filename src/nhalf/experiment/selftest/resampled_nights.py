@@ -37,7 +37,7 @@ Night = tuple[pl.DataFrame, pl.DataFrame]
 
 
 @dataclass(frozen=True)
-class Rates:
+class NightRates:
     """What was found in `nights`; `launches` is the most that a side has of a point.
 
     `inside_share` is that of values that lie in the interval of the other side, None without any,
@@ -55,7 +55,7 @@ class Rates:
     first: int
 
 
-def resampled_nights(facts: Facts, nights: int, seed: int) -> list[Rates]:
+def resampled_nights(facts: Facts, nights: int, seed: int) -> list[NightRates]:
     """The rates of nights that are drawn from one run, for several numbers of launches, or of
     pairs of several runs.
 
@@ -107,7 +107,7 @@ def _drawn(side: pl.DataFrame, number: int, random: np.random.Generator) -> pl.D
     )
 
 
-def _rates(nights: Iterator[Night], random: np.random.Generator) -> Rates:
+def _rates(nights: Iterator[Night], random: np.random.Generator) -> NightRates:
     inside: list[bool] = []
     alarms = found_count = first = count = launches = curves = 0
     for before, now in nights:
@@ -124,7 +124,7 @@ def _rates(nights: Iterator[Night], random: np.random.Generator) -> Rates:
             found_count += (planted, "worse") in with_change
             first += with_change[0] == (planted, "worse")
     share = float(np.mean(inside)) if inside else None
-    return Rates(launches, count, curves, share, alarms, found_count, first)
+    return NightRates(launches, count, curves, share, alarms, found_count, first)
 
 
 def _compared(sides: Sides) -> list[tuple[tuple[object, ...], str]]:

@@ -41,8 +41,8 @@ from nhalf.experiment.selftest.simulated_runs import (
     FEWER_LAUNCHES,
     LAUNCHES,
     SIZES,
-    Simulated,
-    SimulatedMachine,
+    ModelMachine,
+    SimulatedRuns,
     simulate_worlds,
 )
 from nhalf.statistics.advice import PRECISION_TARGET
@@ -65,7 +65,7 @@ LOOK_LAUNCHES = (6, 12, 24)
 
 
 @dataclass(frozen=True)
-class Check:
+class PromisedFigure:
     """One published figure with its promised range."""
 
     name: str
@@ -87,7 +87,7 @@ class SelfTest:
 
     runs: int
     seed: int
-    checks: list[Check]
+    checks: list[PromisedFigure]
     information: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -103,7 +103,7 @@ class SelfTest:
             "seed": self.seed,
             "launches": LAUNCHES,
             "sizes": len(SIZES),
-            "model": SimulatedMachine().options(),
+            "model": ModelMachine().options(),
             "checks": [
                 {
                     "name": check.name,
@@ -126,7 +126,7 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
     """
     if runs < LEAST_RUNS:
         raise InputError(f"{runs} runs show nothing", f"use {LEAST_RUNS} or more")
-    machine = SimulatedMachine()
+    machine = ModelMachine()
     fewer = max(LEAST_RUNS, runs // 5)
     worlds = [(machine, runs), (machine.steady(), fewer)]
     worlds += [(machine.slower(float(factor)), fewer) for factor in DETECTED]
@@ -156,11 +156,11 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
 
 
 def _coverage(
-    name: str, claim: str, world: Simulated, launches: int, promised: tuple[float, float]
-) -> Check:
+    name: str, claim: str, world: SimulatedRuns, launches: int, promised: tuple[float, float]
+) -> PromisedFigure:
     """The coverage of the 95 % interval for the next run's value, over all sizes and runs."""
     inside = _covered(world.summaries[launches])
-    return Check(name, claim, float(inside.mean()), *promised, len(inside))
+    return PromisedFigure(name, claim, float(inside.mean()), *promised, len(inside))
 
 
 def _covered(summary: pl.DataFrame) -> NDArray[np.bool_]:
@@ -172,7 +172,7 @@ def _covered(summary: pl.DataFrame) -> NDArray[np.bool_]:
     return inside
 
 
-def _of_lasting_states(world: Simulated) -> dict[str, float]:
+def _of_lasting_states(world: SimulatedRuns) -> dict[str, float]:
     """The effect on intervals of a state that lasts for launches and that no flag shows.
 
     No interval can be promised for these: runs that never met the other state cannot know it.
@@ -186,42 +186,52 @@ def _of_lasting_states(world: Simulated) -> dict[str, float]:
     }
 
 
-def _false_alarms(world: Simulated) -> Check:
+def _false_alarms(world: SimulatedRuns) -> PromisedFigure:
     """The rate at which equal machines are reported to differ, anywhere on the curve."""
     pairs = zip(world.medians, [*world.medians[1:], world.medians[0]], strict=True)
     alarms = [compare(a, b).regressed for a, b in pairs]
     claim = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"
-    return Check("false_alarms", claim, float(np.mean(alarms)), 0.0, FALSE_ALARMS, len(alarms))
+    return PromisedFigure(
+        "false_alarms", claim, float(np.mean(alarms)), 0.0, FALSE_ALARMS, len(alarms)
+    )
 
 
-def _detection(factor: str, least: float, usual: Simulated, slower: Simulated) -> Check:
+def _detection(
+    factor: str, least: float, usual: SimulatedRuns, slower: SimulatedRuns
+) -> PromisedFigure:
     """The rate at which a machine that is slower by a factor is called slower."""
     pairs = list(zip(usual.medians, slower.medians, strict=False))
     detections = [compare(a, b).verdict == "slower" for a, b in pairs]
     claim = f"compare finds a slow-down of {factor}x"
-    return Check(
+    return PromisedFigure(
         f"detected_{factor}", claim, float(np.mean(detections)), least, 1.0, len(detections)
     )
 
 
-def _nights(usual: Simulated, unlike: Simulated, nights: int, seed: int) -> list[Check]:
+def _nights(
+    usual: SimulatedRuns, unlike: SimulatedRuns, nights: int, seed: int
+) -> list[PromisedFigure]:
     """The rate of alarms on nights of many curves without a change, and of one that is found."""
     machines = {"": ("5 % noise, two states", usual), "_unlike": ("launches differ by 5 %", unlike)}
     checks = []
     for suffix, (words, world) in machines.items():
         alarms = share_with_alarm(world.medians, nights, LAUNCHES, seed)
         claim = f"a night of {CURVES} curves without a change raises an alarm ({words})"
-        checks.append(Check(f"night_alarms{suffix}", claim, alarms, 0.0, NIGHT_ALARMS, nights))
+        checks.append(
+            PromisedFigure(f"night_alarms{suffix}", claim, alarms, 0.0, NIGHT_ALARMS, nights)
+        )
         first = share_named_first(world.medians, nights, NIGHT_LAUNCHES, seed)
         claim = f"{PLANTED}x of one of {CURVES} curves is named first, {NIGHT_LAUNCHES} launches"
         name = f"night_detected{suffix}"
-        checks.append(Check(name, f"{claim} ({words})", first, NIGHT_DETECTED, 1.0, nights))
+        checks.append(
+            PromisedFigure(name, f"{claim} ({words})", first, NIGHT_DETECTED, 1.0, nights)
+        )
     return checks
 
 
 def _of_differing_launches(
     differing: Mapping[float, Sequence[pl.DataFrame]], nights: int, seed: int
-) -> list[Check]:
+) -> list[PromisedFigure]:
     """Coverage and alarms where launches differ, from little to much; runs differ beyond them."""
     checks = []
     for noise, runs in differing.items():
@@ -229,12 +239,16 @@ def _of_differing_launches(
         claim = f"95 % interval covers the value of the next run ({words})"
         share = share_covered(runs, NIGHT_LAUNCHES)
         name = f"coverage_differing_{noise:.2f}"
-        checks.append(Check(name, claim, share, *COVERAGE_OF_FEW, len(runs) * len(NIGHT_SIZES)))
+        checks.append(
+            PromisedFigure(name, claim, share, *COVERAGE_OF_FEW, len(runs) * len(NIGHT_SIZES))
+        )
     alarms = [share_with_alarm(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
     claim = "a night without a change raises an alarm (launches differ by 2 to 15 %)"
     trials = nights * len(differing)
     checks.append(
-        Check("night_alarms_differing", claim, float(np.mean(alarms)), 0.0, NIGHT_ALARMS, trials)
+        PromisedFigure(
+            "night_alarms_differing", claim, float(np.mean(alarms)), 0.0, NIGHT_ALARMS, trials
+        )
     )
     at_looks = [
         share_with_alarm_at_looks(runs, nights, LOOK_LAUNCHES, seed) for runs in differing.values()
@@ -242,11 +256,15 @@ def _of_differing_launches(
     missed = [share_missed(runs, nights, NIGHT_LAUNCHES, seed) for runs in differing.values()]
     claim = "a curve that is slower by the tolerance is called not slower"
     checks.append(
-        Check("missed_differing", claim, float(np.mean(missed)), 0.0, FALSE_EQUIVALENCES, trials)
+        PromisedFigure(
+            "missed_differing", claim, float(np.mean(missed)), 0.0, FALSE_EQUIVALENCES, trials
+        )
     )
     claim = f"the same, looked at {len(LOOK_LAUNCHES)} times while it goes on"
     checks.append(
-        Check("night_alarms_looks", claim, float(np.mean(at_looks)), 0.0, NIGHT_ALARMS, trials)
+        PromisedFigure(
+            "night_alarms_looks", claim, float(np.mean(at_looks)), 0.0, NIGHT_ALARMS, trials
+        )
     )
     return checks
 
@@ -263,11 +281,11 @@ def _found_where_launches_differ(
     }
 
 
-def _advice_alarms(steady: Simulated) -> list[Check]:
+def _advice_alarms(steady: SimulatedRuns) -> list[PromisedFigure]:
     """The rate of warnings per point on plain lognormal noise."""
     advice = steady.summary["advice"]
     return [
-        Check(
+        PromisedFigure(
             f"false_{name.replace('-', '_')}",
             f"advice {name} is raised on noise without states or drift, per point",
             float((advice.list.contains(name)).mean()),  # type: ignore[arg-type]
@@ -279,7 +297,7 @@ def _advice_alarms(steady: Simulated) -> list[Check]:
     ]
 
 
-def _information(machine: SimulatedMachine, world: Simulated) -> dict[str, float]:
+def _information(machine: ModelMachine, world: SimulatedRuns) -> dict[str, float]:
     """Figures without a promise: errors, widths, effort, how often the truth is covered."""
     summary = world.summary.sort("bytes", "run")
     true = machine.median_s(summary["bytes"].to_numpy().astype(np.float64))

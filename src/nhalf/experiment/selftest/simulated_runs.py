@@ -34,7 +34,7 @@ TIME_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True)
-class SimulatedMachine:
+class ModelMachine:
     """Parameters of the model transport, times in seconds; its defaults are the published case."""
 
     o_s: float = 1e-6
@@ -48,24 +48,24 @@ class SimulatedMachine:
     state_dwell: float = 20.0
     launch_noise: float = 0.0
 
-    def slower(self, factor: float) -> SimulatedMachine:
+    def slower(self, factor: float) -> ModelMachine:
         """This machine with all times longer by a factor."""
         times = {name: getattr(self, name) * factor for name in ("o_s", "o_r", "g", "L", "G")}
-        return SimulatedMachine(**{**vars(self), **times})
+        return ModelMachine(**{**vars(self), **times})
 
-    def steady(self) -> SimulatedMachine:
+    def steady(self) -> ModelMachine:
         """This machine with noise, but without a second state."""
-        return SimulatedMachine(**{**vars(self), "state_fraction": 0.0})
+        return ModelMachine(**{**vars(self), "state_fraction": 0.0})
 
-    def unlike_launches(self) -> SimulatedMachine:
+    def unlike_launches(self) -> ModelMachine:
         """This machine without a second state, with 5 % between launches."""
         parts = {"noise": 0.02, "state_fraction": 0.0, "launch_noise": 0.05}
-        return SimulatedMachine(**{**vars(self), **parts})
+        return ModelMachine(**{**vars(self), **parts})
 
-    def lasting_states(self) -> SimulatedMachine:
+    def lasting_states(self) -> ModelMachine:
         """This machine with states that last for whole launches; no flag shows them."""
         parts = {"noise": 0.02, "launch_noise": 0.02, "state_dwell": 1e9}
-        return SimulatedMachine(**{**vars(self), **parts})
+        return ModelMachine(**{**vars(self), **parts})
 
     def options(self) -> str:
         """The parameters in the probe's format: key=value,..."""
@@ -91,7 +91,7 @@ class SimulatedMachine:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedRuns:
     """Many simulated runs after the real analysis, without their samples.
 
     `summaries` are by the number of launches: that of whole runs and FEWER_LAUNCHES.
@@ -107,8 +107,8 @@ class Simulated:
 
 
 def simulate_worlds(
-    worlds: Iterable[tuple[SimulatedMachine, int]], seed: int = 1
-) -> list[Simulated]:
+    worlds: Iterable[tuple[ModelMachine, int]], seed: int = 1
+) -> list[SimulatedRuns]:
     """Simulated runs of several machines, on all cores."""
     probe = str(executable("probe-model"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -133,23 +133,23 @@ def simulate_worlds(
     return [_joined(parts) for parts in results]
 
 
-def _joined(parts: Sequence[Simulated]) -> Simulated:
+def _joined(parts: Sequence[SimulatedRuns]) -> SimulatedRuns:
     """The runs of several processes as one."""
     counts = (*FEWER_LAUNCHES, LAUNCHES)
     summaries = {n: pl.concat(part.summaries[n] for part in parts) for n in counts}
-    return Simulated(summaries, [median for part in parts for median in part.medians])
+    return SimulatedRuns(summaries, [median for part in parts for median in part.medians])
 
 
-def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> Simulated:
+def _simulate(probe: str, machine: ModelMachine, runs: range, seed: int) -> SimulatedRuns:
     """Measure some runs with one probe process and analyse them like real ones."""
     frame = _measure(probe, machine, runs, seed)
     medians = launch_medians(frame.lazy())
     by_run = medians.partition_by("run", maintain_order=True)
     begun = {n: frame.lazy().filter(pl.col("launch") < n) for n in (*FEWER_LAUNCHES, LAUNCHES)}
-    return Simulated({n: summarise(rows) for n, rows in begun.items()}, by_run)
+    return SimulatedRuns({n: summarise(rows) for n, rows in begun.items()}, by_run)
 
 
-def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> pl.DataFrame:
+def _measure(probe: str, machine: ModelMachine, runs: range, seed: int) -> pl.DataFrame:
     """Measurements of whole runs; each launch begins a different sequence of random numbers."""
     lines: list[str] = []
     places: list[tuple[str, int, int]] = []
@@ -174,7 +174,7 @@ def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> p
     return pl.DataFrame(rows, schema=kinds, orient="row").with_columns(samples)
 
 
-def _ask(probe: str, machine: SimulatedMachine, lines: Sequence[str]) -> list[dict[str, Any]]:
+def _ask(probe: str, machine: ModelMachine, lines: Sequence[str]) -> list[dict[str, Any]]:
     """The probe's answers to the points, in their order."""
     process = subprocess.run(
         [probe, "--options", machine.options()],

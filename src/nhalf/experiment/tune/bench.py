@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from nhalf.experiment.race import Cell
+from nhalf.experiment.race import TuningCell
 from nhalf.facts.facts import Facts
 from nhalf.facts.wrong_data import WrongData, wrong_data
 from nhalf.measure.loop import session
@@ -18,7 +18,7 @@ from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.setting import Setting, split_name
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.virtual.machine import VirtualMachine, in_virtual_time
 from nhalf.measure.virtual.real_time import real_time
 from nhalf.mpi import Library
@@ -30,11 +30,11 @@ from nhalf.statistics.summary import reported_medians, stated_visits
 
 Names = Mapping[tuple[str, str], str]
 """The algorithm of an operation under a setting."""
-MeasuredTimes = dict[Cell, dict[str, dict[tuple[str, int], float]]]
+MeasuredTimes = dict[TuningCell, dict[str, dict[tuple[str, int], float]]]
 
 
 @dataclass
-class Bench:
+class LibraryBench:
     """Measures one library by `plan`, whose blocks, settings and budget are replaced.
 
     On a `machine` that is not there, without noise, every measurement is exact, and made once.
@@ -53,7 +53,7 @@ class Bench:
     """Takes a line about the time that a measurement takes."""
     wrong: list[WrongData] = field(default_factory=list)
     """What delivered wrong data in any run."""
-    wrong_cells: dict[str, set[tuple[Cell, str]]] = field(default_factory=dict)
+    wrong_cells: dict[str, set[tuple[TuningCell, str]]] = field(default_factory=dict)
     """By run, the cells with wrong data, each with the setting under which they were."""
     refused: set[tuple[str, str]] = field(default_factory=set)
     """Operations with algorithms that delivered wrong data anywhere: these are never chosen."""
@@ -102,14 +102,14 @@ class Bench:
         wrong = wrong_data(facts)
         self.wrong += wrong
         self.wrong_cells[name] = {
-            (Cell(curve.pattern, curve.ranks, size), split_name(curve.mpi)[1])
+            (TuningCell(curve.pattern, curve.ranks, size), split_name(curve.mpi)[1])
             for curve in wrong
             for size in curve.sizes_bytes
         }
 
     def _announce(self, prepared: session.Prepared) -> None:
         """Say how long a measurement in virtual time will take, if that is long."""
-        agenda = Agenda(prepared.plan, prepared.subjects, State(placement=FREE))
+        agenda = Agenda(prepared.plan, prepared.subjects, RunState(placement=FREE))
         if words := real_time(agenda).in_words(prepared.plan.budget_s):
             self.tell(words)
 
@@ -127,7 +127,7 @@ class Bench:
             algorithm = names.get((pattern, setting)) if setting else NATIVE
             if algorithm is None or not time_s > 0 or (pattern, algorithm) in self.refused:
                 continue
-            cell = Cell(pattern, ranks, size_bytes)
+            cell = TuningCell(pattern, ranks, size_bytes)
             times.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
         return times
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from nhalf.base.errors import FailedError, InputError, NhalfError
 from nhalf.decide.changes import CurveRatio
-from nhalf.experiment.race import Cell, Gain
-from nhalf.experiment.tune.bench import Bench, MeasuredTimes
+from nhalf.experiment.race import AlgorithmGain, TuningCell
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes
 from nhalf.experiment.tune.prove import (
     EFFECT_LEAST,
     Activity,
@@ -58,8 +58,8 @@ class Tuned:
     variables: dict[str, str]
     activity: Activity | None
     curves: list[CurveRatio]
-    refuted: list[Cell]
-    unapplied: list[Cell] = field(default_factory=list)
+    refuted: list[TuningCell]
+    unapplied: list[TuningCell] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """The result in `nhalf tune --json`."""
@@ -96,7 +96,7 @@ class Checked:
         }
 
 
-def tune(bench: Bench, request: TuningRequest) -> Tuned:
+def tune(bench: LibraryBench, request: TuningRequest) -> Tuned:
     """Search, write, prove; a file that is not applied is removed.
 
     What the comparison with the default refutes is taken out, and the rest is compared again.
@@ -135,11 +135,13 @@ def tune(bench: Bench, request: TuningRequest) -> Tuned:
     return tuned
 
 
-def _union(cells: Sequence[Cell], more: Sequence[Cell]) -> list[Cell]:
+def _union(cells: Sequence[TuningCell], more: Sequence[TuningCell]) -> list[TuningCell]:
     return list(dict.fromkeys([*cells, *more]))
 
 
-def _note_left_out(bench: Bench, won: Mapping[Cell, Sequence[Gain]], rules: Sequence[Rule]) -> None:
+def _note_left_out(
+    bench: LibraryBench, won: Mapping[TuningCell, Sequence[AlgorithmGain]], rules: Sequence[Rule]
+) -> None:
     """Say how many winners the file cannot express."""
     left_out = [cell for cell in won if choice(rules, *cell) == NATIVE]
     if left_out:
@@ -149,7 +151,11 @@ def _note_left_out(bench: Bench, won: Mapping[Cell, Sequence[Gain]], rules: Sequ
 
 
 def _proven(
-    bench: Bench, path: Path, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
+    bench: LibraryBench,
+    path: Path,
+    rules: Sequence[Rule],
+    result: SearchResult,
+    request: TuningRequest,
 ) -> Activity | None:
     """The proof that the library applies a file; one that it does not apply is removed."""
     try:
@@ -166,7 +172,7 @@ def _proven(
     return activity
 
 
-def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
+def check(bench: LibraryBench, path: Path, request: TuningRequest) -> Checked:
     """Read a file strictly, prove that the library applies it, compare it with the default.
 
     Raises FailedError if the file would be rejected, InputError where there is none.
@@ -196,12 +202,12 @@ def check(bench: Bench, path: Path, request: TuningRequest) -> Checked:
     return Checked(rules, bench.tuner.activate(path), activity, curves)
 
 
-def _covered(rules: Sequence[Rule], cell: Cell) -> bool:
+def _covered(rules: Sequence[Rule], cell: TuningCell) -> bool:
     """Whether a rule covers a cell."""
     return choice(rules, cell.operation, cell.ranks, cell.size_bytes) != NATIVE
 
 
-def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
+def _write(bench: LibraryBench, rules: Sequence[Rule]) -> Path:
     """The file, read back as the library would."""
     path = bench.folder / bench.tuner.file_name
     bench.tuner.write(path, rules)
@@ -210,7 +216,7 @@ def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
 
 
 def _activity(
-    bench: Bench, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
+    bench: LibraryBench, rules: Sequence[Rule], result: SearchResult, request: TuningRequest
 ) -> Activity | None:
     """The proof at the cell with the largest effect, preferably one with a rule."""
     operations = {rule.operation for rule in rules}
@@ -225,7 +231,7 @@ def _activity(
     return prove_active(bench, near, write, PROOF_SHARE * request.budget_s)
 
 
-def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]:
+def bad_places(bench: LibraryBench, screening: MeasuredTimes) -> list[tuple[TuningCell, str]]:
     """Cells with a bad algorithm: known ones first, then the slowest observed.
 
     An exact machine shows the slowest ones itself.
@@ -242,7 +248,9 @@ def bad_places(bench: Bench, screening: MeasuredTimes) -> list[tuple[Cell, str]]
     return observed + certain[:1] if bench.is_exact else certain[:1] + observed
 
 
-def _without(won: Mapping[Cell, list[Gain]], against: Sequence[Cell]) -> dict[Cell, list[Gain]]:
+def _without(
+    won: Mapping[TuningCell, list[AlgorithmGain]], against: Sequence[TuningCell]
+) -> dict[TuningCell, list[AlgorithmGain]]:
     """The winners left after cells turned out slower, or their rules to be without effect.
 
     If such a cell has no winner, the mere presence of rules costs its operation more than it gains.
@@ -267,7 +275,7 @@ def rule_json(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _cell_json(cell: Cell, tuned: Tuned) -> dict[str, Any]:
+def _cell_json(cell: TuningCell, tuned: Tuned) -> dict[str, Any]:
     """A cell: its rule, and the gain with its interval if an algorithm won."""
     gains = tuned.search.won.get(cell, [])
     chosen = choice(tuned.rules, *cell)

@@ -25,8 +25,8 @@ import numpy as np
 
 from nhalf.decide.changes import CurveRatio
 from nhalf.decide.compare import compare
-from nhalf.experiment.race import Cell, Gain, merge
-from nhalf.experiment.tune.bench import Bench, MeasuredTimes, size_text
+from nhalf.experiment.race import AlgorithmGain, TuningCell, merge
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.measure.plan.setting import JOINT
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
@@ -61,7 +61,7 @@ class Activity:
     """
 
     verdict: Applied
-    cell: Cell
+    cell: TuningCell
     algorithm: str
     default_s: float
     forced_s: float
@@ -71,8 +71,8 @@ class Activity:
 
 
 def prove_active(
-    bench: Bench,
-    places: Sequence[tuple[Cell, str]],
+    bench: LibraryBench,
+    places: Sequence[tuple[TuningCell, str]],
     write: Callable[[Rule, Path], None],
     budget_s: float,
 ) -> Activity:
@@ -110,7 +110,7 @@ def prove_active(
 
 
 def judge(
-    cell: Cell, algorithm: str, times: Mapping[str, Mapping[tuple[str, int], float]]
+    cell: TuningCell, algorithm: str, times: Mapping[str, Mapping[tuple[str, int], float]]
 ) -> Activity:
     """The verdict from launch medians by NATIVE, 'forced' and 'bad-rule'."""
     default, forced, bad = (times.get(key, {}) for key in (NATIVE, "forced", "bad-rule"))
@@ -153,7 +153,11 @@ def _interval(logs: Floats) -> tuple[float, float]:
 
 
 def trial(
-    bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float, run: str = "trial"
+    bench: LibraryBench,
+    path: Path,
+    cells: Sequence[TuningCell],
+    budget_s: float,
+    run: str = "trial",
 ) -> list[CurveRatio]:
     """Compare the default with the file, cell by cell; B is the tuned library."""
     grouped: dict[tuple[str, int], list[int]] = {}
@@ -173,16 +177,16 @@ def trial(
     return compare(medians, medians, libraries=pair, threshold=THRESHOLD, took_turns=True).curves
 
 
-def wrong_with_file(bench: Bench, run: str) -> list[Cell]:
+def wrong_with_file(bench: LibraryBench, run: str) -> list[TuningCell]:
     """The cells in which the file made the library deliver wrong data."""
     wrong = bench.wrong_cells.get(run, ())
     return sorted({cell for cell, setting in wrong if setting == TUNED})
 
 
-def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
+def refuted(curves: Sequence[CurveRatio]) -> list[TuningCell]:
     """The cells that are slower with the file."""
     return [
-        Cell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
+        TuningCell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
         for curve in curves
         for size in curve.sizes
         if size.verdict == "slower"
@@ -190,13 +194,15 @@ def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
 
 
 def without_effect(
-    curves: Sequence[CurveRatio], won: Mapping[Cell, Sequence[Gain]], rules: Sequence[Rule]
-) -> list[Cell]:
+    curves: Sequence[CurveRatio],
+    won: Mapping[TuningCell, Sequence[AlgorithmGain]],
+    rules: Sequence[Rule],
+) -> list[TuningCell]:
     """The cells whose rule gains less than half of what its algorithm did when it was forced."""
     cells = []
     for curve in curves:
         for size in curve.sizes:
-            cell = Cell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
+            cell = TuningCell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
             chosen = choice(rules, *cell)
             claimed = [gain for gain in won.get(cell, ()) if gain.algorithm == chosen]
             if claimed and size.ratio.low > math.exp(-claimed[0].log_ratio / 2):
@@ -204,6 +210,6 @@ def without_effect(
     return cells
 
 
-def bad_rule(cell: Cell, algorithm: str) -> Rule:
+def bad_rule(cell: TuningCell, algorithm: str) -> Rule:
     """A rule for a single cell."""
     return Rule(cell.operation, cell.ranks, cell.ranks, cell.size_bytes, cell.size_bytes, algorithm)

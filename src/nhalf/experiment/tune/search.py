@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from nhalf.base.errors import BudgetSpentError, InputError, MissingError
 from nhalf.experiment.race import (
     ALIKE,
-    Cell,
-    Gain,
+    AlgorithmGain,
+    TuningCell,
     fewest_switches,
     gains,
     merge,
@@ -25,7 +25,7 @@ from nhalf.experiment.race import (
     still_racing,
     winners,
 )
-from nhalf.experiment.tune.bench import Bench, MeasuredTimes, size_text
+from nhalf.experiment.tune.bench import LibraryBench, MeasuredTimes, size_text
 from nhalf.experiment.tune.violated import is_first
 from nhalf.measure.plan.plan import Block
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
@@ -56,11 +56,11 @@ class SearchResult:
 
     screening: MeasuredTimes
     race: MeasuredTimes
-    won: dict[Cell, list[Gain]]
-    undecided: list[Cell]
+    won: dict[TuningCell, list[AlgorithmGain]]
+    undecided: list[TuningCell]
 
 
-def search(bench: Bench, request: TuningRequest) -> SearchResult:
+def search(bench: LibraryBench, request: TuningRequest) -> SearchResult:
     """Screen every algorithm and race those that may win; an exact screening is the race.
 
     Raises MissingError if the library offers no choice for the operations.
@@ -100,8 +100,8 @@ def search(bench: Bench, request: TuningRequest) -> SearchResult:
 
 
 def _with_first(
-    racing: Mapping[Cell, list[str]], screening: MeasuredTimes, request: TuningRequest
-) -> dict[Cell, list[str]]:
+    racing: Mapping[TuningCell, list[str]], screening: MeasuredTimes, request: TuningRequest
+) -> dict[TuningCell, list[str]]:
     """The race with the first candidates, whose first look may have been a bad one."""
     more = {
         cell: [name for name in times if is_first(request.first, cell.operation, name)]
@@ -113,7 +113,7 @@ def _with_first(
     return {cell: names for cell, names in joined.items() if names}
 
 
-def _of_right_data(bench: Bench, times: MeasuredTimes) -> MeasuredTimes:
+def _of_right_data(bench: LibraryBench, times: MeasuredTimes) -> MeasuredTimes:
     """The times without algorithms that delivered wrong data in any run, at any size."""
     return {
         cell: {
@@ -125,11 +125,11 @@ def _of_right_data(bench: Bench, times: MeasuredTimes) -> MeasuredTimes:
     }
 
 
-def _won(race: MeasuredTimes, request: TuningRequest) -> dict[Cell, list[Gain]]:
+def _won(race: MeasuredTimes, request: TuningRequest) -> dict[TuningCell, list[AlgorithmGain]]:
     return winners(gains(race), request.least_share)
 
 
-def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
+def screen_algorithms(bench: LibraryBench, request: TuningRequest) -> MeasuredTimes:
     """One launch of every algorithm at every cell, in whichever state of the machine that was."""
     names_by_group = {
         (operation, ranks): [
@@ -172,7 +172,7 @@ def screen_algorithms(bench: Bench, request: TuningRequest) -> MeasuredTimes:
 
 
 def race_round(
-    bench: Bench, racing: Mapping[Cell, Sequence[str]], name: str, budget_s: float
+    bench: LibraryBench, racing: Mapping[TuningCell, Sequence[str]], name: str, budget_s: float
 ) -> MeasuredTimes:
     """Some launches of the algorithms still in the race, and of the library's own choice."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[int]] = {}
@@ -198,8 +198,8 @@ def race_round(
 
 
 def with_stand_ins(
-    tuner: Tuner, result: SearchResult, won: Mapping[Cell, list[Gain]]
-) -> dict[Cell, list[Gain]]:
+    tuner: Tuner, result: SearchResult, won: Mapping[TuningCell, list[AlgorithmGain]]
+) -> dict[TuningCell, list[AlgorithmGain]]:
     """The winners, and for other cells of their operations what is about as fast as the default.
 
     Only where a file with rules puts something else in place of the library's own choice.
@@ -212,7 +212,7 @@ def with_stand_ins(
         for operation in names
         if not tuner.keeps_own_beside(operation, sorted(names[operation]))
     }
-    choices: dict[Cell, list[Gain]] = {}
+    choices: dict[TuningCell, list[AlgorithmGain]] = {}
     for gain in gains(merge([result.screening, result.race])):
         is_other = gain.cell.operation in operations and gain.cell not in won
         if is_other and gain.log_ratio > -ALIKE:
@@ -221,7 +221,7 @@ def with_stand_ins(
 
 
 def rules_for(
-    tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
+    tuner: Tuner, won: Mapping[TuningCell, Sequence[AlgorithmGain]], cells: Sequence[TuningCell]
 ) -> list[Rule]:
     """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
 
@@ -236,7 +236,7 @@ def rules_for(
         options = {
             (number, size): {
                 gain.algorithm: gain.log_ratio
-                for gain in won.get(Cell(operation, number, size), ())
+                for gain in won.get(TuningCell(operation, number, size), ())
             }
             for number in ranks
             for size in sizes
@@ -262,7 +262,7 @@ def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
     return [replace(rule, from_ranks=first, to_ranks=last) for first, last in spans]
 
 
-def slowest(times: MeasuredTimes) -> list[tuple[Cell, str, float]]:
+def slowest(times: MeasuredTimes) -> list[tuple[TuningCell, str, float]]:
     """Cells with an algorithm and how many times longer it took than the library's own choice.
 
     The largest first, each cell and operation once.
@@ -323,7 +323,9 @@ def _settings(
     ]
 
 
-def _variables(bench: Bench, slots: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+def _variables(
+    bench: LibraryBench, slots: Mapping[tuple[str, str], str]
+) -> dict[str, dict[str, str]]:
     """The variables of every setting."""
     chosen: dict[str, dict[str, str]] = {}
     for (operation, key), name in slots.items():

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.experiment.why.investigate import Investigation, Verdict
-from nhalf.experiment.why.proof import Member, Proof
-from nhalf.experiment.why.switch import A_ALONE, Mixture, Switch, named, whole
+from nhalf.experiment.why.proof import Proof, SuspectedStep
+from nhalf.experiment.why.switch import A_ALONE, Mixture, SettableDifference, named, whole
 from nhalf.experiment.why.ways import Ways
 from nhalf.statistics.intervals import Interval, ratio_interval
 
@@ -21,7 +21,7 @@ RATIO_CONFIDENCE = 0.95
 class Named:
     """A proven member: its switches, and the share of the difference that is lost without it."""
 
-    switches: Sequence[Switch]
+    switches: Sequence[SettableDifference]
     share: Interval | None
     ratio: Interval | None
     is_needed: bool
@@ -49,8 +49,8 @@ class Explanation:
     a_s: float
     b_s: float
     causes: Sequence[Cause]
-    suspected: Sequence[Switch]
-    does_not_run: Sequence[tuple[Sequence[Switch], str]]
+    suspected: Sequence[SettableDifference]
+    does_not_run: Sequence[tuple[Sequence[SettableDifference], str]]
     launches: int
     mixtures: int
     why_ended: str
@@ -124,7 +124,7 @@ def _cause(investigation: Investigation, proof: Proof) -> Cause:
     )
 
 
-def _member(investigation: Investigation, member: Member) -> Named:
+def _member(investigation: Investigation, member: SuspectedStep) -> Named:
     effect = member.effect
     ratio = None
     if effect.rounds:

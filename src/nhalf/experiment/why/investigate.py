@@ -13,8 +13,8 @@ from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import Turns, differences
 from nhalf.experiment.why.effect import Effect, exact
 from nhalf.experiment.why.proof import FALSE_RATE, LOOKS, Proof, Proving
-from nhalf.experiment.why.search import Search, Suspicion
-from nhalf.experiment.why.switch import A_ALONE, Mixture, Switch, whole
+from nhalf.experiment.why.search import CauseSearch, Suspicion
+from nhalf.experiment.why.switch import A_ALONE, Mixture, SettableDifference, whole
 
 DIFFERS_RATE = 0.005
 """The rate at which equal ways are said to differ, at most."""
@@ -41,7 +41,7 @@ class Investigation:
     """
 
     turns: Turns[Mixture]
-    switches: Sequence[Switch]
+    switches: Sequence[SettableDifference]
     least_share: float = LEAST_CHANGE
     difference: Effect | None = None
     is_different: bool | None = None
@@ -121,7 +121,7 @@ class Investigation:
         """A set that is proven; None if none is."""
         assert self.difference is not None
         self.suspicion = Suspicion()
-        Search(self.turns, base, top, self.difference, self.suspicion).run()
+        CauseSearch(self.turns, base, top, self.difference, self.suspicion).run()
         groups = list(self.suspicion.groups)
         while groups and len(self.refuted) + len(self.proofs) < ATTEMPTS_MOST:
             proof = Proving(self.turns, base, top, groups, self._rate).run()

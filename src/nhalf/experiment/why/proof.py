@@ -44,7 +44,7 @@ SHARE_ROUNDS_MOST = 12
 
 
 @dataclass(frozen=True)
-class Member:
+class SuspectedStep:
     """One step of the suspicion: one switch, or several that only run together.
 
     `effect` is that of C against C without it; `is_proven`, or `is_needed` because C does not run
@@ -62,7 +62,7 @@ class Member:
 class Proof:
     """What the launches of one attempt say: of each member, of C, and of everything else."""
 
-    members: tuple[Member, ...]
+    members: tuple[SuspectedStep, ...]
     share: Interval | None
     remainder_share: Interval | None
     rounds: int
@@ -153,13 +153,15 @@ class Proving:
             false_share=self.false_share,
         )
 
-    def _member(self, rounds: Sequence[Round[Mixture]], group: Mixture, rate: float) -> Member:
+    def _member(
+        self, rounds: Sequence[Round[Mixture]], group: Mixture, rate: float
+    ) -> SuspectedStep:
         without = self._suspects - group
         logs = differences(rounds, self._suspects, without)
         total = Effect.of(differences(rounds, self.top, self.base)).log_ratio
         effect = exact(logs[0]) if logs and self.turns.are_exact else Effect.of(logs)
         is_large = abs(effect.log_ratio) >= LEAST_SHARE * abs(total)
-        return Member(
+        return SuspectedStep(
             switches=group,
             effect=effect,
             is_proven=effect.is_proven(rate) and is_large,

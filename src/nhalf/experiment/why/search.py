@@ -47,7 +47,7 @@ class Suspicion:
 
 
 @dataclass
-class Search:
+class CauseSearch:
     """One search between `base`, which lacks the effect, and `top`, which has it.
 
     `total` is the effect of `top` against `base`; its spread counts as that of all

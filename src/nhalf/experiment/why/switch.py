@@ -17,7 +17,7 @@ A_ALONE: Mixture = frozenset()
 
 
 @dataclass(frozen=True)
-class Switch:
+class SettableDifference:
     """A difference that a launch can set to either side; '–' where a side has no value."""
 
     name: str
@@ -48,11 +48,13 @@ class Switch:
         return {"name": self.name, "a": self.a, "b": self.b}
 
 
-def whole(switches: Sequence[Switch]) -> Mixture:
+def whole(switches: Sequence[SettableDifference]) -> Mixture:
     """B itself: every switch as in B."""
     return frozenset(range(len(switches)))
 
 
-def named(switches: Sequence[Switch], numbers: Iterable[int]) -> list[Switch]:
+def named(
+    switches: Sequence[SettableDifference], numbers: Iterable[int]
+) -> list[SettableDifference]:
     """The switches with these numbers, in their order."""
     return [switches[number] for number in sorted(numbers)]

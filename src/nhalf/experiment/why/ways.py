@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.experiment.turns import UNLIMITED, Launch, Limits, Turns
-from nhalf.experiment.why.switch import Mixture, Switch
+from nhalf.experiment.why.switch import Mixture, SettableDifference
 
 FAILURES_MAX = 2
 """A mixture that failed this often in a row does not run."""
@@ -43,10 +43,10 @@ class Ways:
     and `timed` says what is timed.
     """
 
-    switches: Sequence[Switch]
+    switches: Sequence[SettableDifference]
     launch: Launch[Mixture]
     timed: str
-    not_tried: Sequence[Switch] = ()
+    not_tried: Sequence[SettableDifference] = ()
     are_exact: bool = False
     recorded_ratio: float | None = None
     is_recorded_different: bool = False

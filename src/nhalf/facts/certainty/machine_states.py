@@ -13,7 +13,7 @@ from nhalf.statistics.flags import PLACES, is_elsewhere
 
 
 @dataclass(frozen=True)
-class State:
+class MachineState:
     """The time of a flag between two cores, and the share of measurements in this state."""
 
     flag_s: float
@@ -31,7 +31,7 @@ class MachineStates:
     run: str
     ranks: int
     placement: str
-    states: tuple[State, ...]
+    states: tuple[MachineState, ...]
     changed_share: float
     points: int
     elsewhere: int
@@ -44,7 +44,9 @@ def machine_states(facts: Facts) -> list[MachineStates]:
     machines = []
     for key, part in stated.group_by(PLACES, maintain_order=True):
         counts = part.drop_nans("state_s")["state_s"].value_counts().sort("count", descending=True)
-        states = tuple(State(flag_s, count / part.height) for flag_s, count in counts.iter_rows())
+        states = tuple(
+            MachineState(flag_s, count / part.height) for flag_s, count in counts.iter_rows()
+        )
         if len(states) < 2:
             continue
         is_here = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]

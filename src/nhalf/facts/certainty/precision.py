@@ -35,7 +35,7 @@ def missed(facts: Facts) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReachedPrecision:
     """The precision reached, if half of the points missed the target of their run.
 
     `half_width_share` is the median over all points, `most_share` the bound that 95 % of them
@@ -48,14 +48,14 @@ class Reach:
 
 
 @fact
-def reach(facts: Facts) -> Reach | None:
+def reach(facts: Facts) -> ReachedPrecision | None:
     """The precision that the machine's noise allowed; None if most points reached the target."""
     points = _judged(facts)
     if points.is_empty() or 2 * _missed(points).height <= points.height:
         return None
     widths = points["half_width"]
     launches = points["launches"].to_list()
-    return Reach(
+    return ReachedPrecision(
         float(widths.median()),  # type: ignore[arg-type]
         float(widths.quantile(0.95) or 0.0),
         (min(launches), max(launches)),

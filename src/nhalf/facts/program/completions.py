@@ -43,7 +43,7 @@ def is_begun_before(call: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Form:
+class CallForm:
     """A call by its name, with its kind in the timeline and the kind of step that it is."""
 
     call: str
@@ -80,20 +80,20 @@ class Calls:
     Many calls have few forms, so that what depends on the name is decided once for each.
     """
 
-    forms: Sequence[Form]
+    forms: Sequence[CallForm]
     form: NDArray[np.int64]
     start_s: Floats
     end_s: Floats
 
-    def places(self, is_wanted: Callable[[Form], bool]) -> list[int]:
+    def places(self, is_wanted: Callable[[CallForm], bool]) -> list[int]:
         """Where the calls of some forms stand."""
         chosen = np.array([is_wanted(form) for form in self.forms], bool)
         places: list[int] = np.flatnonzero(chosen[self.form]).tolist()
         return places
 
-    def at(self, place: int) -> Form:
+    def at(self, place: int) -> CallForm:
         """The form of a call."""
-        form: Form = self.forms[self.form[place]]
+        form: CallForm = self.forms[self.form[place]]
         return form
 
 
@@ -122,7 +122,7 @@ def completed_receives(calls: Calls) -> Completed:
     return completed
 
 
-def _by_end(calls: Calls, is_wanted: Callable[[Form], bool]) -> NDArray[np.int64]:
+def _by_end(calls: Calls, is_wanted: Callable[[CallForm], bool]) -> NDArray[np.int64]:
     """Where the calls of some forms stand, in the order of their ends."""
     places = np.array(calls.places(is_wanted), np.int64)
     return np.asarray(places[np.argsort(calls.end_s[places], kind="stable")])

@@ -24,7 +24,7 @@ _Wait = tuple[float, float, int, str]
 
 
 @dataclass(frozen=True)
-class Piece:
+class PathSegment:
     """A part of the path: a rank from `begin_s` to `end_s`; `call` waits for a message or others'
     operation meanwhile, '' if the rank works.
     """
@@ -43,7 +43,7 @@ class CriticalPath:
     `before_s` is how long after the first rank's begin the path begins.
     """
 
-    pieces: list[Piece]
+    pieces: list[PathSegment]
     computing_s: dict[int, float]
     calls_s: dict[str, float]
     before_s: float
@@ -77,7 +77,7 @@ def critical_path(program: Program) -> CriticalPath | None:
     return CriticalPath(pieces, dict(computing_s), used_s, pieces[0].begin_s - first_s)
 
 
-def _pieces(program: Program, own: dict[int, OwnTime]) -> Iterator[Piece]:
+def _pieces(program: Program, own: dict[int, OwnTime]) -> Iterator[PathSegment]:
     """The parts of the path, the last one first."""
     by_rank: dict[int, list[_Wait]] = defaultdict(list)
     for row in waits(program).sort("end_s").iter_rows(named=True):
@@ -90,10 +90,10 @@ def _pieces(program: Program, own: dict[int, OwnTime]) -> Iterator[Piece]:
             break
         end_s, to_s, late_rank, call = wait
         if now_s > end_s:
-            yield Piece(rank, end_s, now_s)
-        yield Piece(rank, to_s, min(end_s, now_s), call)
+            yield PathSegment(rank, end_s, now_s)
+        yield PathSegment(rank, to_s, min(end_s, now_s), call)
         rank, now_s = late_rank, to_s
-    yield Piece(rank, own[rank].begin_s, now_s)
+    yield PathSegment(rank, own[rank].begin_s, now_s)
 
 
 def _last_before(ended: list[_Wait], now_s: float) -> _Wait | None:

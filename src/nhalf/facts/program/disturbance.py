@@ -18,7 +18,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import is_begun_before
-from nhalf.facts.program.critical_path import Piece, critical_path
+from nhalf.facts.program.critical_path import PathSegment, critical_path
 from nhalf.facts.program.late_messages import matched
 from nhalf.facts.program.own_time import computing_s, own_times
 from nhalf.facts.program.program import Program
@@ -165,7 +165,7 @@ def taken_from_run_s(program: Program) -> float:
     return sum(taken_on_path_s(program).values())
 
 
-def _calls(program: Program, piece: Piece) -> list[tuple[str, float, float]]:
+def _calls(program: Program, piece: PathSegment) -> list[tuple[str, float, float]]:
     """The calls on a piece of the path, each from when nobody is waited for to its end."""
     if piece.call:
         return [(piece.call, piece.begin_s, piece.end_s)]

@@ -27,7 +27,7 @@ RANKS_MAX = 1024
 
 
 @dataclass(frozen=True)
-class Placement:
+class RankGrouping:
     """A group for every rank, and the bytes that cross between groups."""
 
     groups: tuple[int, ...]
@@ -47,14 +47,14 @@ def crossing_bytes(bytes_sent: Floats, groups: Groups) -> float:
 
 
 @fact
-def suggested_placement(program: Program) -> Placement | None:
+def suggested_placement(program: Program) -> RankGrouping | None:
     """A distribution of the ranks over the same hosts that sends less between them."""
     names = list(dict.fromkeys(program.hosts))
     used = [names.index(host) for host in program.hosts]
     return better_placement(communication_matrix(program).bytes, used)
 
 
-def better_placement(bytes_sent: Floats, used: Sequence[int]) -> Placement | None:
+def better_placement(bytes_sent: Floats, used: Sequence[int]) -> RankGrouping | None:
     """The best partition found with the same group sizes; None for one group or too many ranks.
 
     `bytes_sent` from row to column; `used` is the group (node) of each rank.
@@ -66,7 +66,7 @@ def better_placement(bytes_sent: Floats, used: Sequence[int]) -> Placement | Non
     np.fill_diagonal(between, 0.0)
     tried = [_improved(between, now), _improved(between, _gathered(between, now))]
     best = min(tried, key=lambda groups: crossing_bytes(bytes_sent, groups))
-    return Placement(
+    return RankGrouping(
         tuple(int(group) for group in best),
         crossing_bytes(bytes_sent, best),
         crossing_bytes(bytes_sent, now),

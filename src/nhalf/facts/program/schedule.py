@@ -21,9 +21,9 @@ from nhalf.base.arrays import Floats
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import (
     BLOCKING_SENDS,
+    CallForm,
     Calls,
     Completed,
-    Form,
     Loops,
     UnderWay,
     completed_receives,
@@ -47,7 +47,7 @@ Message = tuple[int, int, int, int, int]
 """Source, target, communicator, tag, and number among the messages with these four."""
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
+class ScheduledCall(msgspec.Struct, frozen=True, gc=False):
     """One call: `before_s` outside MPI, then `measured_s` inside.
 
     `message` is that of a send or receive, `completes` those that a wait receives, `sends` and
@@ -68,7 +68,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     number: int = 0
     least_s: float = 0.0
     sends: tuple[Message, ...] = ()
-    operations: tuple[Step, ...] = ()
+    operations: tuple[ScheduledCall, ...] = ()
 
     @property
     def blocks(self) -> bool:
@@ -91,7 +91,7 @@ class Actor:
     thread: int
     begin_s: float
     after_s: float = 0.0
-    forms: Sequence[Form] = ()
+    forms: Sequence[CallForm] = ()
     form: list[int] = field(default_factory=list)
     before_s: list[float] = field(default_factory=list)
     measured_s: list[float] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Actor:
         """`message` as an array."""
         return np.array(self.message, np.int64)
 
-    def form_at(self, place: int) -> Form:
+    def form_at(self, place: int) -> CallForm:
         """The form of a step."""
         return self.forms[self.form[place]]
 
@@ -169,19 +169,19 @@ class Actor:
         return self.least_s.get(form.call, 0.0) if form.kind == WAIT else 0.0
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ScheduledCall]:
         """All steps as objects, for what needs every column."""
         if not self.form:
             return []
         by_row: list[Message] = list(zip(*map(self._listed, MESSAGE_KEYS), strict=True))
         has_message = self.rows.select(_HAS_MESSAGE).to_series().to_list()
         own = [message if has else None for message, has in zip(by_row, has_message, strict=True)]
-        steps: list[Step] = []
+        steps: list[ScheduledCall] = []
         for place, (communicator, number) in enumerate(self.operation):
             form = self.form_at(place)
             completes = [own[received] for received in self.completes.get(place, ())]
             sends = [own[sent] for sent in self.sends_of(place)]
-            step = Step(
+            step = ScheduledCall(
                 form.kind,
                 form.call,
                 self.before_s[place],
@@ -275,7 +275,7 @@ def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
     return {call: time_s for call, time_s in shortest.iter_rows() if 0 <= time_s <= SHORT_S}
 
 
-def _with_forms(calls: pl.DataFrame) -> tuple[list[Form], pl.DataFrame]:
+def _with_forms(calls: pl.DataFrame) -> tuple[list[CallForm], pl.DataFrame]:
     """The forms of all calls, and the calls with the index of theirs as `form`."""
     names = calls.select("call", "kind").unique(maintain_order=True).with_row_index("form")
     forms = [_form(call, kind) for _, call, kind in names.iter_rows()]
@@ -283,8 +283,8 @@ def _with_forms(calls: pl.DataFrame) -> tuple[list[Form], pl.DataFrame]:
     return forms, with_form.with_columns(pl.col("form").cast(pl.Int64))
 
 
-def _form(call: str, kind: str) -> Form:
-    form = Form(call, kind, KINDS.get(kind, WAIT))
+def _form(call: str, kind: str) -> CallForm:
+    form = CallForm(call, kind, KINDS.get(kind, WAIT))
     return replace(form, kind=POST) if form.is_begun_receive else form
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nhalf.facts.fact import fact
-from nhalf.facts.program.completions import Form
+from nhalf.facts.program.completions import CallForm
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import ALWAYS_WAITS, COLLECTIVE, Actor, messages, schedule
@@ -55,7 +55,7 @@ class Script:
     gatherings: dict[Operation, Gathering]
 
     @property
-    def forms(self) -> Sequence[Form]:
+    def forms(self) -> Sequence[CallForm]:
         """The forms of all steps; an actor without calls has none."""
         return max((actor.forms for actor in self.actors), key=len, default=())
 

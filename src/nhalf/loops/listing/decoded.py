@@ -11,7 +11,7 @@ from nhalf.loops.listing.addresses import registers_in
 from nhalf.loops.listing.library_costs import cycles_of_call
 from nhalf.loops.listing.listing import Instruction
 from nhalf.loops.listing.micro_ops import (
-    Operation,
+    MicroOperation,
     arithmetic,
     is_memory,
     is_move,
@@ -162,7 +162,9 @@ def _non_add_delay_cycles(instruction: Instruction, processor: Processor) -> flo
     return max(0.0, described.latency_to_others_cycles - (described.least_cycles or 0.0))
 
 
-def _busy_cycles(demands: Sequence[Operation], processor: Processor) -> list[tuple[str, float]]:
+def _busy_cycles(
+    demands: Sequence[MicroOperation], processor: Processor
+) -> list[tuple[str, float]]:
     """Units by name with the cycles that operations keep them busy."""
     total_cycles: dict[str, float] = {}
     for operation in demands:
@@ -176,7 +178,7 @@ def _busy_cycles(demands: Sequence[Operation], processor: Processor) -> list[tup
     return list(total_cycles.items())
 
 
-def _line_split(instruction: Instruction, processor: Processor) -> list[Operation]:
+def _line_split(instruction: Instruction, processor: Processor) -> list[MicroOperation]:
     """The second access where one crosses a line: that of half the width if the processor splits
     vectors of this width into halves.
     """
@@ -187,5 +189,5 @@ def _line_split(instruction: Instruction, processor: Processor) -> list[Operatio
         half = max(1, access.lanes // 2)
         two_halves_cycles = 2 * processor.busy_cycles(access.name, half)
         is_halved = two_halves_cycles <= processor.busy_cycles(access.name, access.lanes)
-        second_accesses.append(Operation(access.name, half) if is_halved else access)
+        second_accesses.append(MicroOperation(access.name, half) if is_halved else access)
     return second_accesses

@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Collection, Iterable, Mapping
 
-from nhalf.base.compiled import Program, compiled
+from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.loops.builds import COMPILERS
@@ -54,7 +54,7 @@ def _measured(names: Collection[str]) -> dict[str, float]:
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         return {}
-    program = Program(
+    program = CompiledProgram(
         title="the costs of library functions",
         name="costs",
         folder="costs",

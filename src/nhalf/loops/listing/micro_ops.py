@@ -33,7 +33,7 @@ MOVES = ("mov", "vmov", "movs", "cvt", "vcvt", "lea", "vbroadcast", "vpbroadcast
 
 
 @dataclass(frozen=True)
-class Operation:
+class MicroOperation:
     """A micro-op of an instruction: a named operation on `lanes` numbers at once."""
 
     name: str
@@ -86,33 +86,33 @@ def is_move(instruction: Instruction) -> bool:
     return instruction.name.startswith(MOVES)
 
 
-def arithmetic(instruction: Instruction) -> Operation | None:
+def arithmetic(instruction: Instruction) -> MicroOperation | None:
     """What it computes: floating-point arithmetic, else mostly `integer`; None for a move."""
     fused = _FUSED.match(instruction.name)
     if fused:
-        return Operation("fused_multiply_add", _lanes(instruction, fused[1], fused[2]))
+        return MicroOperation("fused_multiply_add", _lanes(instruction, fused[1], fused[2]))
     match = _FLOATING_POINT.match(instruction.name)
     if match and match[1] in OPERATION_NAMES:
-        return Operation(OPERATION_NAMES[match[1]], _lanes(instruction, match[2], match[3]))
+        return MicroOperation(OPERATION_NAMES[match[1]], _lanes(instruction, match[2], match[3]))
     conversion = _conversion(instruction)
     if conversion:
-        return Operation(conversion)
+        return MicroOperation(conversion)
     is_plain_move = is_move(instruction) and not instruction.name.startswith("lea")
     return None if is_plain_move else _other_operation(instruction)
 
 
-def _other_operation(instruction: Instruction) -> Operation | None:
+def _other_operation(instruction: Instruction) -> MicroOperation | None:
     """The operation of what is neither floating-point arithmetic nor a move."""
     if instruction.name.startswith(PERMUTES) and not instruction.name.startswith(IN_LANE):
         is_access = reads_memory(instruction) or writes_memory(instruction)
-        return None if is_access else Operation("permute", width(instruction))
+        return None if is_access else MicroOperation("permute", width(instruction))
     for name in ("gather", "scatter"):
         if name in instruction.name:
-            return Operation(name, width(instruction))
+            return MicroOperation(name, width(instruction))
     if uses_vector_registers(instruction):
-        return Operation(_vector_operation(instruction))
+        return MicroOperation(_vector_operation(instruction))
     is_multiply = instruction.name.startswith(("imul", "mul"))
-    return Operation("integer_multiply" if is_multiply else "integer")
+    return MicroOperation("integer_multiply" if is_multiply else "integer")
 
 
 def _conversion(instruction: Instruction) -> str:
@@ -143,19 +143,21 @@ def width(instruction: Instruction) -> int:
     return 1 if is_scalar or not widths_bytes else max(widths_bytes) // 8
 
 
-def operations(instruction: Instruction) -> list[Operation]:
+def operations(instruction: Instruction) -> list[MicroOperation]:
     """The micro-ops of an instruction."""
     kind = "" if uses_vector_registers(instruction) else "integer_"
-    micro_ops = [Operation(f"{kind}load", width(instruction))] if reads_memory(instruction) else []
+    micro_ops = (
+        [MicroOperation(f"{kind}load", width(instruction))] if reads_memory(instruction) else []
+    )
     if "gather" in instruction.name:
-        micro_ops = [Operation("load")] * width(instruction)
+        micro_ops = [MicroOperation("load")] * width(instruction)
     if "scatter" in instruction.name:
-        return [Operation("store")] * width(instruction)
+        return [MicroOperation("store")] * width(instruction)
     operation = arithmetic(instruction)
     if operation is not None and not instruction.is_jump and not instruction.name.startswith("nop"):
         micro_ops.append(operation)
     if writes_memory(instruction):
-        micro_ops.append(Operation(f"{kind}store", width(instruction)))
+        micro_ops.append(MicroOperation(f"{kind}store", width(instruction)))
     return micro_ops
 
 

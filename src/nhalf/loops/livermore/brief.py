@@ -15,7 +15,7 @@ from nhalf.loops.livermore.keeping import keep
 from nhalf.loops.livermore.table import Row, rows
 from nhalf.loops.livermore.timing import check_sums, timings
 from nhalf.machines.processor_file import write
-from nhalf.measure.loop.ending import Outcome
+from nhalf.measure.loop.ending import RunOutcome
 from nhalf.measure.loop.progress import Progress
 from nhalf.node.measured import measured
 from nhalf.node.measuring import measure
@@ -26,7 +26,7 @@ LAUNCHES, SAMPLES = 3, 12
 PROCESSOR = "processor.toml"
 
 
-def measure_brief(run: Run, progress: Progress) -> Outcome:
+def measure_brief(run: Run, progress: Progress) -> RunOutcome:
     """Measure into a run, with the first compiler; raises FailedError if check sums differ.
 
     Raises LaunchError or MissingError if nothing can be measured. Without units there is no bound.

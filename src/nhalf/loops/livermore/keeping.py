@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.table import Row
-from nhalf.loops.livermore.timing import Timing
+from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.livermore.titles import PATTERN
-from nhalf.measure.loop.ending import Outcome, keep_end
+from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.node.asking import PLACEMENT
 from nhalf.node.reading import TRANSPORT
 from nhalf.store.axes import axes_text
@@ -18,7 +18,7 @@ from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 
 
-def keep(run: Run, *launches: Sequence[Row]) -> Outcome:
+def keep(run: Run, *launches: Sequence[Row]) -> RunOutcome:
     """Store the points of a table for each launch in a run, and finish it."""
     with run.journal() as journal:
         for launch, table in enumerate(launches):
@@ -26,13 +26,13 @@ def keep(run: Run, *launches: Sequence[Row]) -> Outcome:
             for position, (row, timing) in enumerate(pairs):
                 record = _record(launch, position, row, timing)
                 journal.append(event("point", TRANSPORT, record))
-    outcome = Outcome(run, {})
+    outcome = RunOutcome(run, {})
     keep_end(outcome)
     run.finish()
     return outcome
 
 
-def _record(launch: int, position: int, row: Row, timing: Timing) -> Record:
+def _record(launch: int, position: int, row: Row, timing: KernelTiming) -> Record:
     values = {**row.climb(timing).as_values(), "cycle_s": 1 / timing.clock_hz}
     return Record(
         transport=TRANSPORT,

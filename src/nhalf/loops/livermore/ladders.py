@@ -20,7 +20,7 @@ from nhalf.machines.processor import Processor
 
 
 @dataclass(frozen=True)
-class Ladder:
+class KernelCode:
     """The code emitted for a kernel in one build, by its innermost loops.
 
     `executed_cycles` are those of an iteration from a trace of the kernel's instructions; None if
@@ -33,7 +33,7 @@ class Ladder:
     executed_cycles: float | None = None
 
 
-def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
+def ladders(build: Build, processor: Processor) -> Iterator[KernelCode]:
     """The ladders of all kernels that can be read, in one build; none on other processors."""
     if platform.machine() not in READABLE:
         return
@@ -48,7 +48,7 @@ def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
     for number in numbers:
         loops = _loops(written[number], listings[number], build, processor)
         if loops or number in followed:
-            yield Ladder(number, build, loops, followed.get(number))
+            yield KernelCode(number, build, loops, followed.get(number))
 
 
 def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:

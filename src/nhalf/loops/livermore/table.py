@@ -11,8 +11,8 @@ from nhalf.loops.builds import Build, builds, tuned_builds
 from nhalf.loops.climb import Climb
 from nhalf.loops.climbing import climb
 from nhalf.loops.livermore.corpus import KernelBound, kernel_bounds
-from nhalf.loops.livermore.ladders import Ladder, ladders
-from nhalf.loops.livermore.timing import Timing, check_sums, timings
+from nhalf.loops.livermore.ladders import KernelCode, ladders
+from nhalf.loops.livermore.timing import KernelTiming, check_sums, timings
 from nhalf.loops.livermore.titles import EXPLANATIONS
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor import Processor
@@ -35,10 +35,10 @@ class Row:
     """A kernel: its bound, and the times of each build."""
 
     bound: KernelBound
-    timings: tuple[Timing, ...]
-    ladders: tuple[Ladder, ...] = ()
+    timings: tuple[KernelTiming, ...]
+    ladders: tuple[KernelCode, ...] = ()
 
-    def climb(self, timing: Timing) -> Climb:
+    def climb(self, timing: KernelTiming) -> Climb:
         """All rungs from the bound to a time."""
         ladder = next((ladder for ladder in self.ladders if ladder.build == timing.build), None)
         loops = ladder.loops if ladder else ()
@@ -46,22 +46,22 @@ class Row:
         measured_cycles = timing.cycles_per_iteration
         return climb(self.bound.loops, loops, timing.build, measured_cycles, followed_cycles)
 
-    def share(self, timing: Timing) -> float | None:
+    def share(self, timing: KernelTiming) -> float | None:
         """The share of the bounding rate that is reached, 1 at the bound; None without a bound."""
         return self.climb(timing).share
 
     @property
-    def plain(self) -> tuple[Timing, ...]:
+    def plain(self) -> tuple[KernelTiming, ...]:
         """The builds of the source as it was defined."""
         return tuple(timing for timing in self.timings if not timing.build.is_tuned)
 
     @property
-    def fastest(self) -> Timing:
+    def fastest(self) -> KernelTiming:
         """The fastest build of the source as it was defined."""
         return min(self.plain, key=lambda timing: timing.cycles_per_iteration)
 
     @property
-    def tuned(self) -> Timing | None:
+    def tuned(self) -> KernelTiming | None:
         """The fastest build of the transformed source; None if there is none."""
         tuned = [timing for timing in self.timings if timing.build.is_tuned]
         return min(tuned, key=lambda timing: timing.cycles_per_iteration, default=None)
@@ -85,8 +85,8 @@ def measured(processor: Processor | None, progress: Callable[[str], None]) -> li
     and MissingError if nothing can be compiled.
     """
     bounds = kernel_bounds(processor)
-    timed: list[Timing] = []
-    emitted: list[Ladder] = []
+    timed: list[KernelTiming] = []
+    emitted: list[KernelCode] = []
     for build in (*builds(), *tuned_builds()):
         progress(build.title)
         timed += timings(build)
@@ -96,7 +96,7 @@ def measured(processor: Processor | None, progress: Callable[[str], None]) -> li
 
 
 def rows(
-    bounds: Sequence[KernelBound], timed: Sequence[Timing], emitted: Sequence[Ladder] = ()
+    bounds: Sequence[KernelBound], timed: Sequence[KernelTiming], emitted: Sequence[KernelCode] = ()
 ) -> list[Row]:
     """A row for each kernel."""
     return [
@@ -136,7 +136,7 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
+def _timing_json(row: Row, timing: KernelTiming) -> dict[str, Any]:
     climb = row.climb(timing)
     seconds = timing.cycles_per_iteration / timing.clock_hz
     return {

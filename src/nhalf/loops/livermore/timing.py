@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nhalf.base.compiled import Program, compiled
+from nhalf.base.compiled import CompiledProgram, compiled
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.loops.builds import Build
@@ -26,7 +26,7 @@ SUM_ERROR_MAX = 1e-6
 
 
 @dataclass(frozen=True)
-class Timing:
+class KernelTiming:
     """One kernel of one build: `value` is the check sum after one pass.
 
     `samples_s` are the times of an iteration in seconds.
@@ -51,7 +51,7 @@ def program(build: Build) -> Path:
         "-lm",
     ]
     return compiled(
-        Program(
+        CompiledProgram(
             title=f"the Livermore kernels ({build.title})",
             name="livermore",
             folder="livermore",
@@ -62,13 +62,13 @@ def program(build: Build) -> Path:
     )
 
 
-def timings(build: Build, samples: int = SAMPLES) -> Iterator[Timing]:
+def timings(build: Build, samples: int = SAMPLES) -> Iterator[KernelTiming]:
     """Run the kernels of a build, or those that are tuned; raises FailedError if they fail."""
     for number in TUNED if build.is_tuned else (0,):
         yield from _timings(build, number, samples)
 
 
-def _timings(build: Build, number: int, samples: int) -> Iterator[Timing]:
+def _timings(build: Build, number: int, samples: int) -> Iterator[KernelTiming]:
     """Run one kernel of a build; number 0 is all."""
     command = [str(program(build)), str(number), "0", str(samples), str(SECONDS)]
     outcome = run(command, RUN_TIMEOUT_S)
@@ -79,15 +79,17 @@ def _timings(build: Build, number: int, samples: int) -> Iterator[Timing]:
             yield _timing(build, json.loads(line))
 
 
-def _timing(build: Build, result: dict[str, Any]) -> Timing:
+def _timing(build: Build, result: dict[str, Any]) -> KernelTiming:
     """The timing in a line that the driver printed."""
     count = result["iterations"]
     sample = loop_time(result, count)
     cycles, clock_hz = sample.cycles_per_iteration, sample.clock_hz
-    return Timing(result["kernel"], build, cycles, count, result["sum"], clock_hz, sample.samples_s)
+    return KernelTiming(
+        result["kernel"], build, cycles, count, result["sum"], clock_hz, sample.samples_s
+    )
 
 
-def check_sums(timed: Sequence[Timing]) -> None:
+def check_sums(timed: Sequence[KernelTiming]) -> None:
     """Raise FailedError for kernels whose check sums differ between builds."""
     for number in range(1, len(TITLES) + 1):
         sums = {timing.build.title: timing.value for timing in timed if timing.number == number}

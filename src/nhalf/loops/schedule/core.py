@@ -57,7 +57,7 @@ class LineCosts:
         )
 
 
-class Unit:
+class IssueSlots:
     """Slots of one kind in which operations begin; later operations may fill earlier gaps."""
 
     def __init__(self, slot_cycles: float) -> None:
@@ -128,7 +128,7 @@ class Core:
         self.store_count = 0
         self.last_stores: dict[int, tuple[int, float]] = {}
         self.shared_units = {*ACCESSES, *(unit.name for unit in processor.units)}
-        self.units: dict[str, Unit] = {}
+        self.units: dict[str, IssueSlots] = {}
 
     def run(self, trace: Iterable[Executed], instructions: Sequence[Decoded]) -> None:
         """Execute a trace after what was executed before."""
@@ -283,12 +283,12 @@ class Core:
         for unit, share in (self._unit(name, cycles) for name, cycles in busy_cycles):
             unit.reserve(unit.free_from(int(since // unit.slot_cycles), share), share)
 
-    def _unit(self, name: str, cycles: float) -> tuple[Unit, float]:
+    def _unit(self, name: str, cycles: float) -> tuple[IssueSlots, float]:
         """The unit, and the share of one of its slots; whatever takes long has slots of its own."""
         slot_cycles = max(SHARED_CYCLES if name in self.shared_units else 1.0, cycles)
         key = name if cycles <= 1 else f"{name} {cycles}"
         if key not in self.units:
-            self.units[key] = Unit(slot_cycles)
+            self.units[key] = IssueSlots(slot_cycles)
         return self.units[key], cycles / slot_cycles
 
 

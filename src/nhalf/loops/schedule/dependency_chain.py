@@ -16,7 +16,7 @@ from nhalf.loops.listing.micro_ops import (
     writes_memory,
 )
 from nhalf.loops.listing.operands import inputs, results
-from nhalf.loops.source.chain import Link, slowest_recurrence
+from nhalf.loops.source.chain import CarriedDependency, slowest_recurrence
 from nhalf.loops.source.polynomial import Polynomial
 from nhalf.machines.processor import Processor
 
@@ -27,7 +27,7 @@ class _Steps:
 
     processor: Processor
     cycles: list[float] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    links: list[CarriedDependency] = field(default_factory=list)
     producers: dict[str, int] = field(default_factory=dict)
     carried_reads: list[tuple[str, int]] = field(default_factory=list)
     loads: list[tuple[int, Polynomial]] = field(default_factory=list)
@@ -39,25 +39,25 @@ class _Steps:
         number = len(self.cycles)
         self.cycles.append(cycles)
         if after is not None:
-            self.links.append(Link(after, number, self.cycles[after], 0))
+            self.links.append(CarriedDependency(after, number, self.cycles[after], 0))
         for register in dict.fromkeys(reads):
             if register in self.producers:
                 producer = self.producers[register]
-                self.links.append(Link(producer, number, self.cycles[producer], 0))
+                self.links.append(CarriedDependency(producer, number, self.cycles[producer], 0))
             else:
                 self.carried_reads.append((register, number))
         return number
 
-    def all_links(self) -> list[Link]:
+    def all_links(self) -> list[CarriedDependency]:
         """All links, including those from one iteration to the next."""
         links = list(self.links)
         for register, number in self.carried_reads:
             if register in self.producers:
                 producer = self.producers[register]
-                links.append(Link(producer, number, self.cycles[producer], 1))
+                links.append(CarriedDependency(producer, number, self.cycles[producer], 1))
         return links + list(self._through_memory())
 
-    def _through_memory(self) -> Iterator[Link]:
+    def _through_memory(self) -> Iterator[CarriedDependency]:
         """Links of store-to-load forwarding, from this iteration or from an earlier one."""
         hit_cycles = _hit_cycles(self.processor)
         forward_cycles = self.processor.store_forward_cycles or 0.0
@@ -75,7 +75,7 @@ class _Steps:
                 ago, store = min(distances)
                 is_integer = load in self.integer_loads
                 forwarding_cycles = integer_forward_cycles if is_integer else forward_cycles
-                yield Link(-store, load, forwarding_cycles - hit_cycles, ago)
+                yield CarriedDependency(-store, load, forwarding_cycles - hit_cycles, ago)
 
 
 def _iterations_ago(read: Polynomial, written: Polynomial) -> int | None:

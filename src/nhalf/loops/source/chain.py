@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nhalf.loops.source.sums import Sum, bare
-from nhalf.loops.source.values import ARITHMETIC, Node, Values
+from nhalf.loops.source.values import ARITHMETIC, ValueNode, Values
 from nhalf.machines.processor import Processor
 
-Carried = Mapping[int, tuple[Node, int]]
+Carried = Mapping[int, tuple[ValueNode, int]]
 """Values from an earlier iteration by their ids: the node there, and how many iterations ago."""
 UNREACHED = float("-inf")
 
@@ -44,7 +44,7 @@ class Latencies:
 
 
 @dataclass(frozen=True)
-class Link:
+class CarriedDependency:
     """A dependency of a carried value on a value of the iteration `distance` before."""
 
     begin: int
@@ -68,7 +68,7 @@ def cycles_per_iteration(
     return slowest_recurrence(_links(values, inside, carried), len(carried))
 
 
-def slowest_recurrence(links: list[Link], count: int) -> float:
+def slowest_recurrence(links: list[CarriedDependency], count: int) -> float:
     """Cycles per iteration of the slowest recurrence among `count` nodes; 0 if there is none."""
     rate, slower_rate = 0.0, _slower_recurrence(links, count, 0.0)
     while slower_rate is not None and slower_rate > rate + 1e-12:
@@ -77,7 +77,7 @@ def slowest_recurrence(links: list[Link], count: int) -> float:
     return rate
 
 
-def _links(values: Values, inside: _Inside, carried: Carried) -> list[Link]:
+def _links(values: Values, inside: _Inside, carried: Carried) -> list[CarriedDependency]:
     begins = [node for node in values.nodes.values() if id(node) in carried]
     links = []
     for begin_number, begin in enumerate(begins):
@@ -86,7 +86,7 @@ def _links(values: Values, inside: _Inside, carried: Carried) -> list[Link]:
             end, distance = carried[id(later)]
             cycles = reach.cycles(end)
             if cycles > UNREACHED:
-                links.append(Link(begin_number, end_number, cycles, distance))
+                links.append(CarriedDependency(begin_number, end_number, cycles, distance))
     return links
 
 
@@ -97,9 +97,9 @@ class _Inside:
     groups: Mapping[int, Sum]
     latencies: Latencies
     regroups: bool
-    factors_by_node: dict[int, tuple[Node, ...]] = field(default_factory=dict)
+    factors_by_node: dict[int, tuple[ValueNode, ...]] = field(default_factory=dict)
 
-    def factors(self, node: Node) -> tuple[Node, ...]:
+    def factors(self, node: ValueNode) -> tuple[ValueNode, ...]:
         """The arguments of an operation; of a product those of products in it, where that is so."""
         if not self.regroups or node.kind != "multiply" or not node.counted:
             return node.arguments
@@ -118,20 +118,20 @@ class _Inside:
 class _Reach:
     """Fewest cycles from one value to the values that depend on it."""
 
-    def __init__(self, begin: Node, inside: _Inside) -> None:
+    def __init__(self, begin: ValueNode, inside: _Inside) -> None:
         self.groups = inside.groups
         self.latencies = inside.latencies
         self.inside = inside
         self.cycles_by_node = {id(begin): 0.0}
 
-    def cycles(self, node: Node) -> float:
+    def cycles(self, node: ValueNode) -> float:
         """Cycles from the first value to this one; UNREACHED if it does not depend on it."""
         if id(node) not in self.cycles_by_node:
             group = self.groups.get(id(node))
             self.cycles_by_node[id(node)] = self._sum(group) if group else self._operation(node)
         return self.cycles_by_node[id(node)]
 
-    def _operation(self, node: Node) -> float:
+    def _operation(self, node: ValueNode) -> float:
         longest = max(map(self.cycles, self.inside.factors(node)), default=UNREACHED)
         is_counted = node.counted and node.kind in ARITHMETIC
         return longest + (self.latencies[node.kind] if is_counted else 0.0)
@@ -150,14 +150,14 @@ class _Reach:
         return max(times)
 
 
-def _slower_recurrence(links: list[Link], count: int, rate: float) -> float | None:
+def _slower_recurrence(links: list[CarriedDependency], count: int, rate: float) -> float | None:
     """Cycles per iteration of a recurrence slower than `rate`; None if there is none.
 
     Longest paths after R. Bellman (Quart. Appl. Math. 16, 1958): where they grow without end,
     there is such a recurrence.
     """
     longest_cycles = [0.0] * count
-    last_link: list[Link | None] = [None] * count
+    last_link: list[CarriedDependency | None] = [None] * count
     changed = -1
     for _ in range(count + 1):
         changed = -1
@@ -170,7 +170,9 @@ def _slower_recurrence(links: list[Link], count: int, rate: float) -> float | No
     return _recurrence_rate(last_link, changed, count)
 
 
-def _recurrence_rate(last_link: list[Link | None], start: int, count: int) -> float | None:
+def _recurrence_rate(
+    last_link: list[CarriedDependency | None], start: int, count: int
+) -> float | None:
     node = start
     for _ in range(count):
         link = last_link[node]

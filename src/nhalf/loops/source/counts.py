@@ -20,7 +20,7 @@ from nhalf.machines.processor import Processor
 
 
 @dataclass(frozen=True)
-class Counts:
+class LoopCounts:
     """Per iteration of one loop: its operations, and the streams that it accesses.
 
     `chain_cycles` are the cycles that an iteration waits for the one before it, on a processor and
@@ -57,8 +57,8 @@ class Counts:
         return sum(weights.get(name, 1) * count for name, count in self.operations.fused.items())
 
 
-def count(iteration: Iteration) -> Counts:
-    """Count the essential operations of a loop; raises Refused if they cannot be counted."""
+def count(iteration: Iteration) -> LoopCounts:
+    """Count the essential operations of a loop; raises RefusedSource if they cannot be counted."""
     loop_streams = streams(iteration.accesses, iteration.reach)
     values = iteration.values
     uses = values.uses()
@@ -76,7 +76,7 @@ def count(iteration: Iteration) -> Counts:
             values, sums_by_node, links, Latencies.of(processor, fuses), regroups
         )
 
-    return Counts(
+    return LoopCounts(
         *(iteration.function, iteration.line, operations, tuple(loop_streams)),
         chain_cycles=chain(carried, regroups=False),
         regrouped_chain_cycles=chain(waiting, regroups=True),

@@ -16,7 +16,7 @@ UPWARD, DOWNWARD = {"<", "<="}, {">", ">="}
 
 
 def check_end(condition: Any, distance: Polynomial, variables: Mapping[str, Variable]) -> None:
-    """Raise Refused if the `distance` of a condition from its end never becomes 0."""
+    """Raise RefusedSource if the `distance` of a condition from its end never becomes 0."""
     if not isinstance(condition, c_ast.BinaryOp) or condition.op not in UPWARD | DOWNWARD:
         return
     step = distance.step().constant

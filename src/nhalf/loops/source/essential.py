@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from nhalf.loops.source.products import PRODUCTS, Monomial, Monomials, needed
 from nhalf.loops.source.sums import ADDITIONS, Consumers, Sum
-from nhalf.loops.source.values import Node
+from nhalf.loops.source.values import ValueNode
 
 TRIED_MAX = 10
 """All choices of at most this many shared products are tried; the count of more is bounded."""
@@ -64,7 +64,9 @@ def essential(sums_by_node: Mapping[int, Sum], consumers: Consumers) -> Essentia
     return Essential(+fused, +unfused)
 
 
-def _single(node: Node, sums_by_node: Mapping[int, Sum], monomials: Monomials) -> Monomial | None:
+def _single(
+    node: ValueNode, sums_by_node: Mapping[int, Sum], monomials: Monomials
+) -> Monomial | None:
     """The monomial of a sum in which one term is left; None for any other value."""
     if id(node) not in sums_by_node:
         return None

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from nhalf.loops.source.memory import Memory
 from nhalf.loops.source.polynomial import VARYING, Polynomial, integer, symbol
 from nhalf.loops.source.refusal import refused
-from nhalf.loops.source.values import Kind, Node, Place, Value
+from nhalf.loops.source.values import Kind, PointerTarget, Value, ValueNode
 from nhalf.loops.source.variables import literal, type_of
 
 OPERATIONS: dict[str, Kind] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
@@ -28,7 +28,7 @@ class Expressions(Memory):
     """Evaluates expressions in the order in which C does."""
 
     def value(self, node: Any) -> Value:
-        """Evaluate an expression; raises Refused if it cannot be read."""
+        """Evaluate an expression; raises RefusedSource if it cannot be read."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise refused(node, f"{type(node).__name__} is not read here")
@@ -39,7 +39,7 @@ class Expressions(Memory):
         """Evaluate an expression to an integer."""
         return self.as_integer(self.value(node), node)
 
-    def floating_point(self, node: Any) -> Node:
+    def floating_point(self, node: Any) -> ValueNode:
         """Evaluate an expression to a floating-point value."""
         return self.as_floating_point(self.value(node), node)
 
@@ -61,7 +61,7 @@ class Expressions(Memory):
 
     # Places.
 
-    def place(self, node: Any) -> Place:
+    def place(self, node: Any) -> PointerTarget:
         """The place that an expression designates: an element, or a row."""
         if isinstance(node, c_ast.ArrayRef):
             return self._pointer(node.name).moved(self._subscript(node.subscript))
@@ -79,9 +79,9 @@ class Expressions(Memory):
             raise refused(node, why, "count that with its own variable")
         return subscript
 
-    def _pointer(self, node: Any) -> Place:
+    def _pointer(self, node: Any) -> PointerTarget:
         pointer = self.value(node)
-        if not isinstance(pointer, Place):
+        if not isinstance(pointer, PointerTarget):
             raise refused(node, "what is subscripted is no array")
         return pointer
 
@@ -137,10 +137,10 @@ class Expressions(Memory):
 
     def combined(self, operator: str, left_value: Value, right_value: Value, node: Any) -> Value:
         """Apply a binary operator to two values."""
-        if isinstance(left_value, Place) or isinstance(right_value, Place):
+        if isinstance(left_value, PointerTarget) or isinstance(right_value, PointerTarget):
             return self._moved(operator, left_value, right_value, node)
         if operator in OPERATIONS and (
-            isinstance(left_value, Node) or isinstance(right_value, Node)
+            isinstance(left_value, ValueNode) or isinstance(right_value, ValueNode)
         ):
             operands = [
                 self.as_floating_point(left_value, node),
@@ -150,20 +150,20 @@ class Expressions(Memory):
         if isinstance(left_value, Polynomial) and isinstance(right_value, Polynomial):
             return self._integer_result(operator, left_value, right_value)
         for value in (left_value, right_value):
-            if isinstance(value, Node):
+            if isinstance(value, ValueNode):
                 self.values.use(value, self.guards == 0)
         return self.unknown()
 
     def _moved(self, operator: str, left_value: Value, right_value: Value, node: Any) -> Value:
         if (
             operator == "+"
-            and isinstance(right_value, Place)
+            and isinstance(right_value, PointerTarget)
             and isinstance(left_value, Polynomial)
         ):
             return right_value.moved(left_value)
         if (
             operator in {"+", "-"}
-            and isinstance(left_value, Place)
+            and isinstance(left_value, PointerTarget)
             and isinstance(right_value, Polynomial)
         ):
             return left_value.moved(right_value if operator == "+" else -right_value)
@@ -176,8 +176,8 @@ class Expressions(Memory):
     def _distance(self, left_value: Value, right_value: Value) -> Polynomial:
         """The distance between two pointers."""
         if (
-            isinstance(left_value, Place)
-            and isinstance(right_value, Place)
+            isinstance(left_value, PointerTarget)
+            and isinstance(right_value, PointerTarget)
             and left_value.base == right_value.base
         ):
             return left_value.subscripts[-1] - right_value.subscripts[-1]
@@ -224,7 +224,7 @@ class Expressions(Memory):
     def condition(self, node: Any) -> None:
         """Evaluate a condition; the values that it compares are needed."""
         value = self.value(node)
-        if isinstance(value, Node):
+        if isinstance(value, ValueNode):
             self.values.use(value, self.guards == 0)
 
     def _assignment(self, node: c_ast.Assignment) -> Value:
@@ -240,8 +240,8 @@ class Expressions(Memory):
             self.write(self.place(target), value, node)
             return
         variable = self.declared(target.name, node)
-        if variable.rank and not isinstance(value, Place):
-            self.variable_values[variable.name] = Place(variable.name, (Polynomial(),))
+        if variable.rank and not isinstance(value, PointerTarget):
+            self.variable_values[variable.name] = PointerTarget(variable.name, (Polynomial(),))
         elif variable.rank:
             self.variable_values[variable.name] = value
         elif variable.element.is_floating_point:
@@ -259,7 +259,7 @@ class Expressions(Memory):
         """The value that is one of two, unknown which."""
         if first == second:
             return first
-        if isinstance(first, Place) or isinstance(second, Place):
+        if isinstance(first, PointerTarget) or isinstance(second, PointerTarget):
             raise refused(node, "a pointer that points to one array or another")
         if isinstance(first, Polynomial) and isinstance(second, Polynomial):
             return self.unknown()

@@ -12,10 +12,10 @@ from pycparser import c_ast
 from nhalf.loops.source.endings import check_end
 from nhalf.loops.source.expressions import STEPS, Expressions
 from nhalf.loops.source.polynomial import ITERATION, VARYING, Polynomial, integer, symbol
-from nhalf.loops.source.reach import Reach
-from nhalf.loops.source.refusal import Refused, line_of
+from nhalf.loops.source.reach import IterationBound
+from nhalf.loops.source.refusal import RefusedSource, line_of
 from nhalf.loops.source.statements import execute
-from nhalf.loops.source.values import Access, Node, Place, Value, Values
+from nhalf.loops.source.values import Access, PointerTarget, Value, ValueNode, Values
 from nhalf.loops.source.variables import Variable
 
 Loop: TypeAlias = Any
@@ -36,10 +36,10 @@ class Iteration:
     line: int
     values: Values
     accesses: list[Access]
-    carried: list[tuple[Node, Node]]
+    carried: list[tuple[ValueNode, ValueNode]]
     variables: Mapping[str, Variable]
     trips: int | None = None
-    reach: Reach = field(default_factory=Reach)
+    reach: IterationBound = field(default_factory=IterationBound)
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Outside:
 
 
 def read_loop(loop: Loop, outside: Outside) -> Iteration:
-    """Read one iteration of an innermost loop; raises Refused if it cannot be read."""
+    """Read one iteration of an innermost loop; raises RefusedSource if it cannot be read."""
     changing = [name for name in changed_names(loop) if name in outside.variables]
     starts = _starts(loop, outside, changing)
     steps = _steps(loop, outside, starts)
@@ -66,12 +66,12 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     expressions = _evaluated(loop, outside, variable_values, written)
     trips = _trips(loop, outside, variable_values)
     if trips == 0 and not isinstance(loop, c_ast.DoWhile):
-        raise Refused("this loop never runs", line_of(loop))
+        raise RefusedSource("this loop never runs", line_of(loop))
     carried = [
         (begin, end)
         for name in changing
-        if isinstance(begin := variable_values.get(name), Node)
-        and isinstance(end := expressions.variable_values[name], Node)
+        if isinstance(begin := variable_values.get(name), ValueNode)
+        and isinstance(end := expressions.variable_values[name], ValueNode)
     ]
     used = expressions.values.uses()
     carried = [pair for pair in carried if used.get(id(pair[0]))]
@@ -86,9 +86,9 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     )
 
 
-def _stored(expressions: Expressions) -> list[Node]:
+def _stored(expressions: Expressions) -> list[ValueNode]:
     """The last values that every iteration writes to places."""
-    return [value for value in expressions.memory.values() if isinstance(value, Node)]
+    return [value for value in expressions.memory.values() if isinstance(value, ValueNode)]
 
 
 class _Changes(c_ast.NodeVisitor):  # type: ignore[misc]
@@ -160,8 +160,10 @@ def _steps(
     """By how much integers and pointers grow per iteration; None if that varies."""
     begin_values: dict[str, Value] = dict(outside.variable_values)
     for name, start in starts.items():
-        if isinstance(start, Place):
-            begin_values[name] = Place(start.base, (*start.subscripts[:-1], _at_start(name)))
+        if isinstance(start, PointerTarget):
+            begin_values[name] = PointerTarget(
+                start.base, (*start.subscripts[:-1], _at_start(name))
+            )
         elif isinstance(start, Polynomial):
             begin_values[name] = _at_start(name)
         else:
@@ -171,7 +173,11 @@ def _steps(
     steps: dict[str, Polynomial | None] = {}
     for name, start in starts.items():
         first, last = begin_values[name], expressions.variable_values[name]
-        if isinstance(start, Place) and isinstance(first, Place) and isinstance(last, Place):
+        if (
+            isinstance(start, PointerTarget)
+            and isinstance(first, PointerTarget)
+            and isinstance(last, PointerTarget)
+        ):
             is_same_row = (first.base, first.subscripts[:-1]) == (last.base, last.subscripts[:-1])
             step = last.subscripts[-1] - first.subscripts[-1] if is_same_row else None
             steps[name] = step if step is not None and _is_fixed(step) else None
@@ -197,10 +203,10 @@ def _moving_values(
     for name, start in starts.items():
         step = steps.get(name)
         growth = step * symbol(ITERATION) if step is not None else None
-        if isinstance(start, Node):
+        if isinstance(start, ValueNode):
             moving_values[name] = Values().leaf("carried", name, True)
-        elif isinstance(start, Place):
-            unknown = Place(name, (symbol(f"{VARYING}{name}"),))
+        elif isinstance(start, PointerTarget):
+            unknown = PointerTarget(name, (symbol(f"{VARYING}{name}"),))
             moving_values[name] = start.moved(growth) if growth is not None else unknown
         else:
             moving_values[name] = (
@@ -215,29 +221,31 @@ def _evaluated(
     """Evaluate an iteration of any number; refused if the loop does not end by a count."""
     expressions = _expressions(outside, variable_values)
     expressions.changed = written
-    expressions.values.take(node for node in variable_values.values() if isinstance(node, Node))
+    expressions.values.take(
+        node for node in variable_values.values() if isinstance(node, ValueNode)
+    )
     value = _evaluate_iteration(expressions, loop)
-    distance = value.subscripts[-1] if isinstance(value, Place) else value
+    distance = value.subscripts[-1] if isinstance(value, PointerTarget) else value
     if not isinstance(distance, Polynomial) or not distance.step().terms or distance.is_indirect:
         reason = "it has no condition" if value is None else "its condition counts no iterations"
-        raise Refused(f"how often this loop runs is unknown: {reason}", line_of(loop))
+        raise RefusedSource(f"how often this loop runs is unknown: {reason}", line_of(loop))
     check_end(loop.cond, distance, outside.variables)
     return expressions
 
 
-def _reach(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> Reach:
+def _reach(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> IterationBound:
     """How far the iterations of a loop reach, as far as its condition says."""
     condition = loop.cond
     if isinstance(loop, c_ast.DoWhile) or not isinstance(condition, c_ast.BinaryOp):
-        return Reach()
+        return IterationBound()
     distance = _expressions(outside, variable_values).distance_to_end(condition)
     step = distance.step().constant if isinstance(distance, Polynomial) else None
     if not isinstance(distance, Polynomial) or not step or distance.is_indirect:
-        return Reach()
+        return IterationBound()
     includes_end = condition.op in {"<=", ">="}
     start = distance.start()
     extent = (-start if step > 0 else start) + integer(1 if includes_end else 0)
-    return Reach(extent, abs(step))
+    return IterationBound(extent, abs(step))
 
 
 def _trips(loop: Loop, outside: Outside, variable_values: Mapping[str, Value]) -> int | None:

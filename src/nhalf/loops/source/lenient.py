@@ -10,7 +10,7 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from nhalf.loops.source.outermost import offset_of, outermost
-from nhalf.loops.source.refusal import Refused, parser_refusal
+from nhalf.loops.source.refusal import RefusedSource, parser_refusal
 from nhalf.loops.source.variables import UNDECLARED
 
 ATTEMPTS_MAX = 60
@@ -26,14 +26,14 @@ _KEYWORDS = frozenset(
 )
 
 
-def parsed_leniently(text: str, remedy: str) -> tuple[c_ast.FileAST, list[Refused]]:
+def parsed_leniently(text: str, remedy: str) -> tuple[c_ast.FileAST, list[RefusedSource]]:
     """The tree without parts that cannot be parsed, and their refusals.
 
     Words that can only be types become types that nothing is known of. Raises ParseError if
     the place of a mistake is unknown.
     """
     unknown_types: list[str] = []
-    refusals: list[Refused] = []
+    refusals: list[RefusedSource] = []
     for _ in range(ATTEMPTS_MAX):
         declared = "".join(f"typedef struct {UNDECLARED}{name} {name};\n" for name in unknown_types)
         try:
@@ -50,17 +50,19 @@ def parsed_leniently(text: str, remedy: str) -> tuple[c_ast.FileAST, list[Refuse
                 unknown_types.append(word[1])
                 continue
             refusal = parser_refusal(str(error))
-            refusals.append(Refused(refusal.message, refusal.line, remedy))
+            refusals.append(RefusedSource(refusal.message, refusal.line, remedy))
             text = _without_part(text, offset + max(column - 1, 0))
     raise last_error
 
 
-def _without_first_mistake(declared: str, text: str, refusals: list[Refused], remedy: str) -> str:
+def _without_first_mistake(
+    declared: str, text: str, refusals: list[RefusedSource], remedy: str
+) -> str:
     """The text without the first part that cannot be parsed, where the parser has no place."""
     ends = [end for _, end in outermost(text)]
     first = bisect.bisect_left(ends, True, key=lambda end: not _is_parsed(declared + text[:end]))
     end = ends[min(first, len(ends) - 1)]
-    refusals.append(Refused("this is not valid C", _line_at(text, end), remedy))
+    refusals.append(RefusedSource("this is not valid C", _line_at(text, end), remedy))
     return _without_part(text, end - 1)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from nhalf.loops.source.counts import Counts
+from nhalf.loops.source.counts import LoopCounts
 from nhalf.loops.source.misses import misses, stride_elements
 from nhalf.machines.processor import Processor
 
@@ -21,7 +21,7 @@ class Bound:
     keeps their order, None where that takes no longer.
     """
 
-    counts: Counts
+    counts: LoopCounts
     floating_point_cycles: float
     memory_cycles: float
     issue_cycles: float
@@ -64,7 +64,7 @@ class Bound:
         return self.clock_hz * self.counts.flops / self.cycles if self.cycles else 0.0
 
 
-def bound(counts: Counts, processor: Processor, quad_word: bool | None = None) -> Bound:
+def bound(counts: LoopCounts, processor: Processor, quad_word: bool | None = None) -> Bound:
     """The bound of a loop on a processor.
 
     Multiply-adds are fused if the processor can. Where a program may leave them unfused, the
@@ -86,7 +86,7 @@ def bound(counts: Counts, processor: Processor, quad_word: bool | None = None) -
 
 
 def _bound(
-    counts: Counts, processor: Processor, is_fused: bool, quad_word: bool, keeps_order: bool
+    counts: LoopCounts, processor: Processor, is_fused: bool, quad_word: bool, keeps_order: bool
 ) -> Bound:
     amounts = _amounts(counts, processor, is_fused, quad_word)
     chain_cycles = counts.chain_cycles if keeps_order else counts.regrouped_chain_cycles
@@ -116,7 +116,7 @@ def _bound(
 
 
 def _amounts(
-    counts: Counts, processor: Processor, is_fused: bool, quad_word: bool
+    counts: LoopCounts, processor: Processor, is_fused: bool, quad_word: bool
 ) -> dict[str, float]:
     """Operations per iteration by name, as this processor executes them."""
     can_fuse = any(operation.name == "fused_multiply_add" for operation in processor.operations)
@@ -164,7 +164,7 @@ def _instructions(processor: Processor, amounts: Mapping[str, float]) -> float:
     return sum(amount / widest[name] for name, amount in amounts.items())
 
 
-def _with_misses(counts: Counts, processor: Processor, hits_cycles: float) -> float:
+def _with_misses(counts: LoopCounts, processor: Processor, hits_cycles: float) -> float:
     """Cycles of the memory unit, with those of misses on processors that do not overlap them."""
     cache = processor.caches[0] if processor.caches else None
     if not processor.in_order or cache is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nhalf.loops.source.polynomial import VARYING, Polynomial, symbol
 from nhalf.loops.source.refusal import line_of, refused
-from nhalf.loops.source.values import Access, Node, Place, Value, Values
+from nhalf.loops.source.values import Access, PointerTarget, Value, ValueNode, Values
 from nhalf.loops.source.variables import Variable
 
 
@@ -39,9 +39,9 @@ class Memory:
         yield
         self.guards -= 1
 
-    def as_floating_point(self, value: Value, node: Any) -> Node:
+    def as_floating_point(self, value: Value, node: Any) -> ValueNode:
         """Convert a value to floating point."""
-        if isinstance(value, Place):
+        if isinstance(value, PointerTarget):
             raise refused(node, "a pointer is used as a number")
         if isinstance(value, Polynomial):
             return self.values.leaf("integer", value.key, value.varies)
@@ -64,24 +64,24 @@ class Memory:
     def initial(self, variable: Variable) -> Value:
         """The symbolic value of a variable of which nothing is known."""
         if variable.rank:
-            return Place(variable.name, (Polynomial(),))
+            return PointerTarget(variable.name, (Polynomial(),))
         if variable.element.is_floating_point:
             return self.values.leaf("invariant", variable.name, False)
         return symbol(variable.name)
 
-    def read(self, place: Place, node: Any) -> Value:
+    def read(self, place: PointerTarget, node: Any) -> Value:
         """Read the element at a place; a row is the place of its first element."""
         array = self._array(place, node)
         if len(place.subscripts) < array.rank:
-            return Place(place.base, (*place.subscripts, Polynomial()))
+            return PointerTarget(place.base, (*place.subscripts, Polynomial()))
         value = self.memory.get(place.key)
         if value is None:
             value = self._loaded(place, array)
-        node_read = value if isinstance(value, Node) else None
+        node_read = value if isinstance(value, ValueNode) else None
         self.accesses.append(Access(place, array, False, self.guards > 0, line_of(node), node_read))
         return value
 
-    def _array(self, place: Place, node: Any) -> Variable:
+    def _array(self, place: PointerTarget, node: Any) -> Variable:
         array = self.variables[place.base]
         if array.levels > 1:
             raise refused(
@@ -93,7 +93,7 @@ class Memory:
             raise refused(node, f"elements of {array.name} are of type {array.element.type_name}")
         return array
 
-    def _loaded(self, place: Place, array: Variable) -> Value:
+    def _loaded(self, place: PointerTarget, array: Variable) -> Value:
         varies = (
             any(subscript.varies for subscript in place.subscripts) or place.key in self.changed
         )
@@ -101,7 +101,7 @@ class Memory:
             return self.values.leaf("load", place.key, varies)
         return symbol(f"{VARYING if varies else ''}{place.key}")
 
-    def write(self, place: Place, new_value: Value, node: Any) -> None:
+    def write(self, place: PointerTarget, new_value: Value, node: Any) -> None:
         """Write a value to an element."""
         array = self._array(place, node)
         if len(place.subscripts) < array.rank:
@@ -111,7 +111,7 @@ class Memory:
             if array.element.is_floating_point
             else self.as_integer(new_value, node)
         )
-        node_written = value if isinstance(value, Node) else None
+        node_written = value if isinstance(value, ValueNode) else None
         if node_written is not None:
             self.values.roots.append(node_written)
         self.memory[place.key] = value
@@ -121,9 +121,9 @@ class Memory:
 
     def as_integer(self, value: Value, node: Any) -> Polynomial:
         """Convert a value to an integer."""
-        if isinstance(value, Place):
+        if isinstance(value, PointerTarget):
             raise refused(node, "a pointer is used as a number")
-        if isinstance(value, Node):
+        if isinstance(value, ValueNode):
             self.values.use(value, self.guards == 0)
             return symbol(f"{VARYING if value.varies else ''}integer({id(value)})")
         return value

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.base.processes import Outcome, run
-from nhalf.loops.source.refusal import Refused
+from nhalf.base.processes import ProgramOutcome, run
+from nhalf.loops.source.refusal import RefusedSource
 from nhalf.measure.probe.survivor import Survivor
 
 HEADERS = Path(__file__).parent / "headers"
@@ -34,7 +34,7 @@ _NOT_THERE = re.compile(r"fatal error: '?([^\s':]+)'?(?::| file not found)")
 
 
 @dataclass(frozen=True)
-class Search:
+class HeaderSearch:
     """Where headers are looked for, and macros: what a user gives with -I and -D."""
 
     folders: tuple[Path, ...] = ()
@@ -62,14 +62,14 @@ class Preprocessed:
         return ", ".join(names[:4]) + (" and others" if len(names) > 4 else "")
 
 
-def preprocessed(path: Path, search: Search | None = None) -> Preprocessed:
-    """Preprocess a file; raises Refused if that is not possible."""
+def preprocessed(path: Path, search: HeaderSearch | None = None) -> Preprocessed:
+    """Preprocess a file; raises RefusedSource if that is not possible."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise Refused(f"it cannot be read: {error.strerror or error}") from None
+        raise RefusedSource(f"it cannot be read: {error.strerror or error}") from None
     if b"\0" in content:
-        raise Refused("it is not a text file", remedy="name a C source")
+        raise RefusedSource("it is not a text file", remedy="name a C source")
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
@@ -77,10 +77,14 @@ def preprocessed(path: Path, search: Search | None = None) -> Preprocessed:
         )
     with Survivor.own().holding(tempfile.TemporaryDirectory(prefix="nhalf-headers-")) as folder:
         # Deep, so that ../x.h is inside as well.
-        return _with_empty_headers(compiler, path, search or Search(), Path(folder, "a/b/c/d"))
+        return _with_empty_headers(
+            compiler, path, search or HeaderSearch(), Path(folder, "a/b/c/d")
+        )
 
 
-def _with_empty_headers(compiler: str, path: Path, search: Search, folder: Path) -> Preprocessed:
+def _with_empty_headers(
+    compiler: str, path: Path, search: HeaderSearch, folder: Path
+) -> Preprocessed:
     """Preprocess again with each header that was not there as an empty file."""
     folder.mkdir(parents=True)
     missing: dict[str, int] = {}
@@ -99,21 +103,21 @@ def _with_empty_headers(compiler: str, path: Path, search: Search, folder: Path)
         place.touch()
 
 
-def _command(compiler: str, path: Path, search: Search, folder: Path) -> Sequence[str]:
+def _command(compiler: str, path: Path, search: HeaderSearch, folder: Path) -> Sequence[str]:
     defines = [f"-D{macro}" for macro in (*MACROS, *search.macros)]
     folders = [word for include in search.folders for word in ("-I", str(include))]
     own = ["-isystem", str(HEADERS), "-idirafter", str(folder)]
     return [compiler, "-E", "-xc", "-nostdinc", *folders, *own, *defines, str(path)]
 
 
-def _missing_header(outcome: Outcome) -> str:
+def _missing_header(outcome: ProgramOutcome) -> str:
     match = _NOT_THERE.search(outcome.stderr)
     return match[1] if match else ""
 
 
-def _refusal(outcome: Outcome) -> Refused:
+def _refusal(outcome: ProgramOutcome) -> RefusedSource:
     """A refusal with the first error of the preprocessor."""
     match = re.search(r":(\d+):\d+: (?:fatal )?error: (.*)", outcome.stderr)
     if match is None:
-        return Refused(f"it cannot be preprocessed: {outcome.reason}")
-    return Refused(f"it cannot be preprocessed: {match[2]}", int(match[1]))
+        return RefusedSource(f"it cannot be preprocessed: {outcome.reason}")
+    return RefusedSource(f"it cannot be preprocessed: {match[2]}", int(match[1]))

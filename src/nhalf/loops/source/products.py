@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from nhalf.loops.source.values import Node
+from nhalf.loops.source.values import ValueNode
 
 PRODUCTS = {"multiply", "divide"}
 FOLDED: dict[str, Callable[..., float]] = {
@@ -79,7 +79,7 @@ class Monomial:
         )
 
 
-def value_of(node: Node) -> float | None:
+def value_of(node: ValueNode) -> float | None:
     """The value of an invariant that the source says; None for others."""
     if node.varies:
         return None
@@ -95,7 +95,7 @@ def value_of(node: Node) -> float | None:
         return None
 
 
-def _literal(node: Node) -> float | None:
+def _literal(node: ValueNode) -> float | None:
     text = node.name.rstrip("*") if node.kind == "integer" else node.name.rstrip("fFlL")
     try:
         return float(text or "0") if text[:1] in "0123456789.-" else None
@@ -107,16 +107,16 @@ def _literal(node: Node) -> float | None:
 class Monomials:
     """The monomials of nodes, each made once; `single` gives those of sums of one term."""
 
-    single: Callable[[Node], Monomial | None] = lambda node: None
+    single: Callable[[ValueNode], Monomial | None] = lambda node: None
     by_node: dict[int, Monomial] = field(default_factory=dict)
 
-    def of(self, node: Node) -> Monomial:
+    def of(self, node: ValueNode) -> Monomial:
         """The monomial of a value; of a sum, or of anything else, it is that value alone."""
         if id(node) not in self.by_node:
             self.by_node[id(node)] = self._made(node)
         return self.by_node[id(node)]
 
-    def _made(self, node: Node) -> Monomial:
+    def _made(self, node: ValueNode) -> Monomial:
         if node.kind == "negate":
             inner = self.of(node.arguments[0])
             return replace(inner, coefficient_ratio=-inner.coefficient_ratio)

@@ -12,38 +12,38 @@ from typing import Any
 from pycparser import c_ast
 
 from nhalf.base.errors import unknown
-from nhalf.loops.source.counts import Counts, count
+from nhalf.loops.source.counts import LoopCounts, count
 from nhalf.loops.source.expressions import ALLOCATORS, Expressions
 from nhalf.loops.source.iteration import LOOPS, Loop, Outside, changed_names, read_loop
 from nhalf.loops.source.polynomial import integer, symbol
-from nhalf.loops.source.preprocessed import Search
-from nhalf.loops.source.refusal import Refused, line_of
-from nhalf.loops.source.source import Source, source_of
+from nhalf.loops.source.preprocessed import HeaderSearch
+from nhalf.loops.source.refusal import RefusedSource, line_of
+from nhalf.loops.source.source import ParsedSource, source_of
 from nhalf.loops.source.statements import NO_OPERATION, execute
-from nhalf.loops.source.values import Place, Value
+from nhalf.loops.source.values import PointerTarget, Value
 from nhalf.loops.source.variables import Types, Variable, type_of, variable
 
 
 @dataclass
-class Program:
+class SourceProgram:
     """The loops of a file that were read, and the refusals of those that were not.
 
     `remedy` helps where a header is missing.
     """
 
-    loops: list[Counts] = field(default_factory=list)
-    refusals: list[Refused] = field(default_factory=list)
+    loops: list[LoopCounts] = field(default_factory=list)
+    refusals: list[RefusedSource] = field(default_factory=list)
     remedy: str = ""
 
-    def refuse(self, refusal: Refused, line: int) -> None:
+    def refuse(self, refusal: RefusedSource, line: int) -> None:
         """Add a refusal; of what nothing declares a missing header may be the cause."""
         is_undeclared = "declare" in refusal.message
         remedy = refusal.remedy or (self.remedy if is_undeclared else "")
-        self.refusals.append(Refused(refusal.message, refusal.line or line, remedy))
+        self.refusals.append(RefusedSource(refusal.message, refusal.line or line, remedy))
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """Options of reading a file.
 
     One function, values of names, whether pointers overlap, and where headers are.
@@ -52,22 +52,22 @@ class Reading:
     function: str = ""
     numbers: Mapping[str, int] = field(default_factory=dict)
     no_alias: bool = False
-    search: Search = field(default_factory=Search)
+    search: HeaderSearch = field(default_factory=HeaderSearch)
 
 
-def read_program(path: Path, reading: Reading | None = None) -> Program:
-    """Read all innermost loops of a file; raises Refused if it cannot be read, or has none.
+def read_program(path: Path, reading: ReadingOptions | None = None) -> SourceProgram:
+    """Read all innermost loops of a file; raises RefusedSource if it cannot be read, or has none.
 
     Raises InputError for a function that is not there.
     """
     try:
-        reading = reading or Reading()
+        reading = reading or ReadingOptions()
         return _read(source_of(path, reading.search), reading)
     except RecursionError:
-        raise Refused("it is nested too deeply to be read") from None
+        raise RefusedSource("it is nested too deeply to be read") from None
 
 
-def _read(source: Source, reading: Reading) -> Program:
+def _read(source: ParsedSource, reading: ReadingOptions) -> SourceProgram:
     """Read all innermost loops of a syntax tree."""
     tree = source.tree
     functions = {
@@ -78,19 +78,19 @@ def _read(source: Source, reading: Reading) -> Program:
     if reading.function and reading.function not in functions:
         raise unknown("function", reading.function, functions)
     types, variables, variable_values = _globals(tree, reading)
-    program = Program(refusals=list(source.refusals), remedy=source.remedy)
+    program = SourceProgram(refusals=list(source.refusals), remedy=source.remedy)
     for name, function in functions.items():
         if reading.function in {"", name}:
             walk = _Walk(name, types, dict(variables), dict(variable_values), reading, program)
             walk.function(function)
     if not program.loops and not program.refusals:
         reason = f"{reading.function} has no loop" if reading.function else "there is no loop in it"
-        raise Refused(reason, line_of(functions[reading.function]) if reading.function else 0)
+        raise RefusedSource(reason, line_of(functions[reading.function]) if reading.function else 0)
     return program
 
 
 def _globals(
-    tree: c_ast.FileAST, reading: Reading
+    tree: c_ast.FileAST, reading: ReadingOptions
 ) -> tuple[Types, dict[str, Variable], dict[str, Value]]:
     """The types, variables and constants of the file scope."""
     types: Types = {}
@@ -104,7 +104,7 @@ def _globals(
             if declaration.name and not isinstance(declaration.type, c_ast.FuncDecl):
                 variables[declaration.name] = _declared(declaration, types, "global", reading)
                 if "const" in (declaration.quals or ()) and declaration.init is not None:
-                    with suppress(Refused):
+                    with suppress(RefusedSource):
                         variable_values[declaration.name] = Expressions(
                             variables, types, dict(variable_values)
                         ).value(declaration.init)
@@ -130,7 +130,7 @@ def _enumerate(
         value = value + integer(1)
 
 
-def _declared(node: c_ast.Decl, types: Types, where: Any, reading: Reading) -> Variable:
+def _declared(node: c_ast.Decl, types: Types, where: Any, reading: ReadingOptions) -> Variable:
     declared = variable(node, types, where)
     return replace(declared, is_restrict=True) if reading.no_alias else declared
 
@@ -144,8 +144,8 @@ class _Walk:
         types: Types,
         variables: dict[str, Variable],
         variable_values: dict[str, Value],
-        reading: Reading,
-        program: Program,
+        reading: ReadingOptions,
+        program: SourceProgram,
     ) -> None:
         self.outside = Outside(function, variables, types, variable_values)
         self.variables = variables
@@ -200,7 +200,7 @@ class _Walk:
         if is_inner:
             try:
                 self.program.loops.append(count(read_loop(node, self.outside)))
-            except Refused as refusal:
+            except RefusedSource as refusal:
                 self.program.refuse(refusal, line_of(node))
         else:
             if isinstance(node, c_ast.For):
@@ -235,7 +235,7 @@ class _Walk:
         try:
             execute(expressions, node)
             self.outside.variable_values = expressions.variable_values
-        except Refused:
+        except RefusedSource:
             self._forget(changed_names(node) if node is not None else [])
 
     def _forget(self, names: list[str]) -> None:
@@ -247,9 +247,9 @@ class _Walk:
             if variable is None:
                 continue
             unknown_number = symbol(f"{name}@{self.forgotten_count}")
-            if isinstance(last_value, Place) and variable.rank:
+            if isinstance(last_value, PointerTarget) and variable.rank:
                 moved = (*last_value.subscripts[:-1], unknown_number)
-                self.outside.variable_values[name] = Place(last_value.base, moved)
+                self.outside.variable_values[name] = PointerTarget(last_value.base, moved)
             elif not variable.rank and not variable.element.is_floating_point:
                 self.outside.variable_values[name] = unknown_number
 

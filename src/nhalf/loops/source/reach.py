@@ -12,7 +12,7 @@ ROWS_MAX = 16
 
 
 @dataclass(frozen=True)
-class Reach:
+class IterationBound:
     """The count of iterations is at most `extent` / `stride`; without an extent it is unknown."""
 
     extent: Polynomial | None = None

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Mapping
 
 from nhalf.loops.source.streams import Stream
 from nhalf.loops.source.sums import ADDITIONS
-from nhalf.loops.source.values import Node
+from nhalf.loops.source.values import ValueNode
 
 REGROUPING = "-ffast-math"
 """The option of gcc and clang that lets them regroup; -fassociative-math is the part of it."""
 
 
 def reductions(
-    carried: Mapping[int, tuple[Node, int]],
-    begins: Iterable[Node],
+    carried: Mapping[int, tuple[ValueNode, int]],
+    begins: Iterable[ValueNode],
     streams: Iterable[Stream],
     uses: Mapping[int, int],
 ) -> set[int]:
@@ -45,7 +45,7 @@ def reductions(
     }
 
 
-def _is_reduced(begin: Node, end: Node, distance: int, uses: Mapping[int, int]) -> bool:
+def _is_reduced(begin: ValueNode, end: ValueNode, distance: int, uses: Mapping[int, int]) -> bool:
     """Whether an iteration only adds to the value, or only multiplies it."""
     if distance != 1 or uses.get(id(begin), 0) != 1:
         return False
@@ -61,11 +61,11 @@ def _is_reduced(begin: Node, end: Node, distance: int, uses: Mapping[int, int]) 
     return False
 
 
-def _growing(node: Node) -> tuple[Node, ...]:
+def _growing(node: ValueNode) -> tuple[ValueNode, ...]:
     """The arguments that keep their sign: of a difference the first."""
     return node.arguments[:1] if node.kind == "subtract" else node.arguments
 
 
-def _holds(node: Node, argument: Node) -> bool:
+def _holds(node: ValueNode, argument: ValueNode) -> bool:
     """Whether a value is, or depends on, another one."""
     return node is argument or any(_holds(term, argument) for term in node.arguments)

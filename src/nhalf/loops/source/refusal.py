@@ -9,7 +9,7 @@ from typing import Any
 from nhalf.base.errors import InputError
 
 
-class Refused(InputError):
+class RefusedSource(InputError):
     """A loop or a file that cannot be read; `line` is 0 if no line is to blame."""
 
     def __init__(self, reason: str, line: int = 0, remedy: str = "") -> None:
@@ -17,9 +17,9 @@ class Refused(InputError):
         self.line = line
 
 
-def refused(node: Any, reason: str, remedy: str = "") -> Refused:
+def refused(node: Any, reason: str, remedy: str = "") -> RefusedSource:
     """A refusal at a node of the syntax tree."""
-    return Refused(reason, line_of(node), remedy)
+    return RefusedSource(reason, line_of(node), remedy)
 
 
 def line_of(node: Any) -> int:
@@ -30,7 +30,7 @@ def line_of(node: Any) -> int:
     return next((line for _, child in node.children() if (line := line_of(child))), 0)
 
 
-def parser_refusal(message: str) -> Refused:
+def parser_refusal(message: str) -> RefusedSource:
     """A refusal with the error of the parser, which begins with its position."""
     match = re.match(r"(?:.*?:)?(\d+)(?::\d+)?: (.*)", message)
     complaint = re.sub(
@@ -39,4 +39,4 @@ def parser_refusal(message: str) -> Refused:
     if match is None:
         # Without a place it names the file.
         complaint = complaint.rpartition(": ")[2].lower()
-    return Refused(f"this is not valid C: {complaint}", int(match[1]) if match else 0)
+    return RefusedSource(f"this is not valid C: {complaint}", int(match[1]) if match else 0)

@@ -13,31 +13,31 @@ from pycparser.c_parser import CParser, ParseError
 from nhalf.loops.source.fragment import parsed_fragment
 from nhalf.loops.source.lenient import parsed_leniently
 from nhalf.loops.source.outermost import is_fragment
-from nhalf.loops.source.preprocessed import Search, preprocessed
-from nhalf.loops.source.refusal import Refused, parser_refusal
+from nhalf.loops.source.preprocessed import HeaderSearch, preprocessed
+from nhalf.loops.source.refusal import RefusedSource, parser_refusal
 
 _ASSEMBLY = re.compile(r"\b(?:__asm__|__asm|asm)\b(?:\s*(?:volatile|inline|goto)\b)*\s*(?=\()")
 _LABEL = re.compile(r"\)\s*(?:__asm__|__asm|asm)\s*\((?:\s*\"[^\"]*\")+\s*\)(?=\s*;)")
 
 
 @dataclass(frozen=True)
-class Source:
+class ParsedSource:
     """A syntax tree, what was refused of the file, and what helps where a header is missing."""
 
     tree: c_ast.FileAST
-    refusals: list[Refused] = field(default_factory=list)
+    refusals: list[RefusedSource] = field(default_factory=list)
     remedy: str = ""
 
 
 def parsed(path: Path) -> c_ast.FileAST:
-    """The syntax tree of a file; raises Refused if it is empty or not C.
+    """The syntax tree of a file; raises RefusedSource if it is empty or not C.
 
     Raises MissingError if there is no compiler to preprocess it.
     """
-    return source_of(path, Search()).tree
+    return source_of(path, HeaderSearch()).tree
 
 
-def source_of(path: Path, search: Search) -> Source:
+def source_of(path: Path, search: HeaderSearch) -> ParsedSource:
     """A file as a syntax tree; where headers are missing, without what needs them.
 
     Raises as `parsed` does.
@@ -47,22 +47,24 @@ def source_of(path: Path, search: Search) -> Source:
     if not re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE).strip():
         if whole.missing_headers:
             names = ", ".join(whole.missing_headers)
-            raise Refused(f"nothing is in it without {names}", whole.missing_line, whole.remedy)
-        raise Refused("the file is empty", remedy="name a C source with a loop")
+            raise RefusedSource(
+                f"nothing is in it without {names}", whole.missing_line, whole.remedy
+            )
+        raise RefusedSource("the file is empty", remedy="name a C source with a loop")
     try:
         if is_fragment(text):
-            return Source(parsed_fragment(text, path), remedy=whole.remedy)
-        return Source(CParser().parse(text, str(path)), remedy=whole.remedy)
+            return ParsedSource(parsed_fragment(text, path), remedy=whole.remedy)
+        return ParsedSource(CParser().parse(text, str(path)), remedy=whole.remedy)
     except ParseError as error:
         if not whole.missing_headers:
             raise parser_refusal(str(error)) from None
     except RecursionError:
-        raise Refused("it is nested too deeply to be read") from None
+        raise RefusedSource("it is nested too deeply to be read") from None
     try:
-        return Source(*parsed_leniently(text, whole.remedy), whole.remedy)
+        return ParsedSource(*parsed_leniently(text, whole.remedy), whole.remedy)
     except ParseError as error:
         refusal = parser_refusal(str(error))
-        raise Refused(refusal.message, refusal.line, whole.remedy) from None
+        raise RefusedSource(refusal.message, refusal.line, whole.remedy) from None
 
 
 def _without_assembly(text: str) -> str:

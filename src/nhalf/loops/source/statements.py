@@ -28,7 +28,7 @@ REFUSALS = {
 
 
 def execute(expressions: Expressions, node: Any) -> None:
-    """Execute a statement; raises Refused if it cannot be read."""
+    """Execute a statement; raises RefusedSource if it cannot be read."""
     if node is None or isinstance(node, NO_OPERATION):
         return
     if isinstance(node, c_ast.Compound):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from nhalf.loops.source.polynomial import Polynomial
-from nhalf.loops.source.reach import Reach
-from nhalf.loops.source.refusal import Refused
-from nhalf.loops.source.values import Access, Node
+from nhalf.loops.source.reach import IterationBound
+from nhalf.loops.source.refusal import RefusedSource
+from nhalf.loops.source.values import Access, ValueNode
 from nhalf.loops.source.variables import Variable
 
 Steps = tuple[Polynomial, ...]
@@ -69,12 +69,12 @@ class Stream:
         return [(ahead, access) for ahead, access in self.members if access.is_write]
 
 
-def streams(accesses: Iterable[Access], reach: Reach | None = None) -> list[Stream]:
-    """Group the accesses of an iteration into streams; raises Refused if that is undecidable.
+def streams(accesses: Iterable[Access], reach: IterationBound | None = None) -> list[Stream]:
+    """Group the accesses of an iteration into streams; raises RefusedSource if that is undecidable.
 
     Accesses that no two iterations of the loop bring together are different streams.
     """
-    reach = reach or Reach()
+    reach = reach or IterationBound()
     all_accesses = list(accesses)
     _check_overlaps(all_accesses, reach)
     loop_streams: list[Stream] = []
@@ -93,7 +93,7 @@ def streams(accesses: Iterable[Access], reach: Reach | None = None) -> list[Stre
     return loop_streams
 
 
-def _ahead(stream: Stream, access: Access, steps: Steps, reach: Reach) -> int | None:
+def _ahead(stream: Stream, access: Access, steps: Steps, reach: IterationBound) -> int | None:
     """Iterations by which an access is ahead of the first of a stream; None if not in it."""
     first = stream.members[0][1]
     if first.place.base != access.place.base or stream.steps != steps:
@@ -113,8 +113,8 @@ def _ahead(stream: Stream, access: Access, steps: Steps, reach: Reach) -> int | 
     return ahead or 0
 
 
-def _check_overlaps(accesses: list[Access], reach: Reach) -> None:
-    """Raise Refused if two accesses may be to the same element, and one of them writes."""
+def _check_overlaps(accesses: list[Access], reach: IterationBound) -> None:
+    """Raise RefusedSource if two accesses may be to the same element, and one of them writes."""
     distinct: dict[str, Access] = {}
     for access in accesses:
         key = f"{access.is_write} {access.place.key}"
@@ -124,12 +124,12 @@ def _check_overlaps(accesses: list[Access], reach: Reach) -> None:
             _check_pair(first, second, reach)
 
 
-def _check_pair(first: Access, second: Access, reach: Reach) -> None:
+def _check_pair(first: Access, second: Access, reach: IterationBound) -> None:
     written, used = (first, second) if first.is_write else (second, first)
     written_array, used_array = written.array, used.array
     if written_array.name != used_array.name:
         if written_array.element == used_array.element and _may_overlap(written_array, used_array):
-            raise Refused(
+            raise RefusedSource(
                 f"{written_array.name} is written here, and may overlap {used_array.name}",
                 written.line,
                 "declare pointers that do not overlap `restrict`, or say --no-alias",
@@ -139,7 +139,7 @@ def _check_pair(first: Access, second: Access, reach: Reach) -> None:
         written.place.subscripts, used.place.subscripts, strict=True
     ):
         if _is_undecided(written_subscript, used_subscript, reach):
-            raise Refused(
+            raise RefusedSource(
                 f"{written_array.name} is written at {_subscripts_text(written)} and used at "
                 f"{_subscripts_text(used)}, which may be the same element",
                 written.line,
@@ -154,7 +154,7 @@ def _may_overlap(first: Variable, second: Variable) -> bool:
     return all(array.may_overlap or array.where == "global" for array in (first, second))
 
 
-def _is_undecided(first: Polynomial, second: Polynomial, reach: Reach) -> bool:
+def _is_undecided(first: Polynomial, second: Polynomial, reach: IterationBound) -> bool:
     """Whether it depends on unknown integers if subscripts are equal a few iterations apart.
 
     Subscripts with different strides are equal at most once. Different names mean different rows.
@@ -176,9 +176,9 @@ def _subscripts_text(access: Access) -> str:
     return "".join(f"[{subscript}]" for subscript in access.place.subscripts).replace("#", "i")
 
 
-def sources(loop_streams: Iterable[Stream]) -> dict[int, tuple[Node, int]]:
+def sources(loop_streams: Iterable[Stream]) -> dict[int, tuple[ValueNode, int]]:
     """Writers of values that are read, by id: the node written, and how many iterations before."""
-    sources_by_node: dict[int, tuple[Node, int]] = {}
+    sources_by_node: dict[int, tuple[ValueNode, int]] = {}
     for stream in loop_streams:
         if stream.is_indirect:
             continue

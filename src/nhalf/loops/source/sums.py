@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nhalf.loops.source.values import ARITHMETIC, Node, Values
+from nhalf.loops.source.values import ARITHMETIC, ValueNode, Values
 
 ADDITIONS = {"add", "subtract"}
 
@@ -19,14 +19,14 @@ ADDITIONS = {"add", "subtract"}
 class Consumers:
     """What uses the values that every iteration needs: other values, or None for a store."""
 
-    live_operations: list[Node] = field(default_factory=list)
-    by_node: dict[int, list[Node | None]] = field(default_factory=dict)
+    live_operations: list[ValueNode] = field(default_factory=list)
+    by_node: dict[int, list[ValueNode | None]] = field(default_factory=dict)
 
     @classmethod
     def of_needed(cls, values: Values) -> Consumers:
         """The consumers of an iteration; what nothing needs is not among the operations."""
         consumers = cls()
-        pending: list[tuple[Node, Node | None]] = [(node, None) for node in values.needed]
+        pending: list[tuple[ValueNode, ValueNode | None]] = [(node, None) for node in values.needed]
         while pending:
             signed, consumer = pending.pop()
             node = bare(signed)
@@ -42,15 +42,15 @@ class Consumers:
         ]
         return consumers
 
-    def of(self, node: Node) -> Sequence[Node | None]:
+    def of(self, node: ValueNode) -> Sequence[ValueNode | None]:
         """What uses a value, once for each use."""
         return self.by_node.get(id(node), ())
 
-    def only_added(self, node: Node) -> bool:
+    def only_added(self, node: ValueNode) -> bool:
         """Whether nothing but additions uses a value."""
         return all(_is_addition(consumer) for consumer in self.of(node))
 
-    def is_inner(self, node: Node) -> bool:
+    def is_inner(self, node: ValueNode) -> bool:
         """Whether a sum is part of another one, and of nothing else."""
         return _is_addition(node) and len(self.of(node)) == 1 and self.only_added(node)
 
@@ -62,10 +62,10 @@ class Sum:
     `products` are those that only sums use; all loop-invariant `other_terms` count as one.
     """
 
-    root: Node
-    terms: tuple[tuple[Node, int], ...]
-    products: tuple[Node, ...]
-    other_terms: tuple[Node, ...]
+    root: ValueNode
+    terms: tuple[tuple[ValueNode, int], ...]
+    products: tuple[ValueNode, ...]
+    other_terms: tuple[ValueNode, ...]
 
 
 def sums(consumers: Consumers) -> dict[int, Sum]:
@@ -74,8 +74,8 @@ def sums(consumers: Consumers) -> dict[int, Sum]:
     return {id(node): _sum(node, consumers) for node in additions if not consumers.is_inner(node)}
 
 
-def _sum(root: Node, consumers: Consumers) -> Sum:
-    terms: list[tuple[Node, int]] = []
+def _sum(root: ValueNode, consumers: Consumers) -> Sum:
+    terms: list[tuple[ValueNode, int]] = []
     pending = _signed_terms(root, 1)
     while pending:
         node, sign = pending.pop(0)
@@ -94,22 +94,22 @@ def _sum(root: Node, consumers: Consumers) -> Sum:
     return Sum(root, tuple(terms), tuple(products), (*other_terms, *invariant_terms[:1]))
 
 
-def _signed_terms(node: Node, sign: int) -> list[tuple[Node, int]]:
+def _signed_terms(node: ValueNode, sign: int) -> list[tuple[ValueNode, int]]:
     first, second = node.arguments
     second_sign = -sign if node.kind == "subtract" else sign
     return [_signed(first, sign), _signed(second, second_sign)]
 
 
-def _signed(node: Node, sign: int) -> tuple[Node, int]:
+def _signed(node: ValueNode, sign: int) -> tuple[ValueNode, int]:
     while node.kind == "negate":
         (node,), sign = node.arguments, -sign
     return node, sign
 
 
-def bare(node: Node) -> Node:
+def bare(node: ValueNode) -> ValueNode:
     """A term without its signs."""
     return _signed(node, 1)[0]
 
 
-def _is_addition(node: Node | None) -> bool:
+def _is_addition(node: ValueNode | None) -> bool:
     return node is not None and node.kind in ADDITIONS and node.counted

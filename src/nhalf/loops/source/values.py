@@ -30,28 +30,28 @@ COMMUTATIVE = {"add", "multiply"}
 
 
 @dataclass(eq=False)
-class Node:
+class ValueNode:
     """A floating-point value: its operation and arguments, whether it varies between iterations,
     and whether every iteration computes it (`counted`).
     """
 
     kind: Kind
     name: str
-    arguments: tuple[Node, ...]
+    arguments: tuple[ValueNode, ...]
     varies: bool
     counted: bool = False
 
 
 @dataclass(frozen=True)
-class Place:
+class PointerTarget:
     """The target of a pointer: an element, or a row, of the array `base`."""
 
     base: str
     subscripts: tuple[Polynomial, ...]
 
-    def moved(self, by: Polynomial) -> Place:
+    def moved(self, by: Polynomial) -> PointerTarget:
         """The place `by` elements further on."""
-        return Place(self.base, (*self.subscripts[:-1], self.subscripts[-1] + by))
+        return PointerTarget(self.base, (*self.subscripts[:-1], self.subscripts[-1] + by))
 
     @property
     def key(self) -> str:
@@ -59,7 +59,7 @@ class Place:
         return f"{self.base}[{']['.join(subscript.key for subscript in self.subscripts)}]"
 
 
-Value = Node | Polynomial | Place
+Value = ValueNode | Polynomial | PointerTarget
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Access:
     `guarded` accesses are made by some iterations only.
     """
 
-    place: Place
+    place: PointerTarget
     array: Variable
     is_write: bool
     guarded: bool
     line: int
-    node: Node | None
+    node: ValueNode | None
 
 
 @dataclass
@@ -84,19 +84,19 @@ class Values:
     `needed` are the roots that every iteration needs.
     """
 
-    nodes: dict[tuple[object, ...], Node] = field(default_factory=dict)
-    roots: list[Node] = field(default_factory=list)
-    needed: list[Node] = field(default_factory=list)
+    nodes: dict[tuple[object, ...], ValueNode] = field(default_factory=dict)
+    roots: list[ValueNode] = field(default_factory=list)
+    needed: list[ValueNode] = field(default_factory=list)
 
-    def take(self, leaves: Iterable[Node]) -> None:
+    def take(self, leaves: Iterable[ValueNode]) -> None:
         """Add leaves of another reading."""
         self.nodes |= {(node.kind, node.name): node for node in leaves if not node.arguments}
 
-    def leaf(self, kind: Kind, name: str, varies: bool) -> Node:
+    def leaf(self, kind: Kind, name: str, varies: bool) -> ValueNode:
         """A value that the iteration does not compute."""
         return self._node(kind, name, (), varies)
 
-    def operation(self, kind: Kind, arguments: Sequence[Node], counted: bool) -> Node:
+    def operation(self, kind: Kind, arguments: Sequence[ValueNode], counted: bool) -> ValueNode:
         """The result of an operation; that of invariant values is computed before the loop."""
         varies = any(argument.varies for argument in arguments)
         if not varies:
@@ -105,18 +105,20 @@ class Values:
         node.counted = node.counted or counted
         return node
 
-    def _node(self, kind: Kind, name: str, arguments: tuple[Node, ...], varies: bool) -> Node:
+    def _node(
+        self, kind: Kind, name: str, arguments: tuple[ValueNode, ...], varies: bool
+    ) -> ValueNode:
         argument_ids = [*map(id, arguments)]
         key = (kind, name, *(sorted(argument_ids) if kind in COMMUTATIVE else argument_ids))
         if key not in self.nodes:
-            self.nodes[key] = Node(kind, name, arguments, varies)
+            self.nodes[key] = ValueNode(kind, name, arguments, varies)
         return self.nodes[key]
 
-    def counted(self) -> Iterator[Node]:
+    def counted(self) -> Iterator[ValueNode]:
         """The operations that every iteration executes."""
         return (node for node in self.nodes.values() if node.counted and node.kind in ARITHMETIC)
 
-    def use(self, node: Node, is_always_needed: bool) -> None:
+    def use(self, node: ValueNode, is_always_needed: bool) -> None:
         """Say that a value is compared or converted, in every iteration or in some."""
         self.roots.append(node)
         if is_always_needed:

@@ -10,9 +10,9 @@ from typing import Any
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.allocation import (
     PILOT_LAUNCHES,
-    Allocation,
-    Costs,
+    PointCosts,
     Variances,
+    VisitAllocation,
     best,
     samples_variance_s,
     variances_of,
@@ -20,7 +20,7 @@ from nhalf.measure.plan.allocation import (
 from nhalf.measure.plan.budget import SLICE_MAX_S, SLICE_MIN_S
 from nhalf.measure.plan.plan import Point, Start
 
-PILOT = Allocation(visits=2, slice_s=0.004)
+PILOT = VisitAllocation(visits=2, slice_s=0.004)
 """What a point gets until variances are known: two visits tell those within a launch from those
 between launches."""
 SAMPLES_LEAST = 12
@@ -53,11 +53,11 @@ class Allocating:
             learned.append((variance_s, seconds))
 
     def effort(
-        self, start: Start, launch: int, point: Point, costs: Costs, visits_max: int
-    ) -> Allocation:
+        self, start: Start, launch: int, point: Point, costs: PointCosts, visits_max: int
+    ) -> VisitAllocation:
         """Up to `visits_max` visits of a launch to a point, and how long each samples."""
         least_s = min(SLICE_MAX_S, SAMPLES_LEAST * self._sample_s.get((start, point), 0.0))
-        pilot = Allocation(min(PILOT.visits, visits_max), max(least_s, PILOT.slice_s))
+        pilot = VisitAllocation(min(PILOT.visits, visits_max), max(least_s, PILOT.slice_s))
         if launch < PILOT_LAUNCHES and start not in self._variances:
             return pilot
         learned_at, variances = self._variances.get(start, (0, None))

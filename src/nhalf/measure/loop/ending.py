@@ -12,7 +12,7 @@ from nhalf.store.run import Run
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A run that ended, and what it lacks.
 
     `failed` maps libraries or points that could not be measured to the reason; `notes` explains
@@ -27,7 +27,7 @@ class Outcome:
     lost: dict[str, str] = field(default_factory=dict)
 
 
-def keep_end(outcome: Outcome) -> None:
+def keep_end(outcome: RunOutcome) -> None:
     """Append the end of the run to the journal, unless the journal already ends with it."""
     fields = [field.name for field in dataclasses.fields(outcome) if field.name != "run"]
     content = {name: getattr(outcome, name) for name in fields}
@@ -38,14 +38,14 @@ def keep_end(outcome: Outcome) -> None:
         journal.append({"event": END, **content})
 
 
-def last_end(run: Run) -> Outcome | None:
+def last_end(run: Run) -> RunOutcome | None:
     """Return the last recorded end of a run; None if it never ended."""
     ends = [event for event in run.events() if event["event"] == END]
     if not ends:
         return None
-    field_names = {field.name for field in dataclasses.fields(Outcome)}
+    field_names = {field.name for field in dataclasses.fields(RunOutcome)}
     content: dict[str, Any] = {
         name: value for name, value in ends[-1].items() if name in field_names
     }
     counts = {pattern: tuple(pair) for pattern, pair in content.pop("unmeasured", {}).items()}
-    return Outcome(run=run, unmeasured=counts, **content)
+    return RunOutcome(run=run, unmeasured=counts, **content)

@@ -21,8 +21,8 @@ from nhalf.measure.plan.expected import (
     LONG_S,
     RUNS,
     SLOW_RATE,
+    KernelRates,
     Rate,
-    Rates,
     launch_in_words,
     plan_in_words,
     trial_class,
@@ -47,7 +47,7 @@ class Expecting:
     agenda: Agenda
     starting: Starting
     records: Records
-    rates: Rates
+    rates: KernelRates
 
     def remember(self) -> None:
         """Learn the rates of points that the journal of a resumed run holds."""

@@ -19,7 +19,7 @@ from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
 from nhalf.measure.loop.others import OthersWatch
 from nhalf.measure.loop.question import line
-from nhalf.measure.loop.records import Answer, Records
+from nhalf.measure.loop.records import ProbeAnswer, Records
 from nhalf.measure.loop.retry import Retries
 from nhalf.measure.loop.starting import Starting, is_virtual
 from nhalf.measure.loop.stopping import Stopping
@@ -76,7 +76,7 @@ class _Question:
 
 
 @dataclass(frozen=True)
-class Launching:
+class LaunchMeasurement:
     """Measures every point that one launch of a start still lacks."""
 
     agenda: Agenda
@@ -125,7 +125,7 @@ class Launching:
         """Return how many points to measure at once: each needs a process worth starting."""
         return max(1, min(subject.at_once, len(todo) // POINTS_EACH))
 
-    def _answers(self, running: _RunningLaunch, todo: list[Point]) -> Iterator[Answer]:
+    def _answers(self, running: _RunningLaunch, todo: list[Point]) -> Iterator[ProbeAnswer]:
         """Ask for every point; yield each answer while the next point is running.
 
         The front end then processes an answer while ranks verify and warm up, so the machine is
@@ -135,7 +135,7 @@ class Launching:
         start = running.start
         has_free_core = leaves_a_core(running.processes.launch)
         questions: deque[_Question] = deque()
-        answer: Answer | None = None
+        answer: ProbeAnswer | None = None
         visits = self._visits(running, todo)
         for position in itertools.count():
             if len(questions) == running.at_once:
@@ -197,7 +197,7 @@ class Launching:
         precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[visit.block])
         return line(str(position), visit.point, visit.slice_s, precision, info.timing, visit.visits)
 
-    def _answer(self, running: _RunningLaunch, question: _Question) -> Answer:
+    def _answer(self, running: _RunningLaunch, question: _Question) -> ProbeAnswer:
         """Return the probe's answer for a point; remember a point that ends the launch."""
         visit = question.visit
         expected_s = self.expecting.point_s(running.start, visit.point)
@@ -219,7 +219,7 @@ class Launching:
             self.stopping.answered(question.group, running.launch, *effort)
         else:
             self.stopping.revisited(spent_s)
-        return Answer(question.position, visit.point, record)
+        return ProbeAnswer(question.position, visit.point, record)
 
 
 def is_exact(samples_s: Sequence[float]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nhalf.measure.loop.expecting import Expecting
 from nhalf.measure.loop.further import Further
-from nhalf.measure.loop.launch import Launching
+from nhalf.measure.loop.launch import LaunchMeasurement
 from nhalf.measure.loop.order import Order
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
@@ -17,9 +17,9 @@ from nhalf.measure.loop.starting import Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.loop.time_limit import UNLIMITED, TimeLimit
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.expected import Rates
+from nhalf.measure.plan.expected import KernelRates
 from nhalf.measure.plan.plan import Plan
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
@@ -44,7 +44,7 @@ class Measuring:
         open_: Open = Probe,
     ) -> None:
         """Prepare the run; `open_` starts the processes of a launch."""
-        self.state = State(placement=plan.blocks[0].placements[0] if plan.blocks else FREE)
+        self.state = RunState(placement=plan.blocks[0].placements[0] if plan.blocks else FREE)
         self._records = Records(run.journal(), self.state, progress)
         for event in run.whole_events():
             self.state.note(event)
@@ -59,8 +59,8 @@ class Measuring:
         self._further = Further(self.agenda, self._stopping)
         parts = (self._stopping, self._retries, starting, self._records)
         self._scout = Scout(self.agenda, *parts)
-        self._expecting = Expecting(self.agenda, starting, self._records, Rates(site.cores))
-        self._launching = Launching(self.agenda, self._order, *parts, self._expecting)
+        self._expecting = Expecting(self.agenda, starting, self._records, KernelRates(site.cores))
+        self._launching = LaunchMeasurement(self.agenda, self._order, *parts, self._expecting)
 
     def run(self) -> dict[str, str]:
         """Measure everything not yet in the journal; return why anything could not be started."""
@@ -103,7 +103,7 @@ class Measuring:
         return self._retries.in_words()
 
 
-def _living(site: Site, state: State, progress: Progress) -> Site:
+def _living(site: Site, state: RunState, progress: Progress) -> Site:
     """Return the site without hosts that died before and are still dead."""
     died = [host.name for host in site.hosts if host.name in state.dead]
     still = unreachable_hosts(died) if died else []

@@ -13,15 +13,15 @@ from msgspec.structs import asdict
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.algorithm import split
 from nhalf.measure.plan.plan import Point, Start
-from nhalf.measure.plan.state import Curve, State
+from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.journal import Journal
 from nhalf.store.others import OTHERS, Others
-from nhalf.store.record import Identity, Record, event, named_values
+from nhalf.store.record import PointIdentity, Record, event, named_values
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProbeAnswer:
     """The probe's record for a point, and the point's position in its launch."""
 
     position: int
@@ -34,7 +34,7 @@ class Records:
     """Writes the events of a run, each before it takes effect anywhere else."""
 
     journal: Journal
-    state: State
+    state: RunState
     progress: Progress
 
     def planned(self, points: int) -> None:
@@ -68,12 +68,14 @@ class Records:
         entry = Others(start.subject, launch, start.ranks, round(cores, 3), allowed)
         self.journal.append({"event": OTHERS, **asdict(entry)})
 
-    def sizes(self, curve: Curve, sizes: list[int]) -> None:
+    def sizes(self, curve: AdaptiveCurve, sizes: list[int]) -> None:
         """Record the sizes that were chosen for a curve."""
         self.state.sizes[curve] = sizes
         self.journal.append({"event": "sizes", **curve._asdict(), "sizes": sizes})
 
-    def point(self, subject: Subject, launch: int, answer: Answer, advice: Sequence[str]) -> None:
+    def point(
+        self, subject: Subject, launch: int, answer: ProbeAnswer, advice: Sequence[str]
+    ) -> None:
         """Record the answer for a point with the warnings of its launch, or its refusal."""
         reply = answer.record
         if reply.get("nhalf") != "point":
@@ -113,10 +115,10 @@ class Records:
         self.journal.append({"event": "host", "host": host, "reason": reason})
 
 
-def identity(subject: Subject, point: Point) -> Identity:
+def identity(subject: Subject, point: Point) -> PointIdentity:
     """Return the identity of a point, as the store has it."""
     algorithm, axes = split(subject.infos[point.pattern], point.axes)
-    return Identity(
+    return PointIdentity(
         transport=subject.transport,
         mpi=subject.mpi,
         pattern=point.pattern,

@@ -14,7 +14,7 @@ from nhalf.base.errors import MissingError, NhalfError
 from nhalf.measure.loop.session import check_before_probes, checked
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Plan
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
@@ -24,13 +24,13 @@ from nhalf.sites.site import HERE, Site
 class Rehearsal:
     """The commands of a plan, in its order; why a subject has none; what would be compiled."""
 
-    commands: list[Command]
+    commands: list[RankCommand]
     failed: dict[str, str]
     compiling: list[str]
 
 
 @dataclass(frozen=True)
-class Command:
+class RankCommand:
     """How to start ranks: subject, number and placement; command line and variables to add."""
 
     subject: str
@@ -62,16 +62,16 @@ def rehearse(plan: Plan, site: Site = HERE, machine: VirtualMachine | None = Non
 
 def _commands(
     plan: Plan, site: Site, machine: VirtualMachine | None
-) -> tuple[list[Command], dict[str, str]]:
+) -> tuple[list[RankCommand], dict[str, str]]:
     plan, subjects, failed = checked(plan, machine)
     by_key = {subject.key: subject for subject in subjects}
     commands = []
-    for start in Agenda(plan, subjects, State(placement=FREE)).starts():
+    for start in Agenda(plan, subjects, RunState(placement=FREE)).starts():
         subject = by_key[start.subject]
         try:
             words, variables = subject.launch(start.ranks, start.placement, plan.options, site)
         except NhalfError as error:
             failed[subject.title] = str(error)
             continue
-        commands.append(Command(subject.key, start.ranks, start.placement, words, variables))
+        commands.append(RankCommand(subject.key, start.ranks, start.placement, words, variables))
     return commands, failed

@@ -12,7 +12,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Point, Start
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
 
@@ -42,7 +42,7 @@ class Retries:
         """Begin without failures; `hosts` returns the host of every rank, or raises NhalfError."""
         self._agenda = agenda
         self._records = records
-        self._state: State = records.state
+        self._state: RunState = records.state
         self._subjects = subjects
         self._hosts = hosts
         self._failures: Counter[Start] = Counter()

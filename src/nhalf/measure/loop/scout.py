@@ -16,7 +16,7 @@ from nhalf.measure.plan.agenda import Agenda, Family
 from nhalf.measure.plan.budget import Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.refine import refine
-from nhalf.measure.plan.state import EVERYBODY, Curve
+from nhalf.measure.plan.state import EVERYBODY, AdaptiveCurve
 from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import LaunchError
 
@@ -60,7 +60,7 @@ class Scout:
         """
         if self.records.state.done or len(self.agenda.subjects) < 2:
             return
-        sizes_by_curve: dict[Curve, dict[str, list[int]]] = {}
+        sizes_by_curve: dict[AdaptiveCurve, dict[str, list[int]]] = {}
         for curve, sizes in self.records.state.sizes.items():
             if curve.subject != EVERYBODY:
                 shared_curve = curve._replace(subject=EVERYBODY)

@@ -15,7 +15,7 @@ import msgspec
 
 from nhalf.base.errors import BudgetSpentError, InputError, MissingError, NhalfError, unknown
 from nhalf.base.units import format_size
-from nhalf.measure.loop.ending import Outcome, keep_end
+from nhalf.measure.loop.ending import RunOutcome, keep_end
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.time_limit import time_limit
@@ -230,7 +230,7 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
     return run, plan
 
 
-def measure(prepared: Prepared, progress: Progress) -> Outcome:
+def measure(prepared: Prepared, progress: Progress) -> RunOutcome:
     """Measure the points of the plan that the journal lacks, then write the Parquet file.
 
     Raises MissingError if no subject gave a single point, BudgetSpentError if that is for the
@@ -240,7 +240,7 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
         return _measured(prepared, progress)
 
 
-def _measured(prepared: Prepared, progress: Progress) -> Outcome:
+def _measured(prepared: Prepared, progress: Progress) -> RunOutcome:
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
         limit = time_limit(prepared.began_s)
@@ -260,7 +260,7 @@ def _measured(prepared: Prepared, progress: Progress) -> Outcome:
         *measuring.omissions_in_words(),
         *measuring.troubles_in_words(),
     ]
-    outcome = Outcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)
+    outcome = RunOutcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)
     keep_end(outcome)
     run.finish()
     return outcome

@@ -12,7 +12,7 @@ from nhalf.base.units import format_time
 from nhalf.measure.loop.allocating import Allocating
 from nhalf.measure.loop.time_limit import TimeLimit
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.allocation import Costs
+from nhalf.measure.plan.allocation import PointCosts
 from nhalf.measure.plan.budget import (
     KERNEL_BUDGET_S,
     LAUNCHES_MIN,
@@ -160,7 +160,7 @@ class Stopping:
         if not self._may_launch_more(block):
             return slice_s / visits, visits
         launch_s = self._budget.launch_cost_s / max(1, len(self._agenda.points(start)))
-        costs = Costs(launch_s, max(POINT_LEAST_S, self._budget.cost_s(group)))
+        costs = PointCosts(launch_s, max(POINT_LEAST_S, self._budget.cost_s(group)))
         allocation = self._allocating.effort(start, launch, point, costs, visits)
         return min(slice_s / allocation.visits, allocation.slice_s), allocation.visits
 

@@ -12,7 +12,7 @@ from nhalf.base.listing import few
 from nhalf.measure.plan.algorithm import axes_for
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.plan.plan import Plan, Point, Start
-from nhalf.measure.plan.state import Curve, State
+from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.axes import parse_axes
@@ -25,7 +25,7 @@ class Family:
     """One pattern of a block on one start: its points combine all sizes and all values of axes."""
 
     block: int
-    curve: Curve
+    curve: AdaptiveCurve
     axes: tuple[str, ...]
     sizes: tuple[int, ...]
     adaptive: bool
@@ -70,7 +70,7 @@ class Agenda:
 
     plan: Plan
     subjects: Sequence[Subject]
-    state: State
+    state: RunState
     thinned: list[Thinning] = field(init=False)
     infos: dict[str, PatternInfo] = field(init=False)
     further: dict[int, frozenset[Point]] = field(default_factory=dict)
@@ -234,7 +234,7 @@ class Agenda:
                             continue
                         yield Family(
                             number,
-                            Curve(subject.key, name, ranks, placement.text, block.bytes),
+                            AdaptiveCurve(subject.key, name, ranks, placement.text, block.bytes),
                             axes,
                             info.sizes(sizes.size_bytes),
                             sizes.adaptive and plain and not self.state.like,

@@ -41,14 +41,14 @@ class Variances(NamedTuple):
     sampling_variance_s: float
 
 
-class Costs(NamedTuple):
+class PointCosts(NamedTuple):
     """Seconds: a point's share of a start, and of a visit beside its samples."""
 
     launch_s: float
     visit_s: float
 
 
-class Allocation(NamedTuple):
+class VisitAllocation(NamedTuple):
     """The visits of a launch to a point, and for how long each samples."""
 
     visits: int
@@ -56,19 +56,19 @@ class Allocation(NamedTuple):
 
 
 def best(
-    variances: Variances, costs: Costs, least_s: float, most_s: float, visits_max: int
-) -> Allocation:
+    variances: Variances, costs: PointCosts, least_s: float, most_s: float, visits_max: int
+) -> VisitAllocation:
     """The allocation of least variance in a given time, of slices from `least_s` to `most_s` and up
     to `visits_max` visits.
     """
     allocations = [
-        Allocation(visits, min(most_s, max(least_s, _slice_s(variances, costs, visits))))
+        VisitAllocation(visits, min(most_s, max(least_s, _slice_s(variances, costs, visits))))
         for visits in range(1, visits_max + 1)
     ]
     return min(allocations, key=lambda allocation: objective(variances, costs, allocation))
 
 
-def objective(variances: Variances, costs: Costs, allocation: Allocation) -> float:
+def objective(variances: Variances, costs: PointCosts, allocation: VisitAllocation) -> float:
     """What is to be least: the variance of a launch's mean times the seconds that it takes."""
     visits, slice_s = allocation
     of_visit = variances.visit_variance + variances.sampling_variance_s / slice_s
@@ -76,7 +76,7 @@ def objective(variances: Variances, costs: Costs, allocation: Allocation) -> flo
     return (variances.launch_variance + of_visit / visits) * seconds
 
 
-def _slice_s(variances: Variances, costs: Costs, visits: int) -> float:
+def _slice_s(variances: Variances, costs: PointCosts, visits: int) -> float:
     between = variances.launch_variance + variances.visit_variance / visits
     within = variances.sampling_variance_s / visits * (costs.launch_s / visits + costs.visit_s)
     if between <= 0:

@@ -32,7 +32,7 @@ class Rate(NamedTuple):
     per_s: float
 
 
-class Rates:
+class KernelRates:
     """Rates of kernels by pattern; a rate of other ranks is scaled by the cores that compute."""
 
     def __init__(self, cores: int) -> None:

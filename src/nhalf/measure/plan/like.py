@@ -14,7 +14,7 @@ from nhalf.base.errors import InputError, NhalfError
 from nhalf.base.request import parameters
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.planning import parse_precision
-from nhalf.measure.plan.request import Measuring, words
+from nhalf.measure.plan.request import PlanRequest, words
 from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi import discover
 from nhalf.mpi.named_prefix import is_named, kept_as, named_here
@@ -26,7 +26,7 @@ POINTS = ("study", "pattern", "ranks", "sizes", "axis", "algorithm", "placement"
 _CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 
 
-def plan_like(request: Measuring, former: Run, library: str = "") -> Plan:
+def plan_like(request: PlanRequest, former: Run, library: str = "") -> Plan:
     """Return the plan of an earlier run, changed by the options given besides its points.
 
     Libraries are the same as then, or of the same vendor; `library` selects one of them, or a
@@ -81,7 +81,7 @@ def is_of(library: str) -> pl.Expr:
     return pl.col("mpi").eq(library) | (pl.col("mpi").eq("") & pl.col("transport").eq(library))
 
 
-def _of_library(plan: Plan, request: Measuring, former: Run, library: str) -> Plan:
+def _of_library(plan: Plan, request: PlanRequest, former: Run, library: str) -> Plan:
     """Return the plan with one of its libraries and the transports that this was measured on."""
     if "+" in library:
         raise InputError(
@@ -100,7 +100,7 @@ def _of_library(plan: Plan, request: Measuring, former: Run, library: str) -> Pl
     )
 
 
-def _check_given(request: Measuring, former: Run) -> None:
+def _check_given(request: PlanRequest, former: Run) -> None:
     names = [
         "a study" if parameter.name == "study" else parameter.spelling
         for parameter in parameters(type(request))

@@ -15,7 +15,7 @@ from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.options import check_options
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.request import Measuring, Where, words
+from nhalf.measure.plan.request import PlanRequest, Where, words
 from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi.named_prefix import named_here
 from nhalf.sites.placement import CORES, Placement
@@ -27,7 +27,7 @@ def site_of(where: Where) -> Site:
     return find_site(where.hosts, where.host_file_path, where.launcher)
 
 
-def plan_of(request: Measuring, site: Site) -> Plan:
+def plan_of(request: PlanRequest, site: Site) -> Plan:
     """Plan a study, or the requested patterns if no study is named.
 
     Raises InputError for what cannot be read.
@@ -61,7 +61,7 @@ def plan_of(request: Measuring, site: Site) -> Plan:
 
 
 def _blocks(
-    request: Measuring, chosen: catalogue.Study | None, site: Site
+    request: PlanRequest, chosen: catalogue.Study | None, site: Site
 ) -> tuple[list[Block], float, list[str]]:
     """Return the blocks before placement, the seconds for all of them (0: none), the transports."""
     budget_s = request.budget_s
@@ -123,7 +123,7 @@ def check_hosts(blocks: list[Block], site: Site) -> None:
                     site.layout(placement.text, ranks)
 
 
-def _block(request: Measuring, site: Site) -> Block:
+def _block(request: PlanRequest, site: Site) -> Block:
     """Return the one block of a run without a study."""
     return Block(
         patterns=words(request.pattern),
@@ -134,7 +134,7 @@ def _block(request: Measuring, site: Site) -> Block:
     )
 
 
-def _overridden(blocks: list[Block], request: Measuring, site: Site) -> list[Block]:
+def _overridden(blocks: list[Block], request: PlanRequest, site: Site) -> list[Block]:
     """Return the blocks of a study with the user's overrides."""
     changes: dict[str, Any] = {}
     if "transport" in request.given:
@@ -177,7 +177,7 @@ def _ranks(text: str, site: Site) -> list[int]:
     return ranks
 
 
-def _all_axes(request: Measuring) -> dict[str, str]:
+def _all_axes(request: PlanRequest) -> dict[str, str]:
     """Return the values by axis, including the axis of algorithms."""
     axes = _axes(request.axis)
     if not request.algorithm:

@@ -77,7 +77,7 @@ class OnMachine(Request, heading=WHERE):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Started(Request, heading=EFFORT):
+class StartOptions(Request, heading=EFFORT):
     """How libraries are found and started."""
 
     mpi_prefix: Annotated[
@@ -160,7 +160,7 @@ class Subjects(Request, heading=WHAT):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effort(Started, heading=EFFORT):
+class Effort(StartOptions, heading=EFFORT):
     """How much to measure, and how precise the result has to be."""
 
     launches: Annotated[
@@ -192,5 +192,5 @@ class Effort(Started, heading=EFFORT):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measuring(Patterns, Subjects, Effort, Where):
+class PlanRequest(Patterns, Subjects, Effort, Where):
     """Everything needed for a plan; options that are `given` override those of a study."""

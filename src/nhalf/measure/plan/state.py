@@ -20,7 +20,7 @@ END, EXTENDED, LIKE = "end", "extended", "like"
 measured again."""
 
 
-class Curve(NamedTuple):
+class AdaptiveCurve(NamedTuple):
     """The curve that sizes are chosen for; `range` is the text that requested them."""
 
     subject: str
@@ -40,7 +40,7 @@ EVERYBODY = ""
 
 
 @dataclass
-class State:
+class RunState:
     """The content of a journal: measured points by subject and launch, chosen sizes, failures.
 
     `visits` holds the median and the flag time of each visit of a launch to a point with samples.
@@ -55,7 +55,7 @@ class State:
     placement: str = CORES
     done: set[tuple[str, int, Point]] = field(default_factory=set)
     visits: dict[tuple[str, Point], list[Visit]] = field(default_factory=dict)
-    sizes: dict[Curve, list[int]] = field(default_factory=dict)
+    sizes: dict[AdaptiveCurve, list[int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
     refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class State:
                 f"the journal holds an event of another form: {error!r}", "measure again"
             ) from error
 
-    def sizes_of(self, curve: Curve) -> list[int] | None:
+    def sizes_of(self, curve: AdaptiveCurve) -> list[int] | None:
         """Return the sizes chosen for a curve, for all subjects or its own; None without any."""
         places = (curve._replace(subject=EVERYBODY), curve, curve._replace(range=""))
         return next((self.sizes[place] for place in places if self.sizes.get(place)), None)
@@ -120,7 +120,7 @@ class State:
         subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]
         placement = event.get("placement", self.placement)
         if kind == "sizes":
-            curve = Curve(subject, pattern, ranks, placement, event.get("range", ""))
+            curve = AdaptiveCurve(subject, pattern, ranks, placement, event.get("range", ""))
             self.sizes[curve] = event["sizes"]
             return
         axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from nhalf.base.compiled import Program, compile_ahead
+from nhalf.base.compiled import CompiledProgram, compile_ahead
 from nhalf.base.errors import MissingError
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi import Library, discover
@@ -53,7 +53,7 @@ def compile_probes(plan: Plan, transports: Iterable[TransportFile]) -> None:
 
     A probe that does not compile raises where it is needed.
     """
-    programs: list[Program] = []
+    programs: list[CompiledProgram] = []
     for transport in transports:
         # Without any library, transports that need none are still measured.
         with suppress(MissingError):

@@ -31,7 +31,7 @@ COSTS = (
 
 
 @dataclass(frozen=True)
-class Costs:
+class MulticastCosts:
     """The options of the program for a machine, and a line for each unpublished cost."""
 
     options: dict[str, str]
@@ -58,7 +58,7 @@ def multicast_subject(
     )
 
 
-def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Costs:
+def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> MulticastCosts:
     """Derive the costs of multicasts from a machine's ping-pong between neighbours.
 
     A message takes t0 of the first segment and has the rate of the last, where t0 = o_s + nic_send
@@ -97,7 +97,7 @@ def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Cos
     for name, text in (given_costs or {}).items():
         _check_given(name, text, on_rings="dimensions" in options)
         options[name] = text
-    return Costs(options, tuple(assumed))
+    return MulticastCosts(options, tuple(assumed))
 
 
 def _check_given(name: str, text: str, *, on_rings: bool) -> None:

@@ -18,7 +18,7 @@ from nhalf.measure.traced.layout import ProcessFile, process_file
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.reading import Process, on_clocks_of_hosts
 from nhalf.measure.traced.reasons import reason
-from nhalf.measure.traced.start import RANKS, STARTED, Started
+from nhalf.measure.traced.start import RANKS, STARTED, StartedCommand
 from nhalf.measure.traced.symbols import Names
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
 from nhalf.measure.traced.worlds import worlds
@@ -74,10 +74,10 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     return open_trace(folder)
 
 
-def _started(folder: Path) -> Started:
+def _started(folder: Path) -> StartedCommand:
     file = folder / STARTED
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Started)
+        return msgspec.json.decode(file.read_bytes(), type=StartedCommand)
     except OSError as error:
         raise InputError(f"{folder} holds no trace: it has no {STARTED}") from error
     except UNREADABLE as error:
@@ -151,7 +151,7 @@ def _not_written(path: Path, error: Exception) -> MissingError:
     )
 
 
-def _description(began: Started, processes: list[Process], exit_code: int | None) -> Trace:
+def _description(began: StartedCommand, processes: list[Process], exit_code: int | None) -> Trace:
     ranks = [
         Rank(
             rank=process.file.rank,

@@ -33,7 +33,7 @@ NOTHING = Injection()
 _OPTIONS = ("-env", "-genv", "--env")
 
 
-class Started(msgspec.Struct):
+class StartedCommand(msgspec.Struct):
     """The started command, recorded before it runs.
 
     `lacking` lists which programs could not be traced, and why.
@@ -63,7 +63,7 @@ def start(command: Sequence[str], folder: Path, detail: str, injection: Injectio
     tracing = tracing_libraries(command)
     for line in tracing.lacking:
         sys.stderr.write(f"nhalf: {line}\n")
-    began = Started(list(command), tracing.names, detail, time.time_ns(), tracing.lacking)
+    began = StartedCommand(list(command), tracing.names, detail, time.time_ns(), tracing.lacking)
     write_bytes(folder / STARTED, msgspec.json.encode(began))
     loaded = ":".join(map(str, tracing.libraries))
     variables = {

@@ -20,7 +20,7 @@ from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
 from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.region import Member, Presence, Region
+from nhalf.measure.virtual.region import Presence, RankRecord, Region
 from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
 from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
@@ -37,7 +37,7 @@ TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class VirtualLaunch:
     """What to run: a program on a library, with ranks on nodes of a machine."""
 
     messages: Messages
@@ -70,7 +70,7 @@ class Tried:
 
 
 def run(
-    trial: Trial,
+    trial: VirtualLaunch,
     installed: Sequence[Library],
     settings: Mapping[str, str] | None = None,
     progress: VirtualProgress | None = None,
@@ -115,7 +115,7 @@ def run(
     )
 
 
-def _about(trial: Trial) -> dict[str, str]:
+def _about(trial: VirtualLaunch) -> dict[str, str]:
     """What ranks that are traced say of their machine."""
     machine = TracedMachine(trial.messages.machine.name, tuple(trial.nodes), trial.computing_factor)
     return {VARIABLE: msgspec.json.encode(machine).decode()}
@@ -162,7 +162,7 @@ def _watched(
     return (code if has_ended and code >= 0 else 1), died
 
 
-def _patience_s(died: str, is_by_rank: bool, members: Sequence[Member]) -> float:
+def _patience_s(died: str, is_by_rank: bool, members: Sequence[RankRecord]) -> float:
     """How long a launcher may take to end: ranks that stopped end by themselves, and it passes on
     the end of one that was killed; one that exits too early ends nobody.
     """
@@ -171,13 +171,13 @@ def _patience_s(died: str, is_by_rank: bool, members: Sequence[Member]) -> float
     return KILLED_S if is_by_rank and not any(map(_is_early, members)) else 0.0
 
 
-def _is_early(member: Member) -> bool:
+def _is_early(member: RankRecord) -> bool:
     """Whether a rank exited without MPI_Finalize, for which others may wait."""
     is_active = member.presence == Presence.ACTIVE
     return member.presence == Presence.GONE or (is_active and member.is_exiting)
 
 
-def _exit_code(members: Sequence[Member], launcher_code: int) -> int:
+def _exit_code(members: Sequence[RankRecord], launcher_code: int) -> int:
     """The exit code of a program of which a rank ended too early: that rank's if it exited."""
     codes = [member.exit_code for member in members if _is_early(member)]
     return (max(codes) if codes else launcher_code) or 1
@@ -229,7 +229,7 @@ def _end(process: subprocess.Popen[bytes], region: Region, ranks: int) -> None:
     stop_group(process)
 
 
-def _died(members: Sequence[Member], process: int) -> str:
+def _died(members: Sequence[RankRecord], process: int) -> str:
     """Which rank ended without MPI_Finalize, if this process is one.
 
     Launchers end the others when a rank exits too early, which is to blame then.
@@ -240,7 +240,7 @@ def _died(members: Sequence[Member], process: int) -> str:
     return ""
 
 
-def _gone(members: Sequence[Member]) -> str:
+def _gone(members: Sequence[RankRecord]) -> str:
     """Which rank exited without MPI_Finalize, for which others may wait; '' if none did."""
     for rank, member in enumerate(members):
         if _is_early(member):
@@ -248,5 +248,5 @@ def _gone(members: Sequence[Member]) -> str:
     return ""
 
 
-def _too_early(rank: int, member: Member) -> str:
+def _too_early(rank: int, member: RankRecord) -> str:
     return f"rank {rank} (process {member.process}) ended without MPI_Finalize"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, CompiledProgram, compiled
 from nhalf.base.errors import MissingError
 from nhalf.measure.traced.preloaded import kinds_of_handles
 from nhalf.mpi import Library
@@ -34,7 +34,7 @@ def provider() -> Path:
     if compiler is None:
         raise MissingError("the virtual network has to be compiled", COMPILER_REMEDY)
     return compiled(
-        Program(
+        CompiledProgram(
             title="the virtual network",
             name=PROVIDER,
             folder="fabric/provider",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from nhalf.base.numbers import whole
 from nhalf.base.units import format_time
-from nhalf.measure.virtual.region import Member
+from nhalf.measure.virtual.region import RankRecord
 
 INTERVAL_S, LOG_INTERVAL_S = 5.0, 60.0
 """How often a line says it: on a terminal, and in a file that somebody reads later."""
@@ -29,7 +29,7 @@ class VirtualProgress:
         self._now = now
         self._began_s = self._said_s = now()
 
-    def look(self, members: Sequence[Member]) -> None:
+    def look(self, members: Sequence[RankRecord]) -> None:
         """Say it if it is time."""
         now_s = self._now()
         if now_s - self._said_s >= self._interval_s:
@@ -37,7 +37,7 @@ class VirtualProgress:
             self._say(in_words(members, now_s - self._began_s))
 
 
-def in_words(members: Sequence[Member], real_s: float) -> str:
+def in_words(members: Sequence[RankRecord], real_s: float) -> str:
     """Virtual and real time, and messages so far."""
     virtual_s = max((member.now_ps for member in members), default=0) / 1e12
     messages = sum(member.messages for member in members)

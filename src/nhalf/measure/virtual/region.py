@@ -48,7 +48,7 @@ class Presence(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class Member:
+class RankRecord:
     """What a rank did: its virtual time, and the messages and bytes that it sent to others.
 
     `is_exiting` once its process has called exit, or its main function has returned, with
@@ -140,11 +140,13 @@ class Region:
         (rank,) = struct.unpack("=I", os.pread(self._file, 4, _OWNER_AT))
         return int(rank)
 
-    def members(self, ranks: int) -> list[Member]:
+    def members(self, ranks: int) -> list[RankRecord]:
         """The ranks in their order."""
         content = os.pread(self._file, ranks * _MEMBER.size, MEMBERS_AT)
         return [
-            Member(process, Presence(presence), now_ps, sent, size_bytes, bool(ended), ended >> 8)
+            RankRecord(
+                process, Presence(presence), now_ps, sent, size_bytes, bool(ended), ended >> 8
+            )
             for process, presence, now_ps, sent, size_bytes, ended in _MEMBER.iter_unpack(content)
         ]
 

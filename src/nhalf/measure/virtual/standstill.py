@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from nhalf.base.processes import is_running
 from nhalf.base.units import format_duration
 from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.region import Member, Presence, Region
+from nhalf.measure.virtual.region import Presence, RankRecord, Region
 
 LOOK_S = 1.0
 
@@ -30,7 +30,7 @@ class Standstill:
         self._ranks = ranks
         self._timeout_s = timeout_s
         self._progress = progress
-        self._members: list[Member] = []
+        self._members: list[RankRecord] = []
         self._since_s = self._looked_s = time.monotonic()
         self.is_over = False
         """Whether the limit is exceeded."""
@@ -80,6 +80,6 @@ class Standstill:
         return "all ranks ended, their launcher did not"
 
 
-def _progress(members: Sequence[Member]) -> list[tuple[Presence, int]]:
+def _progress(members: Sequence[RankRecord]) -> list[tuple[Presence, int]]:
     """What changes while ranks go on."""
     return [(member.presence, member.messages) for member in members]

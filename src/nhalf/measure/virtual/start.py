@@ -19,7 +19,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.job import is_of_allocation, is_of_job
 from nhalf.mpi.sanitizers import sanitizer_variables
 from nhalf.mpi.vendors import vendor_of
-from nhalf.sites.start import HERE, Spread, Start, start
+from nhalf.sites.start import HERE, Spread, StartCommand, start
 
 NAME = "nhalf"
 """The provider's name in libfabric."""
@@ -34,7 +34,7 @@ def start_virtually(
     ranks: int,
     installed: Sequence[Library],
     settings: Mapping[str, str] | None = None,
-) -> Start:
+) -> StartCommand:
     """The command of the launcher; the variables of the network are for the ranks alone.
 
     `settings` are variables that come last. Raises InputError for more ranks than the network

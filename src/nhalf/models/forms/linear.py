@@ -10,7 +10,7 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.models.forms import Curve, Model
-from nhalf.models.line import Piece, check_curve, check_range, fit_piece
+from nhalf.models.line import FittedPiece, check_curve, check_range, fit_piece
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Linear(Model):
     formula: ClassVar[str] = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
     source: ClassVar[str] = "R. Hockney, Parallel Computing 20 (1994) 389"
 
-    piece: Piece
+    piece: FittedPiece
 
     @classmethod
     def fit(cls, curve: Curve) -> Self:

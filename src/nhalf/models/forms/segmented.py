@@ -19,7 +19,7 @@ from nhalf.models.least_squares import (
     point_noise,
     segment_costs,
 )
-from nhalf.models.line import Piece, check_curve, check_range, fit_piece
+from nhalf.models.line import FittedPiece, check_curve, check_range, fit_piece
 
 POINTS_PER_SEGMENT_MIN = 3
 """Any line fits two points: a third has to confirm it."""
@@ -68,7 +68,7 @@ class Segmented(Model):
         "N. Zhang and D. Siegmund, Biometrics 63 (2007) 22"
     )
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FittedPiece, ...]
     breaks: tuple[Break, ...]
 
     @classmethod
@@ -169,7 +169,7 @@ def _choose(segments: list[int], misfits: list[float], count: int, noise_varianc
     return int(np.argmin(scores))
 
 
-def _break(before: Piece, after: Piece) -> Break:
+def _break(before: FittedPiece, after: FittedPiece) -> Break:
     """The change between neighbouring segments, placed at one size inside its bracket."""
     low, high = before.to_bytes, after.from_bytes
     difference = before.per_byte_s - after.per_byte_s

@@ -20,7 +20,7 @@ from nhalf.base import plugins
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.job import Launcher
-from nhalf.mpi.switch import Switch
+from nhalf.mpi.switch import LibrarySwitch
 from nhalf.mpi.tuner import Tuner
 
 PACKAGE = "nhalf.mpi.vendors"
@@ -146,7 +146,7 @@ class Vendor(Launcher):
         """The eager limits that count in a launch of these words and variables."""
         return dict(limits)
 
-    def switches(self, library: Library) -> Sequence[Switch]:
+    def switches(self, library: Library) -> Sequence[LibrarySwitch]:
         """The settings of the library that may make a program faster."""
         return ()
 

@@ -22,8 +22,8 @@ from nhalf.mpi import Library
 from nhalf.mpi.affected import ALL
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
-from nhalf.mpi.job import Job
-from nhalf.mpi.switch import Switch, progress_thread
+from nhalf.mpi.job import MpiJob
+from nhalf.mpi.switch import LibrarySwitch, progress_thread
 from nhalf.mpi.tuner import OwnFile, Reach, Tuner
 from nhalf.mpi.tuning_files.intel_conditions import BASIC, held, misread, rules_in, value_of
 from nhalf.mpi.tuning_files.steps import call_of
@@ -41,13 +41,13 @@ BINARY = "I_MPI_TUNING_BIN"
 CLIENT = "I_MPI_PMI_LIBRARY"
 HOW = "source this file before mpiexec; sizes are for every number of ranks, 0 is the basic choice"
 SWITCHES = (
-    Switch(
+    LibrarySwitch(
         "shared memory alone",
         "messages within the host go through shared memory, nothing over libfabric",
         {"I_MPI_FABRICS": "shm"},
         needs="one host",
     ),
-    Switch(
+    LibrarySwitch(
         "pinned to cores",
         "every rank keeps one core",
         {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"},
@@ -55,21 +55,21 @@ SWITCHES = (
         needs="a core for each rank",
         promise_share=0.1,
     ),
-    Switch(
+    LibrarySwitch(
         "not pinned",
         "ranks and their threads may run on any core",
         {"I_MPI_PIN": "0"},
         affected=ALL,
         promise_share=0.05,
     ),
-    Switch(
+    LibrarySwitch(
         "collectives by messages",
         "collectives within the host go by messages instead of memory of their own",
         {"I_MPI_COLL_INTRANODE": "pt2pt"},
         promise_share=0.05,
     ),
     progress_thread({"I_MPI_ASYNC_PROGRESS": "1"}),
-    Switch(
+    LibrarySwitch(
         "waiting ranks yield",
         "ranks that wait let others have the core",
         {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0"},
@@ -108,7 +108,7 @@ class Intel(Hydra):
         match = re.search(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)", text)
         return match[1].rstrip(".") if match else ""
 
-    def environment(self, job: Job) -> dict[str, str]:
+    def environment(self, job: MpiJob) -> dict[str, str]:
         """The variables of its own pinning: one whole core per rank, or none at all."""
         variables = {"I_MPI_PIN": "1" if job.bind else "0"}
         if job.bind:
@@ -141,7 +141,7 @@ class Intel(Hydra):
             "LD_LIBRARY_PATH": ":".join(filter(None, folders)),
         }
 
-    def switches(self, library: Library) -> Sequence[Switch]:
+    def switches(self, library: Library) -> Sequence[LibrarySwitch]:
         """Shared memory, its own pinning, and who waits for what."""
         return SWITCHES
 

@@ -26,7 +26,7 @@ from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.hydra import Hydra
 from nhalf.mpi.job import is_of_job
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
+from nhalf.mpi.switch import LibrarySwitch, bound_by_options, progress_thread, unbound_by_options
 from nhalf.mpi.tuner import OwnFile, Reach, Tuner, content, problem_of
 from nhalf.mpi.tuning_files.mpich_tree import (
     PLAIN,
@@ -94,20 +94,20 @@ SWITCHES = (
         how=" in parts",
         promise_share=0.4,
     ),
-    Switch(
+    LibrarySwitch(
         "collectives without the device",
         "collectives within the host go by messages instead of memory of their own",
         {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"},
         affected=Affected(operations=("barrier", "bcast", "reduce", "allreduce")),
         promise_share=0.05,
     ),
-    Switch(
+    LibrarySwitch(
         "network by libfabric",
         "messages to other hosts go by libfabric",
         {"MPIR_CVAR_CH4_NETMOD": "ofi"},
         needs="several hosts",
     ),
-    Switch(
+    LibrarySwitch(
         "network by UCX",
         "messages to other hosts go by UCX",
         {"MPIR_CVAR_CH4_NETMOD": "ucx"},
@@ -176,7 +176,7 @@ class Mpich(Hydra):
             CELLS: "1",
         }
 
-    def switches(self, library: Library) -> Sequence[Switch]:
+    def switches(self, library: Library) -> Sequence[LibrarySwitch]:
         """Binding, collectives, and the other way over a network."""
         return SWITCHES
 

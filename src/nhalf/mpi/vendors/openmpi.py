@@ -20,11 +20,11 @@ from nhalf.mpi.components import (
     Components,
     component_switches,
 )
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import MpiJob
 from nhalf.mpi.ompi_info import parse_eager_limits, parse_parameters, printed
 from nhalf.mpi.openmpi_transports import limits_in_use, parameters_of
 from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
-from nhalf.mpi.switch import Switch, bound_by_options, progress_thread, unbound_by_options
+from nhalf.mpi.switch import LibrarySwitch, bound_by_options, progress_thread, unbound_by_options
 from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.vendors import Vendor, Wheel
 
@@ -36,13 +36,13 @@ FIRST_WITH_SMSC = 5
 SWITCHES = (
     bound_by_options("--bind-to", "core", "--map-by", "core"),
     unbound_by_options("--bind-to", "none"),
-    Switch(
+    LibrarySwitch(
         "messages by UCX",
         "all messages go by UCX",
         {"OMPI_MCA_pml": "ucx"},
         promise_share=0.15,
     ),
-    Switch(
+    LibrarySwitch(
         "waiting ranks yield",
         "ranks that wait let others have the core",
         {"OMPI_MCA_mpi_yield_when_idle": "1"},
@@ -55,7 +55,7 @@ SWITCHES = (
         "a thread of each rank moves what goes by TCP while it computes",
         needs="transfers by TCP to overlap",
     ),
-    Switch(
+    LibrarySwitch(
         "collectives without coll/han",
         "collectives are not divided between hosts and within them",
         {"OMPI_MCA_coll_han_priority": "0"},
@@ -64,13 +64,13 @@ SWITCHES = (
     ),
 )
 SINCE_5 = (
-    Switch(
+    LibrarySwitch(
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"},
         needs="one host",
     ),
-    Switch(
+    LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_smsc": "cma"},
@@ -79,13 +79,13 @@ SINCE_5 = (
     ),
 )
 UNTIL_4 = (
-    Switch(
+    LibrarySwitch(
         "shared memory alone",
         "messages within the host go through shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"},
         needs="one host",
     ),
-    Switch(
+    LibrarySwitch(
         "large messages copied by the kernel",
         "the receiver reads the sender's memory",
         {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma"},
@@ -144,7 +144,7 @@ class OpenMpi(Vendor):
         environment = tuple(sorted(library.environment.items()))
         return (*self.pmi, "pmi2") if "s2" in _clients(command, environment) else self.pmi
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """Tokens `mpirun -n N --map-by … --bind-to … COMMAND`; standard input goes to rank 0."""
         mapping = "core:OVERSUBSCRIBE" if job.oversubscribe else "core"
         binding = "core" if job.bind else "none"
@@ -167,7 +167,7 @@ class OpenMpi(Vendor):
             *job.command,
         ]
 
-    def environment(self, job: Job) -> dict[str, str]:
+    def environment(self, job: MpiJob) -> dict[str, str]:
         """Variables that permit root if needed, and disable a warning about memory binding."""
         variables = {"OMPI_MCA_hwloc_base_mem_bind_failure_action": "silent"}
         if job.as_root:
@@ -176,7 +176,7 @@ class OpenMpi(Vendor):
         return {**variables, **job.environment}
 
     @staticmethod
-    def _host_tokens(job: Job) -> list[str]:
+    def _host_tokens(job: MpiJob) -> list[str]:
         """Tokens `--host a:2,b:2`, and variables that ssh would not pass on by itself."""
         if not job.hosts:
             return []
@@ -217,7 +217,7 @@ class OpenMpi(Vendor):
             OSC: "rdma,sm",
         }
 
-    def switches(self, library: Library) -> Sequence[Switch]:
+    def switches(self, library: Library) -> Sequence[LibrarySwitch]:
         """Binding, transports, copies by the kernel, and who waits for what."""
         major = int(library.version.partition(".")[0])
         try:

@@ -10,12 +10,12 @@ from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.forms import USUAL
 from nhalf.experiment.improve.left_behind import LeftBehind
 from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import Gain
-from nhalf.experiment.improve.trials import Search, Trial
+from nhalf.experiment.improve.sequential import SettingGain
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState
 from nhalf.experiment.tune.outcome import rule_json
 
 
-def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:
+def search_json(state: SearchState, bounded: list[Candidate]) -> dict[str, Any]:
     """The gain, what is switched on for it, and what became of each candidate."""
     return {
         "plain_s": state.plain_s,
@@ -32,7 +32,7 @@ def search_json(state: Search, bounded: list[Candidate]) -> dict[str, Any]:
     }
 
 
-def gain_json(gain: Gain | None) -> dict[str, Any] | None:
+def gain_json(gain: SettingGain | None) -> dict[str, Any] | None:
     """A gain as an object; null for an end that is unknown."""
     if gain is None:
         return None
@@ -69,7 +69,7 @@ def left_json(files: LeftBehind | None) -> dict[str, Any]:
     }
 
 
-def _all(state: Search) -> list[Trial]:
+def _all(state: SearchState) -> list[CandidateTrial]:
     return list(state.trials.values())
 
 
@@ -86,7 +86,7 @@ def _change(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _trial(trial: Trial, reason: str) -> dict[str, Any]:
+def _trial(trial: CandidateTrial, reason: str) -> dict[str, Any]:
     entry = _candidate(trial.candidate, trial.fate)
     entry["reason"] = reason
     entry["launches_factor"] = trial.scouted_factor

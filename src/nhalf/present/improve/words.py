@@ -11,8 +11,8 @@ from nhalf.base.units import format_duration, format_time
 from nhalf.experiment.improve.candidate import Candidate
 from nhalf.experiment.improve.left_behind import LeftBehind
 from nhalf.experiment.improve.provable import Provable
-from nhalf.experiment.improve.sequential import LOOKS, Gain
-from nhalf.experiment.improve.trials import Search, Trial
+from nhalf.experiment.improve.sequential import LOOKS, SettingGain
+from nhalf.experiment.improve.trials import CandidateTrial, SearchState
 from nhalf.present.wording import count
 
 NEAR = 0.03
@@ -23,7 +23,7 @@ UNTRIED = "There is nothing to try."
 NOTHING = "Nothing that was tried is proven to help by more than 1 %."
 
 
-def verdict(state: Search) -> str:
+def verdict(state: SearchState) -> str:
     """The answer in one sentence: how much faster, or that nothing helps."""
     if not state.trials:
         return UNTRIED
@@ -54,7 +54,7 @@ def provable_text(possible: Provable) -> str:
     )
 
 
-def _unclear(state: Search) -> Iterator[str]:
+def _unclear(state: SearchState) -> Iterator[str]:
     """What seems to help but is not proven, and what to do about it."""
     for trial in state.trials.values():
         proof = trial.proof
@@ -71,7 +71,7 @@ def _unclear(state: Search) -> Iterator[str]:
         yield "The budget is spent."
 
 
-def factor_text(gain: Gain) -> str:
+def factor_text(gain: SettingGain) -> str:
     """'1.34 times as fast [1.29, 1.39]'; the interval is left out where times do not vary."""
     text = f"{factor_number(gain.factor)} times as fast"
     if gain.low == gain.high:
@@ -84,7 +84,7 @@ def factor_number(factor: float) -> str:
     return f"{factor:.3f}" if abs(factor - 1) < NEAR else f"{factor:.2f}"
 
 
-def remarks(state: Search) -> list[str]:
+def remarks(state: SearchState) -> list[str]:
     """What a file that switches the winner on says of it: the proof, and each change."""
     lines = [f"nhalf improve: {verdict(state)}"]
     for candidate in state.proven:
@@ -103,7 +103,7 @@ def left_lines(files: LeftBehind) -> list[str]:
     return [*lines, *([files.note] if files.note else [])]
 
 
-def rows(state: Search, bounded: list[Candidate]) -> Iterator[tuple[str, str, str, str]]:
+def rows(state: SearchState, bounded: list[Candidate]) -> Iterator[tuple[str, str, str, str]]:
     """One row per candidate: its name, what it may save, how fast it was, what became of it."""
     for trial in state.trials.values():
         candidate = trial.candidate
@@ -119,14 +119,14 @@ def _upper(candidate: Candidate) -> str:
     return percent(candidate.upper_share, 1 if candidate.upper_share < 0.1 else 0)
 
 
-def _speed(trial: Trial) -> str:
+def _speed(trial: CandidateTrial) -> str:
     if trial.proof is not None:
         return factor_text(trial.proof).replace(" times as fast", "")
     ratio = trial.scouted_factor
     return factor_number(ratio) if ratio is not None else ""
 
 
-def effort(state: Search) -> str:
+def effort(state: SearchState) -> str:
     """'61 launches in 4 min; the plain program takes 2.1 s, and two launches differ by 3 %'."""
     turns = state.turns
     launches = count(turns.launches, "launch", "launches")

@@ -12,8 +12,8 @@ from nhalf.decide.program.share_in_mpi import share_in_mpi
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.shape.naming import communication_shape
 from nhalf.present.program.verdict import program_verdict
-from nhalf.present.report.caption import Caption, Choice, Spec
-from nhalf.present.report.subject import Subject
+from nhalf.present.report.caption import Caption, ReaderChoice, Spec
+from nhalf.present.report.subject import ReportSubject
 from nhalf.present.wording import count
 
 FOOTER = (
@@ -23,7 +23,7 @@ FOOTER = (
 )
 
 
-class TraceReport(Subject[Program]):
+class TraceReport(ReportSubject[Program]):
     """The report of one traced program."""
 
     panels = "nhalf.present.program.panels"
@@ -40,7 +40,7 @@ class TraceReport(Subject[Program]):
         }
 
     def caption(
-        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+        self, spec: Spec, patterns: Collection[str], choice: ReaderChoice | None, option: str
     ) -> Caption:
         """Name the program and, of a choice, what is shown of it."""
         command = self.data.command or self.data.name

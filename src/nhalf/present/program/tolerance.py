@@ -17,7 +17,7 @@ from nhalf.decide.program.slowdown import (
     Slowdown,
 )
 from nhalf.decide.program.tolerance import LOSS, is_long, tolerances
-from nhalf.decide.program.tolerance_curves import Curve
+from nhalf.decide.program.tolerance_curves import ToleranceCurve
 from nhalf.facts.program.program import Program
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
@@ -98,7 +98,7 @@ def _ranks_text(ranks: Sequence[int]) -> str:
     return f"rank {numbers}" if len(ranks) == 1 else f"ranks {numbers}"
 
 
-def show_curves(program: Program, drawn: Sequence[Curve]) -> None:
+def show_curves(program: Program, drawn: Sequence[ToleranceCurve]) -> None:
     """Print a table for each curve, and what its intervals cover."""
     console = stdout_console()
     alone_s, measured_s = drawn[0].measured_s, program.elapsed_s
@@ -113,7 +113,7 @@ def show_curves(program: Program, drawn: Sequence[Curve]) -> None:
     console.print(f"\n{COVERS}", markup=False, style="dim")
 
 
-def _headline(curve: Curve) -> str:
+def _headline(curve: ToleranceCurve) -> str:
     title = TITLES[curve.parameter]
     if curve.parameter == SLOW_NODE:
         title += f" ({_ranks_text(curve.slow_ranks)})"
@@ -132,7 +132,7 @@ def _headline(curve: Curve) -> str:
     return words
 
 
-def _table(curve: Curve) -> tuple[tuple[str, ...], list[list[str]]]:
+def _table(curve: ToleranceCurve) -> tuple[tuple[str, ...], list[list[str]]]:
     most_s = max(point.time_s for point in curve.points) - curve.measured_s
     rows = []
     for point in curve.points:

@@ -23,7 +23,7 @@ Caption = tuple[str, list[str]]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ReaderChoice:
     """A parameter by which a reader picks what is shown: `field` of the rows holds its options."""
 
     parameter: str
@@ -38,11 +38,11 @@ class Choice:
         return f"{option} {self.label.lower()}" if option.isdigit() else option
 
 
-CaptionOf = Callable[[Choice | None, str], Caption]
+CaptionOf = Callable[[ReaderChoice | None, str], Caption]
 """The caption of a chart, or of an option of its choice."""
 
 
-def choice_of(spec: Spec) -> Choice | None:
+def choice_of(spec: Spec) -> ReaderChoice | None:
     """Find the parameter that picks what a chart shows; None if all is shown at once."""
     rows = rows_of(spec)
     for parameter in spec.get("params", []):
@@ -53,7 +53,7 @@ def choice_of(spec: Spec) -> Choice | None:
             names = (name for name in rows[0] if expected <= {str(row.get(name)) for row in rows})
             field = next(names, "")
             label = str(bound.get("name", "")).strip()
-            return Choice(parameter["name"], options, str(parameter["value"]), field, label)
+            return ReaderChoice(parameter["name"], options, str(parameter["value"]), field, label)
     return None
 
 

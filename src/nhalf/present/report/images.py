@@ -20,7 +20,7 @@ from nhalf.present.panels import Table
 from nhalf.present.report import themes
 from nhalf.present.report.caption import each_choice
 from nhalf.present.report.sections import Section, sections, subject_of
-from nhalf.present.report.subject import Subject
+from nhalf.present.report.subject import ReportSubject
 
 WIDTH = 760
 PIXEL_RATIO = 2.0
@@ -42,7 +42,7 @@ def write_images(data: Facts | Program, folder: Path, kind: str) -> list[Path]:
     ]
 
 
-def _files(section: Section, subject: Subject[Any], kind: str) -> Iterator[tuple[str, bytes]]:
+def _files(section: Section, subject: ReportSubject[Any], kind: str) -> Iterator[tuple[str, bytes]]:
     """The files of a panel by name."""
     if section.table is not None:
         yield f"{section.name}.csv", table_csv(section.table)

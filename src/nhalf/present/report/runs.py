@@ -15,15 +15,15 @@ from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.runs_compared import measured_runs
 from nhalf.facts.extent import extent
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import Overview, overview
+from nhalf.facts.overview import LibraryOverview, overview
 from nhalf.facts.series import series_names
 from nhalf.facts.wrong_data import wrong_data
 from nhalf.present.application_verdict import application_verdict
 from nhalf.present.charts.overlay import DATA
 from nhalf.present.plain_verdict import plain_verdict, run_verdict
 from nhalf.present.report import heading, themes
-from nhalf.present.report.caption import Caption, Choice, Spec, rows_of
-from nhalf.present.report.subject import Subject
+from nhalf.present.report.caption import Caption, ReaderChoice, Spec, rows_of
+from nhalf.present.report.subject import ReportSubject
 from nhalf.present.verdict import verdict
 from nhalf.present.wording import n_half_ends, n_half_text
 
@@ -31,7 +31,7 @@ NAMES_MAX = 4
 LINE_LENGTH = 95
 
 
-class RunsReport(Subject[Facts]):
+class RunsReport(ReportSubject[Facts]):
     """The report of one or several runs."""
 
     panels = "nhalf.present.panels"
@@ -58,7 +58,7 @@ class RunsReport(Subject[Facts]):
         }
 
     def caption(
-        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+        self, spec: Spec, patterns: Collection[str], choice: ReaderChoice | None, option: str
     ) -> Caption:
         """Describe what is shown (patterns, ranks, placement, host), and name its libraries."""
         rows = rows_of(spec)
@@ -117,7 +117,7 @@ def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
     return "interval unknown" if says_nothing(low, high) else span(low, high, form)
 
 
-def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
+def _library(entry: LibraryOverview, names: list[str]) -> dict[str, Any]:
     several = entry.launches > 1
     latency = _ends(entry.latency_low_s, entry.latency_high_s, format_time)
     peak = _ends(entry.peak_low_Bps, entry.peak_high_Bps, format_rate)

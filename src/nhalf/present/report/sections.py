@@ -16,7 +16,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.program.report import TraceReport
 from nhalf.present.report.caption import with_caption
 from nhalf.present.report.runs import RunsReport
-from nhalf.present.report.subject import Data, Subject
+from nhalf.present.report.subject import Data, ReportSubject
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Section:
     patterns: Collection[str] = ()
 
 
-def subject_of(data: Facts | Program) -> Subject[Any]:
+def subject_of(data: Facts | Program) -> ReportSubject[Any]:
     """The subject of a report on runs or on a traced program, as shares of it refer to it."""
     return RunsReport(data) if isinstance(data, Facts) else TraceReport(shown_run(data))
 
@@ -44,7 +44,7 @@ def sections(data: Facts | Program) -> list[Section]:
     return list(_sections(subject_of(data)))
 
 
-def _sections(subject: Subject[Data]) -> Iterator[Section]:
+def _sections(subject: ReportSubject[Data]) -> Iterator[Section]:
     panels: dict[str, type[Panel[Data]]] = load(subject.panels, Panel)
     for name, panel in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
         drawn = panel().render(subject.data)

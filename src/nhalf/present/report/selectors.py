@@ -16,7 +16,7 @@ AXES = ("as drawn", "linear", "log")
 
 
 @dataclass(frozen=True)
-class Selector:
+class PageSelector:
     """An input above the charts; `name` is what the address of the page calls it."""
 
     name: str
@@ -25,13 +25,13 @@ class Selector:
     first: str
 
 
-def selectors(specs: Sequence[Spec], libraries: Sequence[str]) -> list[Selector]:
+def selectors(specs: Sequence[Spec], libraries: Sequence[str]) -> list[PageSelector]:
     """List the selectors with more than one option; `libraries` are the values of `series`."""
     inputs = _shared(specs)
     if len(libraries) > 1:
-        inputs.append(Selector("library", "Library", (ALL, *libraries), ALL))
+        inputs.append(PageSelector("library", "Library", (ALL, *libraries), ALL))
     if any(_has_logarithms(spec) for spec in specs):
-        inputs.append(Selector("axes", "Axes", AXES, AXES[0]))
+        inputs.append(PageSelector("axes", "Axes", AXES, AXES[0]))
     return inputs
 
 
@@ -48,7 +48,7 @@ def _has_logarithms(part: Any) -> bool:
     return any(map(_has_logarithms, inner))
 
 
-def _shared(specs: Sequence[Spec]) -> list[Selector]:
+def _shared(specs: Sequence[Spec]) -> list[PageSelector]:
     """Merge the pattern inputs of all charts; the first chart's initial pattern counts."""
     bound = [
         parameter
@@ -62,4 +62,4 @@ def _shared(specs: Sequence[Spec]) -> list[Selector]:
         str(option) for parameter in bound for option in parameter["bind"]["options"]
     )
     title = str(bound[0]["bind"]["name"]).strip()
-    return [Selector(SHARED, title, tuple(options), str(bound[0]["value"]))]
+    return [PageSelector(SHARED, title, tuple(options), str(bound[0]["value"]))]

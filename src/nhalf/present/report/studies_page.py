@@ -12,8 +12,8 @@ from nhalf.present.report.sections import Section
 from nhalf.present.study_words import MARKS, counts_text, mark_text, marks_how
 from nhalf.present.wording import count
 from nhalf.studies.form import Conclusion
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement
-from nhalf.studies.overview import Overview
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement
+from nhalf.studies.overview import StudyOverview
 
 FOOTER = (
     "Nothing here was measured: numbers are those that were published of a machine and, for the "
@@ -21,7 +21,7 @@ FOOTER = (
 )
 
 
-def studies_page(overviews: Sequence[Overview]) -> str:
+def studies_page(overviews: Sequence[StudyOverview]) -> str:
     """The whole page as HTML."""
     at_home = [judgement for of in overviews for judgement in of.at_home]
     counts = Counter(judgement.verdict for judgement in at_home)
@@ -51,7 +51,7 @@ def studies_page(overviews: Sequence[Overview]) -> str:
     )
 
 
-def verdict_table(of: Overview) -> Table:
+def verdict_table(of: StudyOverview) -> Table:
     """A row for each conclusion, a column of marks for each machine of the study."""
     rows = [[_words(conclusion), *_marks(judgements, of)] for conclusion, judgements in of.rows()]
     return Table(["conclusion", *of.judgements], rows)
@@ -61,14 +61,14 @@ def _words(conclusion: Conclusion) -> str:
     return conclusion.claim.removesuffix(".")
 
 
-def _marks(judgements: Iterable[Judgement], of: Overview) -> list[str]:
+def _marks(judgements: Iterable[ConclusionJudgement], of: StudyOverview) -> list[str]:
     return [
         mark_text(judgement, machine)
         for judgement, machine in zip(judgements, of.judgements, strict=True)
     ]
 
 
-def _card(of: Overview) -> dict[str, str]:
+def _card(of: StudyOverview) -> dict[str, str]:
     """How many conclusions of a study come out as it says, on the machines of which it says so."""
     held = sum(judgement.verdict == HOLDS for judgement in of.at_home)
     return {

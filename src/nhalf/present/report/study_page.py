@@ -28,9 +28,8 @@ from nhalf.present.study_words import (
     value_text,
 )
 from nhalf.studies.form import FigureForm
-from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, Judgement, Verdict
-from nhalf.studies.repeat import Repetition
-from nhalf.studies.repeat import Table as StudyTable
+from nhalf.studies.judge import FAILS, HOLDS, UNTESTED, ConclusionJudgement, Verdict
+from nhalf.studies.repeat import Repetition, StudyTable
 
 ORDER: tuple[Verdict, ...] = (FAILS, HOLDS)
 COUNTED: dict[Verdict, str] = {
@@ -75,13 +74,13 @@ def study_page(repetition: Repetition, links: Mapping[str, str] | None = None) -
     )
 
 
-def _cards(judgements: Sequence[Judgement]) -> list[dict[str, str]]:
+def _cards(judgements: Sequence[ConclusionJudgement]) -> list[dict[str, str]]:
     """A card for each conclusion with a verdict: those first that do not hold."""
     ordered = [j for verdict in ORDER for j in judgements if j.verdict == verdict]
     return [_card(judgement, place < LEAD_FINDINGS) for place, judgement in enumerate(ordered)]
 
 
-def _card(judgement: Judgement, is_large: bool) -> dict[str, str]:
+def _card(judgement: ConclusionJudgement, is_large: bool) -> dict[str, str]:
     """A verdict; only large cards have room for it above the words."""
     verdict, claim = judgement.verdict.capitalize(), judgement.conclusion.claim
     interval, published = interval_text(judgement), published_text(judgement)
@@ -119,7 +118,7 @@ def _sections(repetition: Repetition) -> Iterator[Section]:
             yield Section(table.id, _title(table.title), how, None, Table(list(table.head), rows))
 
 
-def _untested(judgements: Sequence[Judgement]) -> Table:
+def _untested(judgements: Sequence[ConclusionJudgement]) -> Table:
     rows = [
         [
             judgement.conclusion.claim.removesuffix("."),

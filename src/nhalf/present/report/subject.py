@@ -8,13 +8,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from nhalf.present.report.caption import Caption, Choice, Spec
+from nhalf.present.report.caption import Caption, ReaderChoice, Spec
 
 Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
-class Subject(ABC, Generic[Data]):
+class ReportSubject(ABC, Generic[Data]):
     """Runs or a traced program, with all that is known of them."""
 
     data: Data
@@ -27,7 +27,7 @@ class Subject(ABC, Generic[Data]):
 
     @abstractmethod
     def caption(
-        self, spec: Spec, patterns: Collection[str], choice: Choice | None, option: str
+        self, spec: Spec, patterns: Collection[str], choice: ReaderChoice | None, option: str
     ) -> Caption:
         """The caption of a chart, or of one option of its choice.
 

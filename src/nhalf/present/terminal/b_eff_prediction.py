@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.units import format_rate
-from nhalf.decide.b_eff import EffectiveBandwidth
+from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import FACTOR_MAX
 from nhalf.present.terminal.tables import print_table
 
@@ -22,7 +22,7 @@ WORDS = {
 }
 
 
-def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
+def show(console: Console, predictions: Sequence[PredictedEffectiveBandwidth]) -> None:
     """Print a row for each figure of each number of ranks, then what widens the intervals."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("ranks", justify="right")
@@ -50,7 +50,7 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
 
 
-def _reasons(predictions: Sequence[EffectiveBandwidth]) -> Iterator[str]:
+def _reasons(predictions: Sequence[PredictedEffectiveBandwidth]) -> Iterator[str]:
     """Yield each reason once, with its numbers of ranks unless it holds for all."""
     holds_for: dict[str, list[int]] = {}
     for prediction in predictions:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nhalf.base.numbers import fixed, whole
 from nhalf.loops.source.ma_bounds import Bound
 from nhalf.loops.source.reductions import REGROUPING
-from nhalf.loops.source.refusal import Refused
+from nhalf.loops.source.refusal import RefusedSource
 from nhalf.machines.processor import Processor
 from nhalf.present.terminal.ladders import ladder_json
 from nhalf.present.terminal.tables import add_literal
@@ -38,7 +38,7 @@ def bounds_json(
     file: Path,
     processor: Processor,
     bounds: Sequence[Bound],
-    refusals: Sequence[Refused],
+    refusals: Sequence[RefusedSource],
     ladders: Ladders | None = None,
 ) -> dict[str, Any]:
     """One object: the loops that were read, and those that were not.

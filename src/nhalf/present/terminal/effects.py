@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from nhalf.decide.check.verdict import Check
+    from nhalf.decide.check.verdict import CheckedRun
     from nhalf.store.run import Run
 
 COLOURS = {
@@ -26,7 +26,7 @@ COLOURS = {
 
 def show_effects(
     console: Console,
-    check: Check,
+    check: CheckedRun,
     run: Run,
     every_size: bool = False,
     notes: Sequence[str] = (),

@@ -12,7 +12,7 @@ from nhalf.present.terminal.tables import add_literal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.loops.file_ladders import Ladder, Ladders
+    from nhalf.loops.file_ladders import Ladders, LoopLadder
 
 
 def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
         console.print(reason, markup=False, style="yellow")
 
 
-def _cells(ladder: Ladder) -> list[str]:
+def _cells(ladder: LoopLadder) -> list[str]:
     climb, counts = ladder.climb, ladder.bound.counts
     rungs = (
         *(climb.essential_cycles, climb.emitted_cycles),

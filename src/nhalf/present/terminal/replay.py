@@ -14,14 +14,14 @@ from nhalf.base.units import format_size, format_time
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nhalf.experiment.replay import Replay
+    from nhalf.experiment.replay import PingPongReplay
 
 MEDIAN_MAX = 0.05
 WORST_MAX = 0.15
 """Relative errors that a valid simulation stays below."""
 
 
-def show(replays: Sequence[Replay], *, as_json: bool) -> None:
+def show(replays: Sequence[PingPongReplay], *, as_json: bool) -> None:
     """Print every ping-pong; raises FailedError if a simulation is too far from its run."""
     from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -41,7 +41,7 @@ def show(replays: Sequence[Replay], *, as_json: bool) -> None:
             )
 
 
-def _as_json(replay: Replay) -> dict[str, Any]:
+def _as_json(replay: PingPongReplay) -> dict[str, Any]:
     return {
         "mpi": replay.mpi,
         "placement": replay.placement,
@@ -51,7 +51,7 @@ def _as_json(replay: Replay) -> dict[str, Any]:
     }
 
 
-def _table(replay: Replay) -> Table:
+def _table(replay: PingPongReplay) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from nhalf.base.numbers import MISSING, percent, times
-from nhalf.experiment.selftest.resampled_nights import Rates
+from nhalf.experiment.selftest.resampled_nights import NightRates
 from nhalf.experiment.selftest.simulated_nights import PLANTED, TOLERANCE
 from nhalf.present.wording import count
 
 
-def show_rates(out: Console, rates: Sequence[Rates], runs: int) -> None:
+def show_rates(out: Console, rates: Sequence[NightRates], runs: int) -> None:
     """Print a row for each number of launches, and what the nights are."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in (

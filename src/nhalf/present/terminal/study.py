@@ -21,7 +21,7 @@ from nhalf.present.study_words import (
 from nhalf.present.terminal.output import FORM, stdout_console
 from nhalf.present.terminal.tables import house_table, print_table, show_table
 from nhalf.studies.form import StudyForm
-from nhalf.studies.judge import Judgement
+from nhalf.studies.judge import ConclusionJudgement
 from nhalf.studies.repeat import Repetition
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def show_repetition(repetition: Repetition) -> None:
     console.print(words, markup=False, style="dim", soft_wrap=True)
 
 
-def _show_conclusions(judgements: Sequence[Judgement], console: Console) -> None:
+def _show_conclusions(judgements: Sequence[ConclusionJudgement], console: Console) -> None:
     """Print a table, or where it leaves little room for words, a few lines for each conclusion."""
     from rich.markup import escape
 
@@ -106,7 +106,7 @@ def _parts(head: Line, rows: Sequence[Line], width: int) -> Iterator[tuple[Line,
     yield head[:1] + head[first:], [row[:1] + row[first:] for row in rows]
 
 
-def _row(judgement: Judgement) -> Line:
+def _row(judgement: ConclusionJudgement) -> Line:
     """The verdict on a conclusion, its numbers, its words, and why it cannot be tested."""
     reason = f" ({judgement.reason})" if judgement.reason else ""
     return (

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from nhalf.facts.facts import Facts
-    from nhalf.facts.overview import Overview, PatternOverview
-    from nhalf.measure.loop.ending import Outcome
+    from nhalf.facts.overview import LibraryOverview, PatternOverview
+    from nhalf.measure.loop.ending import RunOutcome
 
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
@@ -44,7 +44,7 @@ POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only if a value differs."""
 
 
-def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
+def show_outcome(outcome: RunOutcome, facts: Facts, report: Path | None) -> None:
     """Print the end of a run: a line per library, findings, failures and paths.
 
     `facts` are about the run.
@@ -96,7 +96,7 @@ def _unmeasured_line(row: Mapping[str, Any]) -> str:
     return f"not measured: {row['pattern']}: {row['unmeasured']} of {row['points']} points"
 
 
-def overview_table(lines: Sequence[Overview]) -> Table:
+def overview_table(lines: Sequence[LibraryOverview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
     from rich.markup import escape
 
@@ -114,7 +114,7 @@ def overview_table(lines: Sequence[Overview]) -> Table:
     return table
 
 
-def _half_width(line: Overview) -> str:
+def _half_width(line: LibraryOverview) -> str:
     """The half width of the latency's interval; '–' without one: no width is no certainty."""
     if line.launches < 2 or math.isnan(line.latency_half_width):
         return "–"

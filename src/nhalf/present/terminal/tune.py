@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from nhalf.decide.changes import CurveRatio
-    from nhalf.experiment.race import Gain
-    from nhalf.experiment.tune.bench import Bench
+    from nhalf.experiment.race import AlgorithmGain
+    from nhalf.experiment.tune.bench import LibraryBench
     from nhalf.experiment.tune.outcome import Checked, Tuned
     from nhalf.experiment.tune.prove import Activity
 
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 
 
-def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
+def show_tuned(console: Console, bench: LibraryBench, tuned: Tuned) -> None:
     """Print the winners, the proof, the comparison and the file."""
     cells = len(tuned.search.screening)
     if bench.machine:
@@ -72,7 +72,7 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
     console.print(f"runs  {bench.folder}", markup=False, soft_wrap=True)
 
 
-def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
+def show_checked(console: Console, bench: LibraryBench, checked: Checked) -> None:
     """Print the rules, the proof and the comparison."""
     for rule in checked.rules:
         console.print(rule.line, markup=False)
@@ -91,7 +91,7 @@ def _winners(tuned: Tuned) -> Table:
     for cell in sorted(tuned.search.won):
         chosen = choice(tuned.rules, *cell)
         gains = tuned.search.won[cell]
-        gain: Gain = next(
+        gain: AlgorithmGain = next(
             (candidate for candidate in gains if candidate.algorithm == chosen), gains[0]
         )
         low, high = (1 - math.exp(-end) for end in (gain.low, gain.high))
@@ -131,7 +131,7 @@ def _trial(curves: list[CurveRatio]) -> Table:
     return table
 
 
-def _show_activity(console: Console, bench: Bench, activity: Activity | None) -> None:
+def _show_activity(console: Console, bench: LibraryBench, activity: Activity | None) -> None:
     """Print whether the library applies the file, and the evidence."""
     if activity is None:
         console.print(

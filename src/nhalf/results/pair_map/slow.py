@@ -72,7 +72,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PairMapJudgement:
     """The verdict on a map. Ratios are 1 if nothing differs."""
 
     base_s: float
@@ -83,7 +83,7 @@ class Judgement:
     suspects: list[Suspect]
 
 
-def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
+def judge(times_s: Floats, *, directed: bool = True) -> PairMapJudgement | None:
     """Judge the times between n members in several launches, shape (launches, n, n).
 
     Rows send, columns receive; NaN marks missing pairs such as the diagonal. Unless `directed`,
@@ -100,7 +100,7 @@ def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
     search = _Search(logs, is_measured, directed)
     suspects = [*search.nodes(), *search.pairs()]
     calm = search.middles[search.unremarkable]
-    return Judgement(
+    return PairMapJudgement(
         base_s=math.exp(search.base),
         noise_relative=search.noise,
         threshold_ratio=math.exp(min(search.threshold, LOG_LARGEST)),
@@ -109,7 +109,7 @@ def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
     )
 
 
-def judge_alone(times_s: Floats) -> Judgement | None:
+def judge_alone(times_s: Floats) -> PairMapJudgement | None:
     """Judge members by one time each, shape (launches, members); suspects are of kind 'alone'."""
     judgement = judge(times_s[:, :, None])
     if judgement is None:

@@ -21,7 +21,7 @@ import polars as pl
 
 from nhalf.base.carrier import carrier
 from nhalf.base.rows import Row
-from nhalf.results.pair_map.slow import Judgement, judge, judge_alone
+from nhalf.results.pair_map.slow import PairMapJudgement, judge, judge_alone
 from nhalf.statistics.intervals import Floats
 from nhalf.store.keys import RUN_SUBJECT
 
@@ -37,7 +37,7 @@ Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class PairMap:
+class PairTimes:
     """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: no pair.
 
     `hosts` by rank, empty if unknown; `crowded` if ranks shared cores, so that times reflect the
@@ -105,14 +105,14 @@ class PairMap:
         return ""
 
     @cached_property
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> PairMapJudgement | None:
         """Slow members and links; None if they cannot be determined."""
         if self.why_not_judged:
             return None
         return judge(self.between_s, directed=self.directed)
 
     @cached_property
-    def within(self) -> Judgement | None:
+    def within(self) -> PairMapJudgement | None:
         """Hosts that are slow internally."""
         return judge_alone(self.within_s) if self.within_s.shape[1] > 1 else None
 
@@ -123,7 +123,7 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
+def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairTimes]:
     """Every measured map, in the order of its key."""
     points = (
         measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
@@ -144,7 +144,7 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         crowded = bool(frame["advice"].list.contains("oversubscribed").any())
         hosts_by_rank = names if len(names) == key["ranks"] else ()
         shared = bool(frame["advice"].list.contains("shared-cores").any())
-        maps.append(PairMap(key, times_s, hosts_by_rank, crowded, shared))
+        maps.append(PairTimes(key, times_s, hosts_by_rank, crowded, shared))
     return maps
 
 
@@ -189,7 +189,7 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
     }
 
 
-def as_row(pair_map: PairMap) -> Row:
+def as_row(pair_map: PairTimes) -> Row:
     """A map for JSON; see docs/pair-map.md for its members."""
     judgement, within = pair_map.judgement, pair_map.within
     middle_s = _over_launches(np.nanmedian, pair_map.between_s)
@@ -220,7 +220,7 @@ def as_row(pair_map: PairMap) -> Row:
     return row
 
 
-def _named(pair_map: PairMap, judgement: Judgement | None, kind: str = "") -> list[Row]:
+def _named(pair_map: PairTimes, judgement: PairMapJudgement | None, kind: str = "") -> list[Row]:
     return [
         {
             "kind": kind or suspect.kind,

@@ -55,7 +55,7 @@ class JobState:
 
 
 @dataclass(frozen=True)
-class Request:
+class JobRequest:
     """The request of a job.
 
     `time_s` 0 leaves the time to the system; `hosts` are given if the user named them; `options`
@@ -96,7 +96,7 @@ class BatchSystem(ABC):
         """The least number of hosts that the user's options request; 0 if unspecified."""
 
     @abstractmethod
-    def directives(self, request: Request) -> str:
+    def directives(self, request: JobRequest) -> str:
         """The directives of a job script, each with its reason above it."""
 
     @abstractmethod

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.processes import Outcome, run
-from nhalf.sites.batch import BatchSystem, JobState, Phase, Request, Unreachable
+from nhalf.base.processes import ProgramOutcome, run
+from nhalf.sites.batch import BatchSystem, JobRequest, JobState, Phase, Unreachable
 
 ANSWER_TIMEOUT_S = 30.0
 """Slurm's commands give up on an unreachable controller after 9 to 20 s."""
@@ -100,7 +100,7 @@ class Slurm(BatchSystem):
                 nodes = int(number[0])
         return nodes
 
-    def directives(self, request: Request) -> str:
+    def directives(self, request: JobRequest) -> str:
         """The #SBATCH lines; the user's last, since the last of two that contradict wins."""
         hosts = ",".join(request.hosts)
         minutes = math.ceil(request.time_s / 60)
@@ -249,7 +249,7 @@ def _check_not_refused(option: str) -> None:
         raise InputError(f"nhalf does not pass {name} on to sbatch{why}", "leave it out of --job")
 
 
-def _check_accepted(outcome: Outcome) -> None:
+def _check_accepted(outcome: ProgramOutcome) -> None:
     """Raises the error for a refusal by sbatch."""
     if outcome.succeeded:
         return

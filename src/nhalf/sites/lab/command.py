@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from nhalf.base.errors import FailedError
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 
 TIMEOUT_S = 30.0
 SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin")
@@ -19,7 +19,7 @@ def system_path() -> str:
     return ":".join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])
 
 
-def attempt(command: Sequence[str], text: str = "", timeout_s: float = TIMEOUT_S) -> Outcome:
+def attempt(command: Sequence[str], text: str = "", timeout_s: float = TIMEOUT_S) -> ProgramOutcome:
     """Run a command, with `text` on its standard input; the caller handles its outcome."""
     return run(command, timeout_s, {"PATH": system_path(), "LC_ALL": "C"}, text)
 

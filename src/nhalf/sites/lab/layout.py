@@ -15,7 +15,7 @@ TOPOLOGIES = ("star", "ring", "tree")
 
 
 @dataclass(frozen=True)
-class Link:
+class LabCable:
     """A cable between two places; only shaped ones get the rate of the lab."""
 
     a: str
@@ -24,7 +24,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LabLayout:
     """The places of a lab by kind, and the links. A router forwards packets, a switch frames.
 
     `routes` are pairs of a place and the arguments of `ip route add` there; `{net}` stands for the
@@ -34,7 +34,7 @@ class Layout:
     nodes: tuple[str, ...]
     switches: tuple[str, ...]
     routers: tuple[str, ...]
-    links: tuple[Link, ...]
+    links: tuple[LabCable, ...]
     head_prefix_bits: int = 24
     routes: tuple[tuple[str, str], ...] = field(default=())
 
@@ -43,13 +43,13 @@ class Layout:
         """The places with their own network namespace: all but the head."""
         return (*self.nodes, *self.switches, *self.routers)
 
-    def port(self, place: str, link: Link, head_port: str) -> str:
+    def port(self, place: str, link: LabCable, head_port: str) -> str:
         """The name of a link's end in a place: eth0 in nodes, the neighbour elsewhere."""
         if place == HEAD:
             return head_port
         return "eth0" if place in self.nodes else link.b if place == link.a else link.a
 
-    def ends(self, link: Link, head_port: str) -> Iterator[tuple[str, str]]:
+    def ends(self, link: LabCable, head_port: str) -> Iterator[tuple[str, str]]:
         """Both ends of a link: place and port."""
         for place in (link.a, link.b):
             yield place, self.port(place, link, head_port)
@@ -60,7 +60,7 @@ class Layout:
             raise unknown("node", name, self.nodes)
         return name
 
-    def title(self, link: Link) -> str:
+    def title(self, link: LabCable) -> str:
         """The name of a link for users: links between routers are named after their nodes."""
         ends = (link.a, link.b)
         if all(end in self.routers for end in ends):
@@ -68,11 +68,11 @@ class Layout:
         return "-".join(ends)
 
     @property
-    def data_links(self) -> tuple[Link, ...]:
+    def data_links(self) -> tuple[LabCable, ...]:
         """The links that messages between nodes take; the others are for control."""
         return tuple(link for link in self.links if link.shaped or link.a in self.nodes)
 
-    def link(self, name: str) -> Link:
+    def link(self, name: str) -> LabCable:
         """The link called 'A-B', or the one that connects a node.
 
         Raises InputError if there is none.
@@ -85,7 +85,7 @@ class Layout:
         raise unknown("link", name, [*self.nodes, *titles])
 
 
-def layout(topology: str, nodes: int) -> Layout:
+def layout(topology: str, nodes: int) -> LabLayout:
     """The layout of a topology; raises InputError for an unknown one, or too many nodes."""
     if topology not in TOPOLOGIES:
         raise unknown("topology", topology, TOPOLOGIES)
@@ -95,22 +95,22 @@ def layout(topology: str, nodes: int) -> Layout:
     return {"star": _star, "ring": _ring, "tree": _tree}[topology](names)
 
 
-def _star(nodes: tuple[str, ...]) -> Layout:
+def _star(nodes: tuple[str, ...]) -> LabLayout:
     """The layout with every node on one switch."""
-    links = (Link(HEAD, "s0", shaped=False), *(Link(node, "s0") for node in nodes))
-    return Layout(nodes, ("s0",), (), links)
+    links = (LabCable(HEAD, "s0", shaped=False), *(LabCable(node, "s0") for node in nodes))
+    return LabLayout(nodes, ("s0",), (), links)
 
 
-def _tree(nodes: tuple[str, ...]) -> Layout:
+def _tree(nodes: tuple[str, ...]) -> LabLayout:
     """The layout with about as many leaf switches as nodes on each, and one switch above them."""
     per_leaf = math.ceil(math.sqrt(len(nodes)))
     leaves = tuple(f"s{number + 1}" for number in range(math.ceil(len(nodes) / per_leaf)))
-    links = [Link(HEAD, "s0", shaped=False), *(Link(leaf, "s0") for leaf in leaves)]
-    links += [Link(node, leaves[index // per_leaf]) for index, node in enumerate(nodes)]
-    return Layout(nodes, ("s0", *leaves), (), tuple(links))
+    links = [LabCable(HEAD, "s0", shaped=False), *(LabCable(leaf, "s0") for leaf in leaves)]
+    links += [LabCable(node, leaves[index // per_leaf]) for index, node in enumerate(nodes)]
+    return LabLayout(nodes, ("s0", *leaves), (), tuple(links))
 
 
-def _ring(nodes: tuple[str, ...]) -> Layout:
+def _ring(nodes: tuple[str, ...]) -> LabLayout:
     """The layout with a router for each node, linked to two neighbours and to the head.
 
     A node thus has one port and one address, and a library cannot choose a wrong one: packets to
@@ -118,16 +118,16 @@ def _ring(nodes: tuple[str, ...]) -> Layout:
     """
     count = len(nodes)
     routers = tuple(f"r{number}" for number in range(1, count + 1))
-    links = [Link(HEAD, "s0", shaped=False)]
-    links += [Link(router, "s0", shaped=False) for router in routers]
-    links += [Link(*pair, shaped=False) for pair in zip(nodes, routers, strict=True)]
+    links = [LabCable(HEAD, "s0", shaped=False)]
+    links += [LabCable(router, "s0", shaped=False) for router in routers]
+    links += [LabCable(*pair, shaped=False) for pair in zip(nodes, routers, strict=True)]
     around = range(count if count > 2 else count - 1)
-    links += [Link(routers[index], routers[(index + 1) % count]) for index in around]
+    links += [LabCable(routers[index], routers[(index + 1) % count]) for index in around]
     routes = [(HEAD, f"{{net}}.{n} via {{net}}.{128 + n}") for n in range(1, count + 1)]
     for router_index in range(count):
         for node_index in range(count):
             routes.append((routers[router_index], _route(router_index, node_index, count)))
-    return Layout(nodes, ("s0",), routers, tuple(links), 25, tuple(routes))
+    return LabLayout(nodes, ("s0",), routers, tuple(links), 25, tuple(routes))
 
 
 def _route(router_index: int, node_index: int, count: int) -> str:

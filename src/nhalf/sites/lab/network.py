@@ -12,7 +12,7 @@ import msgspec
 from nhalf.base.errors import MissingError
 from nhalf.sites.lab import shaping
 from nhalf.sites.lab.command import attempt, must
-from nhalf.sites.lab.layout import HEAD, Link
+from nhalf.sites.lab.layout import HEAD, LabCable
 from nhalf.sites.lab.state import ROOT, Lab
 
 SETTINGS = ("net/ipv6/conf/*/disable_ipv6=1",)
@@ -43,7 +43,7 @@ def cables(lab: Lab) -> str:
     return _text(lines)
 
 
-def ports(lab: Lab, place: str) -> list[tuple[str, Link]]:
+def ports(lab: Lab, place: str) -> list[tuple[str, LabCable]]:
     """The ports of a place, each with its link."""
     return [
         (port, link)
@@ -86,7 +86,7 @@ def settings(lab: Lab, place: str) -> str:
     )
 
 
-def rate_of(lab: Lab, link: Link) -> float | None:
+def rate_of(lab: Lab, link: LabCable) -> float | None:
     """Bytes per second of a link when the lab starts; None if it is not limited."""
     for name, rate_Bps in lab.slow_Bps.items():
         if lab.layout.link(name) == link:
@@ -94,7 +94,7 @@ def rate_of(lab: Lab, link: Link) -> float | None:
     return lab.rate_Bps if link.shaped else None
 
 
-def buckets(lab: Lab, link: Link, rate_Bps: float | None) -> list[tuple[str, str]]:
+def buckets(lab: Lab, link: LabCable, rate_Bps: float | None) -> list[tuple[str, str]]:
     """Pairs of a place and a line for `tc -batch` there: what each end sends is shaped."""
     return [
         (place, shaping.bucket_command(port, rate_Bps, lab.nodes))
@@ -113,7 +113,7 @@ def make(lab: Lab) -> None:
     shape(lab, {link: rate for link in lab.layout.links if (rate := rate_of(lab, link))})
 
 
-def shape(lab: Lab, rates_Bps: dict[Link, float | None]) -> None:
+def shape(lab: Lab, rates_Bps: dict[LabCable, float | None]) -> None:
     """Set the rates of links now, and matching packet sizes of nodes."""
     lines: dict[str, list[str]] = {}
     for link, rate_Bps in rates_Bps.items():
@@ -126,7 +126,7 @@ def shape(lab: Lab, rates_Bps: dict[Link, float | None]) -> None:
         _kernel([*_in(lab, "tc", place), "-batch", "-"], _text(texts))
 
 
-def switch_link(lab: Lab, link: Link, up: bool) -> None:
+def switch_link(lab: Lab, link: LabCable, up: bool) -> None:
     """Plug a cable in, or pull it out: the end at b, so that both ends lose their carrier.
 
     Addresses and routes of the other end stay as they are, as they would with a real cable.
@@ -141,7 +141,7 @@ def switch_link(lab: Lab, link: Link, up: bool) -> None:
         must([*_in(lab, "ip", place), "-batch", "-"], _text(lines))
 
 
-def link_state(lab: Lab, link: Link) -> dict[str, object]:
+def link_state(lab: Lab, link: LabCable) -> dict[str, object]:
     """Whether a link has a carrier, and the rate it is shaped to now (bytes per second)."""
     place, port = list(lab.layout.ends(link, lab.head_port))[1]
     shown = attempt([*_in(lab, "ip", place), "-json", "link", "show", port])

@@ -18,7 +18,7 @@ from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.files import write_bytes
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.sites.lab import addresses
-from nhalf.sites.lab.layout import HEAD, Layout, layout
+from nhalf.sites.lab.layout import HEAD, LabLayout, layout
 
 ROOT = Path("/run/nhalf-lab")
 LOCK_TIMEOUT_S = 60.0
@@ -42,7 +42,7 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
         return ROOT / self.name
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> LabLayout:
         """The lab's places and links."""
         return layout(self.topology, self.nodes)
 

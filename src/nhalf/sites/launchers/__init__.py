@@ -11,7 +11,7 @@ import shutil
 
 from nhalf.base import plugins
 from nhalf.base.errors import MissingError, unknown
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 from nhalf.mpi.vendors import vendors
 
 PACKAGE = "nhalf.sites.launchers"
@@ -49,7 +49,7 @@ def check_is_here(name: str) -> None:
     """Raises MissingError if the program of a launcher in this folder is missing."""
     if name in ("", OWN, *(vendor.launcher for vendor in vendors().values())):
         return
-    program = launchers()[name]().tokens(Job(("probe",), ranks=1))[0]
+    program = launchers()[name]().tokens(MpiJob(("probe",), ranks=1))[0]
     if shutil.which(program) is None:
         raise MissingError(
             f"{program} is not found", f"load the module that has it, or use --launcher {OWN}"

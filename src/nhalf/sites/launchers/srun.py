@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import ClassVar
 
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 from nhalf.sites.process_management import CHOICE, NONE, choose, offer
 
 
@@ -16,7 +16,7 @@ class Srun(Launcher):
 
     description: ClassVar[str] = "srun of Slurm"
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """The tokens `srun --ntasks=N --input=0 … COMMAND`: all ranks end when one fails.
 
         Only rank 0 gets the input. Without binding, the option is omitted: not every cluster

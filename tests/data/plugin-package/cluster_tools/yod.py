@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 
 
 class Yod(Launcher):
@@ -13,6 +13,6 @@ class Yod(Launcher):
 
     description: ClassVar[str] = "yod of the Intel Paragon"
 
-    def tokens(self, job: Job) -> list[str]:
+    def tokens(self, job: MpiJob) -> list[str]:
         """`yod -sz N COMMAND`."""
         return ["yod", "-sz", str(job.ranks), *job.command]

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.cli.verbs.selftest import WORDS, Request, command
-from nhalf.experiment.selftest.selftest import Check, SelfTest
+from nhalf.experiment.selftest.selftest import PromisedFigure, SelfTest
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def result(monkeypatch: pytest.MonkeyPatch) -> SelfTest:
     """What the verb finds instead of simulating: one promise held, one broken."""
     known = dict.fromkeys([*WORDS, "time_to_accuracy_s", "samples_per_point"], 0.5)
     checks = [
-        Check("a", "first promise", 0.95, 0.93, 0.975, 7),
-        Check("b", "other", 0.5, 0, 0.1, 7),
+        PromisedFigure("a", "first promise", 0.95, 0.93, 0.975, 7),
+        PromisedFigure("b", "other", 0.5, 0, 0.1, 7),
     ]
     found = SelfTest(20, 1, checks, known)
     monkeypatch.setattr("nhalf.experiment.selftest.selftest.selftest", lambda runs, seed: found)

@@ -20,7 +20,7 @@ from nhalf.decide.check.against import (
     model_notes,
     of_libraries,
 )
-from nhalf.decide.check.verdict import Answer, Check
+from nhalf.decide.check.verdict import CheckedRun, JudgedExpectation
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.doubt import Doubt
@@ -41,7 +41,7 @@ def exact(make_measurements: Make) -> Make:
     return make
 
 
-def by_name(answers: Sequence[Answer]) -> dict[str, str]:
+def by_name(answers: Sequence[JudgedExpectation]) -> dict[str, str]:
     return {answer.name: answer.verdict for answer in answers}
 
 
@@ -114,7 +114,7 @@ def test_nothing_in_common_is_all_not_measured(exact: Make) -> None:
 def test_a_library_that_was_left_out_is_not_missing(exact: Make) -> None:
     former = launch_medians(exact(libraries=("mpich", "openmpi"), patterns=("pingpong", "stream")))
     against = against_run(Facts(exact(), {}), former, 0.1)
-    found = of_libraries(Check("baseline", 0.95, against.answers), {"mpich": "MPICH"})
+    found = of_libraries(CheckedRun("baseline", 0.95, against.answers), {"mpich": "MPICH"})
     assert by_name(found.answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "stream, mpich, 2 ranks": "not measured",

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as xml
 import pytest
 
 from nhalf.decide.check.junit import junit
-from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
+from nhalf.decide.check.verdict import Bounds, CheckedRun, JudgedExpectation, PointVerdict, judge
 from nhalf.statistics.intervals import Interval
 from tests.patience import patience_s
 
@@ -27,17 +27,17 @@ schema.assertValid(etree.parse(sys.argv[1]))
 """
 
 
-def answer(name: str, value: float, low: float, high: float, source: str = "") -> Answer:
+def answer(name: str, value: float, low: float, high: float, source: str = "") -> JudgedExpectation:
     point = {"pattern": NASTY, "mpi": "mpich", "ranks": 2, "bytes": 0}
     judged = judge(point, "s", Bounds(high=3.0), Interval(value, low, high))
-    return Answer(name, "time", (judged,), source)
+    return JudgedExpectation(name, "time", (judged,), source)
 
 
-def document(strict: bool = False, check: Check | None = None) -> xml.Element:
+def document(strict: bool = False, check: CheckedRun | None = None) -> xml.Element:
     return xml.fromstring(written(strict, check))
 
 
-def written(strict: bool = False, check: Check | None = None) -> bytes:
+def written(strict: bool = False, check: CheckedRun | None = None) -> bytes:
     if check is None:
         absent = PointVerdict({"bytes": 8}, "s", Bounds(high=3.0), None, "not measured", "not here")
         many = tuple(
@@ -47,10 +47,10 @@ def written(strict: bool = False, check: Check | None = None) -> bytes:
             answer("good", 1.0, 1.0, 1.0),
             answer(NASTY, 4.0, 3.5, 4.5, source=NASTY),
             answer("open", 3.0, 2.0, 4.0),
-            Answer("absent", "time", (absent,)),
-            Answer("many", "time", many),
+            JudgedExpectation("absent", "time", (absent,)),
+            JudgedExpectation("many", "time", many),
         )
-        check = Check("expectations", 0.95, answers, notes=(NASTY,))
+        check = CheckedRun("expectations", 0.95, answers, notes=(NASTY,))
     return junit(check, name="promise", host="", started_s=1.7e9, time_s=1e-7, strict=strict)
 
 
@@ -92,7 +92,7 @@ def test_many_points_are_cut() -> None:
 
 
 def test_nothing_asked_is_a_document_too() -> None:
-    suite = document(check=Check("baseline", 0.95, ())).find("testsuite")
+    suite = document(check=CheckedRun("baseline", 0.95, ())).find("testsuite")
     assert suite is not None
     assert suite.attrib["tests"] == "0"
 
@@ -116,7 +116,7 @@ def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
 
 @pytest.mark.parametrize("moment_s", [1e300, -1e300, math.nan])
 def test_a_clock_that_was_wrong_leaves_valid_times(moment_s: float) -> None:
-    check = Check("expectations", 0.95, (answer("good", 1.0, 1.0, 1.0),))
+    check = CheckedRun("expectations", 0.95, (answer("good", 1.0, 1.0, 1.0),))
     content = junit(check, name="p", host="", started_s=moment_s, time_s=moment_s, strict=False)
     suite = xml.fromstring(content).find("testsuite")
     assert suite is not None

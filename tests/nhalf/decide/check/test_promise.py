@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError
 from nhalf.decide.check.expectations import read_expectations
 from nhalf.decide.check.intervals import time_intervals
 from nhalf.decide.check.promise import answers, verified
-from nhalf.decide.check.verdict import Answer
+from nhalf.decide.check.verdict import JudgedExpectation
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Segment
 from nhalf.store.keys import POINT
@@ -27,10 +27,10 @@ SIZES = [0, 8, 1024, 65536]
 
 
 @pytest.fixture
-def ask(make_measurements: Make) -> Callable[..., Answer]:
+def ask(make_measurements: Make) -> Callable[..., JudgedExpectation]:
     """The answer to one expectation on synthetic measurements."""
 
-    def make(text: str, **asked: Any) -> Answer:
+    def make(text: str, **asked: Any) -> JudgedExpectation:
         given = {"sizes": SIZES, "noise": 0.0, "launch_noise": 0.0, **asked}
         expectations = read_expectations(
             Path("p.toml"), msgspec.toml.decode(f"[[expect]]\n{text}"), None
@@ -41,7 +41,7 @@ def ask(make_measurements: Make) -> Callable[..., Answer]:
     return make
 
 
-Ask = Callable[..., Answer]
+Ask = Callable[..., JudgedExpectation]
 
 
 @pytest.mark.sampled(10)

@@ -9,9 +9,9 @@ import pytest
 
 from nhalf.decide.check.verdict import (
     UNDECIDED,
-    Answer,
     Bounds,
-    Check,
+    CheckedRun,
+    JudgedExpectation,
     PointVerdict,
     Verdict,
     format_bounds,
@@ -69,16 +69,18 @@ def test_the_point_that_decides_is_the_farthest_of_the_worst() -> None:
         judge({"bytes": size}, "s", AT_MOST, Interval(value, value, value))
         for size, value in ((1, 2.0), (2, 3.3), (3, 3.6), (4, 3.5))
     ]
-    answer = Answer("a", "time", tuple(points))
+    answer = JudgedExpectation("a", "time", tuple(points))
     assert answer.worst_point.point == {"bytes": 3}
     assert answer.worst_point.excess_fraction == pytest.approx(0.2)
 
 
 def test_worst_answers_come_first() -> None:
-    def answer(name: str, value: float) -> Answer:
-        return Answer(name, "time", (judge({}, "s", AT_MOST, Interval(value, value, value)),))
+    def answer(name: str, value: float) -> JudgedExpectation:
+        return JudgedExpectation(
+            name, "time", (judge({}, "s", AT_MOST, Interval(value, value, value)),)
+        )
 
-    check = Check(
+    check = CheckedRun(
         "expectations", 0.95, (answer("good", 1.0), answer("bad", 4.0), answer("worse", 9.0))
     )
     assert [a.name for a in check.worst_first()] == ["worse", "bad", "good"]
@@ -88,9 +90,9 @@ def test_worst_answers_come_first() -> None:
 
 def test_only_strictly_is_unclear_a_failure() -> None:
     unclear = judge({}, "s", AT_MOST, Interval(3.0, 2.0, 4.0))
-    check = Check("expectations", 0.95, (Answer("a", "time", (unclear,)),))
+    check = CheckedRun("expectations", 0.95, (JudgedExpectation("a", "time", (unclear,)),))
     assert (check.exit_code(strict=False), check.exit_code(strict=True)) == (0, 1)
-    assert Check("expectations", 0.95, ()).exit_code(strict=False) == 1
+    assert CheckedRun("expectations", 0.95, ()).exit_code(strict=False) == 1
 
 
 @pytest.mark.parametrize(
@@ -109,13 +111,13 @@ def test_what_stays_unclear_has_its_own_exit_code(
 ) -> None:
     """Of answers of which that at 3 has been unclear for seven runs, and 9 is missed."""
     answers = tuple(
-        Answer(
+        JudgedExpectation(
             "a", "time", (judge({}, "s", AT_MOST, Interval(value, value - 1, value + 1)),),
             unclear_runs=7 * (value == 3.0),
         )
         for value in values
     )  # fmt: skip
-    check = Check("expectations", 0.95, answers, unclear_max=unclear_max)
+    check = CheckedRun("expectations", 0.95, answers, unclear_max=unclear_max)
     assert check.exit_code(strict) == code
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from nhalf.decide.ledger.lines import Cell, Kind, Predicted, Scored
+from nhalf.decide.ledger.lines import Kind, LedgerCell, Predicted, Scored
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 
 
-def cell(number: int = 0, **more: object) -> Cell:
+def cell(number: int = 0, **more: object) -> LedgerCell:
     values = {"machine": "here", "pattern": "bcast", "ranks": 4, "size_bytes": number, **more}
-    return Cell(**values)  # type: ignore[arg-type]
+    return LedgerCell(**values)  # type: ignore[arg-type]
 
 
 def predicted(

@@ -15,7 +15,7 @@ from nhalf.base.errors import FailedError, InputError, Interrupted
 from nhalf.decide.program.alternatives import (
     Alternative,
     Alternatives,
-    Refused,
+    RefusedAlternative,
     predict_alternatives,
 )
 from nhalf.decide.program.predict import ProgramPrediction, Target, predict_program
@@ -150,9 +150,9 @@ def test_an_interrupt_is_no_refusal() -> None:
 
 
 def test_nothing_predicted_fails() -> None:
-    refused = [Refused(Alternative(name), InputError(name)) for name in ("a", "b")]
+    refused = [RefusedAlternative(Alternative(name), InputError(name)) for name in ("a", "b")]
     assert Alternatives(refused=refused).common_error is None
     with pytest.raises(FailedError, match="none of 2"):
         Alternatives(refused=refused).check()
-    same = [Refused(Alternative(name), InputError("same")) for name in ("a", "b")]
+    same = [RefusedAlternative(Alternative(name), InputError("same")) for name in ("a", "b")]
     assert str(Alternatives(refused=same).common_error) == "same"

@@ -13,7 +13,13 @@ from nhalf.base.errors import InputError
 from nhalf.decide.program import operation_paths
 from nhalf.decide.program.rounds import doubt_s
 from nhalf.decide.program.slowdown import PARAMETERS, Slowdown
-from nhalf.decide.program.tolerance_curves import LEAST_DOUBT, POINTS, Curve, Launch, curves
+from nhalf.decide.program.tolerance_curves import (
+    LEAST_DOUBT,
+    POINTS,
+    SlowedLaunch,
+    ToleranceCurve,
+    curves,
+)
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from tests.nhalf.traced_programs import call, program, timed
@@ -35,7 +41,7 @@ def relays(rounds: int, waits_s: float = 0.5) -> Program:
     return timed(2, *calls, ends_s=(rounds + 0.4, rounds + 2))
 
 
-def curve_of(made: Program, parameter: str = "latency_s") -> Curve:
+def curve_of(made: Program, parameter: str = "latency_s") -> ToleranceCurve:
     return curves([made], parameters=[parameter])[0]
 
 
@@ -77,7 +83,7 @@ def test_operations_may_have_more_messages() -> None:
 
 def test_messages_that_are_given_are_in_no_doubt() -> None:
     made = timed(4, *(call(rank, "MPI_Allreduce", "collective", -2, 1, 2) for rank in range(4)))
-    lost_s, low_s, high_s = Launch(made, paths=lambda *_: operation_paths.Path(3, 0)).lost_s(
+    lost_s, low_s, high_s = SlowedLaunch(made, paths=lambda *_: operation_paths.Path(3, 0)).lost_s(
         "latency_s", 0.01
     )
     assert lost_s == pytest.approx(0.03)

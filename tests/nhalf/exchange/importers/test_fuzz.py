@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from nhalf.base.plugins import load
 from nhalf.exchange.importers import Importer
 from nhalf.exchange.logs.log import Log, decode, formats, is_valid, read_text
-from nhalf.exchange.logs.part import Part
+from nhalf.exchange.logs.part import LogPart
 
 LOGS = Path(__file__).resolve().parents[3] / "data" / "logs"
 SAMPLES = {path.name: decode(path.read_bytes()) for path in sorted(LOGS.iterdir())}
@@ -159,7 +159,7 @@ def test_damaged_logs_are_read_as_far_as_they_are_sound(inputs: int) -> None:
 def test_any_text_at_all(text: str, name: str) -> None:
     importer = load("nhalf.exchange.importers", Importer)[name]()
     check(read_text(f"{importer.marks[0]}\n{text}", ranks=2), ranks=2)
-    found = importer.read(Part(text.splitlines() or [""], ranks=2))
+    found = importer.read(LogPart(text.splitlines() or [""], ranks=2))
     check(Log([point for point in found if is_valid(point)]), ranks=2)
 
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nhalf.experiment.improve.candidate import Candidate, Setting
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.search import run, search, turns_of
-from nhalf.experiment.improve.trials import Search
+from nhalf.experiment.improve.trials import SearchState
 from nhalf.experiment.turns import LaunchFailed, LaunchStopped
 
 
 def candidates(names: str) -> list[Candidate]:
-    return [Candidate(name, name, name, Change({name: "1"})) for name in names.split()]
+    return [Candidate(name, name, name, LaunchChange({name: "1"})) for name in names.split()]
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Simulated:
             raise LaunchFailed(problems[0])
         return time_s
 
-    def searched(self, names: str, budget_s: float = 600.0) -> Search:
+    def searched(self, names: str, budget_s: float = 600.0) -> SearchState:
         turns = turns_of(self, budget_s, lambda: self.now_s, self.seed)
         state = search(turns, candidates(names))
         run(state)

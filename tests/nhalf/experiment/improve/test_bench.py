@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.experiment.improve.bench import Bench
+from nhalf.experiment.improve.bench import ProgramBench
 from nhalf.experiment.improve.candidate import PLAIN, Candidate, Setting
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.same_output import SameOutput
 from nhalf.experiment.turns import LaunchFailed
 from nhalf.measure.launches.printed_time import printed_time
@@ -19,17 +19,17 @@ from nhalf.mpi.launch_settings import parse_launch
 from tests.nhalf.experiment.improve.listed_tuner import ListedTuner, library
 from tests.patience import patience_s
 
-WRONG = (Candidate("wrong", "", "", Change({"RESULT": "2"})),)
-BROKEN = (Candidate("broken", "", "", Change({"RESULT": None})),)
+WRONG = (Candidate("wrong", "", "", LaunchChange({"RESULT": "2"})),)
+BROKEN = (Candidate("broken", "", "", LaunchChange({"RESULT": None})),)
 TEXT = 'test "$RESULT" || exit 3; echo result $RESULT $SPEED'
 
 
-def bench(folder: Path, how: str, text: str = TEXT) -> Bench:
+def bench(folder: Path, how: str, text: str = TEXT) -> ProgramBench:
     launch = parse_launch(["sh", "-c", text], {"PATH": "/usr/bin:/bin", "RESULT": "1"})
-    return Bench(launch, SameOutput(how), folder)
+    return ProgramBench(launch, SameOutput(how), folder)
 
 
-def problem_of(launches: Bench, setting: Setting) -> str:
+def problem_of(launches: ProgramBench, setting: Setting) -> str:
     """Why a launch has no time, '' if it has one."""
     try:
         assert launches(setting, patience_s(10)) > 0
@@ -70,7 +70,7 @@ def test_each_launch_of_a_trial_has_its_own_noise(tmp_path: Path) -> None:
     trial.write_text('#!/bin/sh\necho \'{"schema":"try/1","virtual_s":\'$4"}"\n')
     trial.chmod(0o755)
     words = [str(trial), "try", "--seed", "9", "--noise", "5%", "--", "./p"]
-    launches = Bench(parse_launch(words, {}), SameOutput(""), tmp_path / "1")
+    launches = ProgramBench(parse_launch(words, {}), SameOutput(""), tmp_path / "1")
     assert [launches(PLAIN, patience_s(10)) for _ in range(3)] == [1.0, 2.0, 3.0]
 
 
@@ -92,7 +92,7 @@ def test_a_comparison_that_cannot_be_made_is_an_error(tmp_path: Path, how: str) 
 def test_rules_are_in_a_file_while_the_launch_runs(tmp_path: Path) -> None:
     rule = Rule("allreduce", 2, 2, 8, 8, "ring")
     tuner = ListedTuner(library("mpich"))
-    ruled = (Candidate("ruled", "", "", Change(rules=(rule,), tuner=tuner)),)
+    ruled = (Candidate("ruled", "", "", LaunchChange(rules=(rule,), tuner=tuner)),)
     launches = bench(tmp_path / "1", "exact", "cat ${RULES-/dev/null} | grep -c ring || true")
     assert not problem_of(launches, PLAIN)
     assert problem_of(launches, ruled) == "its output differs"

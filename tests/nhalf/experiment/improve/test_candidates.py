@@ -15,7 +15,7 @@ from nhalf.experiment.improve.candidate import Candidate, in_order
 from nhalf.experiment.improve.candidates import candidates
 from nhalf.experiment.improve.candidates.eager_limits import limits_beside
 from nhalf.experiment.improve.candidates.inherited import settings_of
-from nhalf.experiment.improve.change import Change, applied
+from nhalf.experiment.improve.change import LaunchChange, applied
 from nhalf.experiment.improve.situation import Situation, with_trace
 from nhalf.facts.program.program import Program
 from nhalf.mpi.launch_settings import parse_launch
@@ -287,7 +287,7 @@ def test_two_sizes_have_two_rules_which_go_together(tmp_path: Path) -> None:
     assert not large.excludes(small)
     assert large.excludes(tried[1])
     launch = parse_launch(["mpiexec", "./p"], {"FORCE_allreduce": "tree", "HOME": "/"})
-    without = Candidate("without", "", "", Change({"FORCE_allreduce": None}))
+    without = Candidate("without", "", "", LaunchChange({"FORCE_allreduce": None}))
     assert not large.excludes(without), "what is not set any more leaves sizes to be chosen"
     assert without.excludes(large), "rules have taken the variable away"
     tuning = tmp_path / "rules"

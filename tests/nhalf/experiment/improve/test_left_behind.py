@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.left_behind import LeftBehind, leave
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi.decision_table import Rule
@@ -22,15 +22,15 @@ MPICH = library("mpich")
 SHOWN = 'echo "$RULES" "$ADDED"; cat "$RULES"'
 
 
-def candidates(*changes: Change) -> list[Candidate]:
+def candidates(*changes: LaunchChange) -> list[Candidate]:
     return [Candidate(f"change {n}", "text", "undo", change) for n, change in enumerate(changes)]
 
 
-def ruled(*rules: Rule) -> Change:
-    return Change(rules=rules, tuner=ListedTuner(MPICH))
+def ruled(*rules: Rule) -> LaunchChange:
+    return LaunchChange(rules=rules, tuner=ListedTuner(MPICH))
 
 
-def left(out: Path | None, *changes: Change, form: str = "") -> LeftBehind:
+def left(out: Path | None, *changes: LaunchChange, form: str = "") -> LeftBehind:
     launch = parse_launch(["sh", "-c", SHOWN], {"PATH": "/usr/bin:/bin"})
     return leave(out, form, Situation(launch, MPICH), candidates(*changes), ["faster"])
 
@@ -42,7 +42,7 @@ def shown_by(words: list[str], **environment: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["better.sh", "better.sbatch", "better.lua", "better.tcl"])
 def test_rules_are_in_a_file_beside_it(name: str, tmp_path: Path) -> None:
-    done = left(tmp_path / name, ruled(SMALL), ruled(LARGE), Change({"ADDED": "1"}))
+    done = left(tmp_path / name, ruled(SMALL), ruled(LARGE), LaunchChange({"ADDED": "1"}))
     rules = tmp_path / "better-listed.rules"
     assert (done.file, done.tuning_file, done.note) == (tmp_path / name, rules, "")
     assert sorted(tmp_path.iterdir()) == sorted([tmp_path / name, rules])
@@ -64,10 +64,13 @@ def test_a_tuning_file_is_all_that_is_left_of_rules(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "change"),
-    [("x.rules", Change({"ADDED": "1"})), ("x.lua", Change({"LD_PRELOAD": "/nowhere.so"}))],
+    [
+        ("x.rules", LaunchChange({"ADDED": "1"})),
+        ("x.lua", LaunchChange({"LD_PRELOAD": "/nowhere.so"})),
+    ],
 )
 def test_what_a_form_cannot_hold_becomes_a_script(
-    name: str, change: Change, tmp_path: Path
+    name: str, change: LaunchChange, tmp_path: Path
 ) -> None:
     launch = parse_launch(["mpiexec", "true"], {}, "hydra")
     done = leave(tmp_path / name, "", Situation(launch, None), candidates(change), [])
@@ -80,7 +83,7 @@ def test_without_a_name_only_the_file_of_rules_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert left(None, Change({"ADDED": "1"})).tuning_file is None
+    assert left(None, LaunchChange({"ADDED": "1"})).tuning_file is None
     assert list(tmp_path.iterdir()) == []
     for name in ("improved-listed.rules", "improved-2-listed.rules"):
         done = left(None, ruled(SMALL))
@@ -102,4 +105,4 @@ def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
 
     os.mkfifo(tmp_path / "pipe.sh")
     with pytest.raises(MissingError, match="no regular file"):
-        left(tmp_path / "pipe.sh", Change({"ADDED": "1"}))
+        left(tmp_path / "pipe.sh", LaunchChange({"ADDED": "1"}))

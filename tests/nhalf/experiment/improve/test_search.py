@@ -9,9 +9,9 @@ import pytest
 
 from nhalf.base.errors import FailedError
 from nhalf.experiment.improve.candidate import PLAIN, Candidate
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.search import run, search, turns_of, waves
-from nhalf.experiment.improve.trials import Search
+from nhalf.experiment.improve.trials import SearchState
 from nhalf.experiment.out_of_time import OutOfTime
 from nhalf.experiment.turns import LaunchFailed, LaunchStopped
 from tests.nhalf.experiment.improve.simulated import Simulated, candidates
@@ -26,7 +26,7 @@ NOISES = {
 TEN = "a b c d e f g h i j"
 
 
-def proven(state: Search) -> list[str]:
+def proven(state: SearchState) -> list[str]:
     return [candidate.name for candidate in state.proven]
 
 
@@ -62,9 +62,9 @@ def test_of_two_that_help_alike_the_one_expected_first_is_taken() -> None:
 
 def test_a_brake_is_released_before_what_hides_it_is_set() -> None:
     """Without its setting the program is faster; another setting in its place is a bit more so."""
-    brake = Candidate("without SIZE", "", "", Change({"SIZE": None}))
-    hides = Candidate("SIZE=9", "", "", Change({"SIZE": "9"}))
-    weak = Candidate("without WEAK", "", "", Change({"WEAK": None}))
+    brake = Candidate("without SIZE", "", "", LaunchChange({"SIZE": None}))
+    hides = Candidate("SIZE=9", "", "", LaunchChange({"SIZE": "9"}))
+    weak = Candidate("without WEAK", "", "", LaunchChange({"WEAK": None}))
     time_s = {"SIZE=9": 1.2, "without SIZE": 1.5, "without WEAK": 2.7}
 
     def launched(setting: tuple[Candidate, ...], limit_s: float) -> float:
@@ -221,7 +221,7 @@ def test_a_launch_of_the_base_that_stalls_does_not_end_the_search() -> None:
     assert proven(state) == ["a"]
 
 
-def stalling(at: range, factor: float) -> tuple[Simulated, Search]:
+def stalling(at: range, factor: float) -> tuple[Simulated, SearchState]:
     """A search of a program that takes much longer in some of its launches."""
     program = Simulated({"a": 0.5}, noise=0.01)
 
@@ -256,7 +256,7 @@ def test_a_base_that_does_not_end_in_time_ends_the_search_with_what_was_learned(
 
 def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -> None:
     names = [f"c{number:02}" for number in range(60)]
-    change = Change({"same": "1"})
+    change = LaunchChange({"same": "1"})
     alike = [Candidate(name, name, name, change) for name in names]
     assert [len(wave) for wave in waves(alike)] == [40, 20]
     assert [len(wave) for wave in waves(alike[:25])] == [25]
@@ -273,7 +273,7 @@ def test_candidates_that_exclude_each_other_are_scouted_before_one_is_proven() -
 
 
 def bounded(name: str, upper_share: float, expected_share: float = 0.0) -> Candidate:
-    return Candidate(name, name, name, Change({name: "1"}), upper_share, expected_share)
+    return Candidate(name, name, name, LaunchChange({name: "1"}), upper_share, expected_share)
 
 
 def test_what_can_save_little_comes_after_what_can_save_much_however_lucky_it_was() -> None:
@@ -298,7 +298,7 @@ def test_what_is_expected_to_save_far_less_is_scouted_later() -> None:
     shares = [0.5, 0.1, 0.06, 0.04, 0.03, 0.002, 0.001]
     several = [bounded(f"c{number}", 1.0, share) for number, share in enumerate(shares)]
     assert [len(wave) for wave in waves(several)] == [3, 2, 2]
-    change = Change({"same": "1"})
+    change = LaunchChange({"same": "1"})
     alike = [Candidate(f"c{n}", "", "", change, 1.0, 0.305 - 0.01 * n) for n in range(30)]
     assert [len(wave) for wave in waves(alike)] == [28, 2]
     assert [len(wave) for wave in waves(candidates("a b"))] == [2]

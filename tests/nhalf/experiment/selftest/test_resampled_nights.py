@@ -10,7 +10,7 @@ from nhalf.base.errors import InputError
 from nhalf.experiment.selftest.resampled_nights import (
     LAUNCHES,
     LAUNCHES_LEAST,
-    Rates,
+    NightRates,
     resampled_nights,
 )
 from nhalf.experiment.selftest.simulated_nights import runs_that_differ
@@ -61,7 +61,7 @@ def test_equal_launches_are_not_taken_for_a_step_of_the_clock() -> None:
 
 def test_several_runs_are_compared_as_they_are() -> None:
     (rates,) = resampled_nights(facts_of(3, 12, 0.01, 0.3), 100, seed=1)
-    assert rates == Rates(12, 6, CURVES, pytest.approx(0.95, abs=0.06), 0, 6, 6)
+    assert rates == NightRates(12, 6, CURVES, pytest.approx(0.95, abs=0.06), 0, 6, 6)
 
 
 def test_runs_that_differ_by_more_than_launches_raise_alarms() -> None:
@@ -92,4 +92,4 @@ def test_runs_without_a_common_curve_find_nothing() -> None:
     (rates,) = resampled_nights(
         facts.with_known(flagged=facts.flagged.with_columns(axes=renamed)), 5, seed=1
     )
-    assert rates == Rates(6, 2, 0, None, 0, 0, 0)
+    assert rates == NightRates(6, 2, 0, None, 0, 0, 0)

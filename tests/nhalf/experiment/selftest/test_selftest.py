@@ -14,8 +14,8 @@ import pytest
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.native_files import executable
 from nhalf.experiment.selftest import selftest as module
-from nhalf.experiment.selftest.selftest import Check, selftest
-from nhalf.experiment.selftest.simulated_runs import SIZES, SimulatedMachine, simulate_worlds
+from nhalf.experiment.selftest.selftest import PromisedFigure, selftest
+from nhalf.experiment.selftest.simulated_runs import SIZES, ModelMachine, simulate_worlds
 
 
 def probe_is_built() -> bool:
@@ -30,7 +30,7 @@ needs_probe = pytest.mark.skipif(not probe_is_built(), reason="the model probe w
 
 
 def test_the_truth_by_simulation() -> None:
-    machine = SimulatedMachine()
+    machine = ModelMachine()
     random = np.random.default_rng(1)
     slow = np.where(random.random(1_000_000) < 0.2, 1.25, 1.0)
     drawn = 7e-6 * slow * np.exp(0.05 * random.standard_normal(1_000_000))
@@ -39,12 +39,10 @@ def test_the_truth_by_simulation() -> None:
 
 def test_the_truth_without_noise_or_states() -> None:
     sizes = np.array([0.0, 1000.0])
-    still = dataclasses.replace(SimulatedMachine(), noise=0.0)
+    still = dataclasses.replace(ModelMachine(), noise=0.0)
     assert still.median_s(sizes) == pytest.approx([7e-6, 8e-6])
-    assert SimulatedMachine().steady().median_s(sizes) == pytest.approx([7e-6, 8e-6])
-    assert SimulatedMachine().slower(1.25).steady().median_s(sizes) == pytest.approx(
-        [8.75e-6, 1e-5]
-    )
+    assert ModelMachine().steady().median_s(sizes) == pytest.approx([7e-6, 8e-6])
+    assert ModelMachine().slower(1.25).steady().median_s(sizes) == pytest.approx([8.75e-6, 1e-5])
     mostly_slow = dataclasses.replace(still, state_fraction=0.7)
     assert mostly_slow.median_s(sizes) == pytest.approx([8.75e-6, 1e-5])
 
@@ -54,8 +52,8 @@ def test_the_curve_has_24_sizes() -> None:
 
 
 def test_a_promise_outside_its_range_is_broken() -> None:
-    held = Check("x", "x", 0.95, 0.93, 0.975, 10)
-    broken = Check("x", "x", 0.92, 0.93, 0.975, 10)
+    held = PromisedFigure("x", "x", 0.95, 0.93, 0.975, 10)
+    broken = PromisedFigure("x", "x", 0.92, 0.93, 0.975, 10)
     assert held.held
     assert not broken.held
     assert not module.SelfTest(20, 1, [held, broken]).held
@@ -79,7 +77,7 @@ def test_a_probe_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
 @needs_probe
 def test_simulated_launches_differ_and_repeat() -> None:
     """Equal seeds give equal numbers; other launches and runs give others."""
-    one, two = (simulate_worlds([(SimulatedMachine(), 2)], seed=5)[0] for _ in range(2))
+    one, two = (simulate_worlds([(ModelMachine(), 2)], seed=5)[0] for _ in range(2))
     assert one.summary.equals(two.summary)
     medians = [median for frame in one.medians for median in frame["median_s"]]
     assert len(set(medians)) == len(medians)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import FailedError, NhalfError
-from nhalf.experiment.tune.bench import Bench
+from nhalf.experiment.tune.bench import LibraryBench
 from nhalf.experiment.tune.outcome import check
 from nhalf.experiment.tune.search import TuningRequest, search
 from nhalf.measure.loop.progress import Progress
@@ -65,7 +65,7 @@ class TwoAlgorithms(CollTuned):
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> LibraryBench:
     library = FOUND[0]
     try:
         tuner = tuner_for(library)
@@ -74,7 +74,7 @@ def bench(tmp_path: Path) -> Bench:
         pytest.skip(str(error))
     limit_s = patience_s(QUIET_BUDGET_S)
     plan = Plan(["mpi"], [library.name], [], 3, limit_s, 0.05, "", 1, limit_s)
-    return Bench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
+    return LibraryBench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
 
 
 @pytest.fixture
@@ -85,26 +85,26 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.full
-def test_a_file_is_honoured(bench: Bench, path: Path) -> None:
+def test_a_file_is_honoured(bench: LibraryBench, path: Path) -> None:
     found = check(bench, path, asked())
     assert found.activity.verdict in ("active", LOADED), found.activity
     assert found.rules[0].algorithm == "basic_linear"
 
 
 @pytest.mark.full
-def test_under_the_wrong_variable_it_is_not(bench: Bench, path: Path) -> None:
+def test_under_the_wrong_variable_it_is_not(bench: LibraryBench, path: Path) -> None:
     bench = dataclasses.replace(bench, tuner=Forgetful(bench.library))
     assert check(bench, path, asked()).activity.verdict in ("not active", LOADED)
 
 
-def test_a_file_that_is_no_good_is_not_even_tried(bench: Bench, path: Path) -> None:
+def test_a_file_that_is_no_good_is_not_even_tried(bench: LibraryBench, path: Path) -> None:
     path.write_text(RULES.replace("0 0 0 0\n2", "8 0 0 0\n2"))
     with pytest.raises(FailedError, match="line 5: the first message size is 8, not 0"):
         check(bench, path, asked())
 
 
 def test_an_algorithm_that_delivers_wrong_data_is_not_chosen(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bench: LibraryBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bench = dataclasses.replace(bench, tuner=TwoAlgorithms(bench.library))
     variables = bench.tuner.force({"allreduce": "ring"})

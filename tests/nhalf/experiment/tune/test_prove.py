@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nhalf.experiment.race import Cell
+from nhalf.experiment.race import TuningCell
 from nhalf.experiment.tune.prove import judge
 from nhalf.mpi.decision_table import NATIVE
 
-CELL = Cell("bcast", 2, 65536)
+CELL = TuningCell("bcast", 2, 65536)
 Launches = dict[str, dict[tuple[str, int], float]]
 
 

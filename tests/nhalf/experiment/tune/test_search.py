@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from nhalf.base.errors import BudgetSpentError, FailedError, InputError, MissingError, NhalfError
-from nhalf.experiment.race import Cell, Gain
-from nhalf.experiment.tune.bench import Bench, size_text
+from nhalf.experiment.race import AlgorithmGain, TuningCell
+from nhalf.experiment.tune.bench import LibraryBench, size_text
 from nhalf.experiment.tune.outcome import bad_places, check, tune
 from nhalf.experiment.tune.search import (
     TuningRequest,
@@ -65,7 +65,7 @@ class Made(Tuner):
         return {"FILE": str(path)}
 
 
-class MadeBench(Bench):
+class MadeBench(LibraryBench):
     """Times of 10 us per cell, times a factor that `gain` names for large messages."""
 
     applies = True
@@ -155,9 +155,9 @@ def test_what_wins_is_written_and_proven(bench: MadeBench) -> None:
 
 def test_who_is_far_behind_does_not_race(bench: MadeBench) -> None:
     found = search(bench, ASKED)
-    assert "slow" in found.screening[Cell("bcast", 2, 2048)]
+    assert "slow" in found.screening[TuningCell("bcast", 2, 2048)]
     assert not any("slow" in algorithms for algorithms in found.race.values())
-    assert "two" not in found.screening[Cell("bcast", 4, 2048)]
+    assert "two" not in found.screening[TuningCell("bcast", 4, 2048)]
     assert bench.runs[0] == "look"
     assert found.undecided == []
 
@@ -181,7 +181,7 @@ def test_a_rule_without_effect_is_taken_out_and_the_rest_compared_again(
 ) -> None:
     bench.misread_bytes = [32768]
     tuned = tune(bench, ASKED)
-    assert tuned.unapplied == [Cell("bcast", 4, 32768)]
+    assert tuned.unapplied == [TuningCell("bcast", 4, 32768)]
     assert tuned.refuted == []
     assert tuned.rules == [
         Rule("bcast", 2, 2, 2048, math.inf, "two"), Rule("bcast", 4, 4, 2048, 32767, "tree"),
@@ -190,7 +190,7 @@ def test_a_rule_without_effect_is_taken_out_and_the_rest_compared_again(
     assert read_table(tuned.path) == tuned.rules
     assert bench.runs[-2:] == ["trial", "trial-2"]
     taken_out = tuned.as_json()["taken_out"]
-    assert taken_out == [{**Cell("bcast", 4, 32768)._asdict(), "why": "no effect"}]
+    assert taken_out == [{**TuningCell("bcast", 4, 32768)._asdict(), "why": "no effect"}]
     told = Console(record=True, width=160, file=io.StringIO())
     show_tuned(told, bench, tuned)
     assert "bcast of 32 KiB on 4 ranks has no effect in the file" in told.export_text()
@@ -201,7 +201,7 @@ def test_a_file_of_rules_without_effect_is_not_left_there(bench: MadeBench) -> N
     bench.worse_when_small = 2.0  # so that the proof is made at 512 B
     tuned = tune(bench, TuningRequest(("bcast",), (4,), "512,32K", 0.05, 60.0))
     assert (tuned.rules, tuned.path) == ([], None)
-    assert tuned.unapplied == [Cell("bcast", 4, 32768)]
+    assert tuned.unapplied == [TuningCell("bcast", 4, 32768)]
     assert not (bench.folder / "made.table").exists()
 
 
@@ -305,15 +305,15 @@ def test_an_operation_without_a_choice(bench: MadeBench) -> None:
 
 
 def test_the_slowest_and_the_bad() -> None:
-    look = {Cell("bcast", 2, 8): {NATIVE: {("l", 0): 1.0}, "a": {("l", 0): 3.0}},
-            Cell("bcast", 2, 64): {NATIVE: {("l", 0): 1.0}, "a": {("l", 0): 1.1}},
-            Cell("bcast", 4, 8): {"a": {("l", 0): 1.0}}}  # fmt: skip
+    look = {TuningCell("bcast", 2, 8): {NATIVE: {("l", 0): 1.0}, "a": {("l", 0): 3.0}},
+            TuningCell("bcast", 2, 64): {NATIVE: {("l", 0): 1.0}, "a": {("l", 0): 1.1}},
+            TuningCell("bcast", 4, 8): {"a": {("l", 0): 1.0}}}  # fmt: skip
     assert [(cell.size_bytes, name) for cell, name, _ in slowest(look)] == [(8, "a"), (64, "a")]
 
 
 def test_rules_leave_out_ranks_with_which_an_algorithm_does_not_work() -> None:
-    cells = [Cell("bcast", 2, 8), Cell("bcast", 6, 8)]
-    won = {cell: [Gain(cell, "even", 5, 0.5, 0.4, 0.6, 0.0)] for cell in cells}
+    cells = [TuningCell("bcast", 2, 8), TuningCell("bcast", 6, 8)]
+    won = {cell: [AlgorithmGain(cell, "even", 5, 0.5, 0.4, 0.6, 0.0)] for cell in cells}
 
     class Even(Made):
         def suits(self, operation: str, algorithm: str, ranks: int) -> bool:

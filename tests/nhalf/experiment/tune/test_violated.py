@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.experiment.race import Cell
+from nhalf.experiment.race import TuningCell
 from nhalf.experiment.tune.search import TuningRequest, search
 from nhalf.experiment.tune.violated import is_first, violated_cells
 from tests.nhalf.experiment.tune.test_search import ASKED, LIBRARY, Made, MadeBench, bench
@@ -44,7 +44,7 @@ def test_without_a_violation_there_is_nothing_to_tune() -> None:
 
 
 def test_first_candidates_race_though_they_look_slow(bench: MadeBench) -> None:
-    cell = Cell("bcast", 4, 2048)
+    cell = TuningCell("bcast", 4, 2048)
     assert "slow" not in search(bench, ASKED).race[cell]
     first = {"bcast": ("slow",)}
     asked = TuningRequest(ASKED.operations, (4,), "2K", 0.05, 60.0, first)

@@ -17,14 +17,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nhalf.experiment.turns import LaunchFailed
-from nhalf.experiment.why.switch import Mixture, Switch
+from nhalf.experiment.why.switch import Mixture, SettableDifference
 
 WALK, OWN, DISTURBED, MEAN_DISTURBANCE = 0.01, 0.03, 0.05, 0.3
 
 
-def switches(number: int) -> list[Switch]:
+def switches(number: int) -> list[SettableDifference]:
     """Differences that can be switched: V0: a0 -> b0, ..."""
-    return [Switch(f"V{place}", f"a{place}", f"b{place}") for place in range(number)]
+    return [SettableDifference(f"V{place}", f"a{place}", f"b{place}") for place in range(number)]
 
 
 @dataclass

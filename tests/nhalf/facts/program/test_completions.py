@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nhalf.facts.program.completions import Calls, Form, completed_receives
+from nhalf.facts.program.completions import CallForm, Calls, completed_receives
 
 FORMS = (
-    Form("MPI_Irecv", "received", "post"),
-    Form("MPI_Wait", "waiting", "wait"),
-    Form("MPI_Send", "sent", "send"),
+    CallForm("MPI_Irecv", "received", "post"),
+    CallForm("MPI_Wait", "waiting", "wait"),
+    CallForm("MPI_Send", "sent", "send"),
 )
 EARLY_S = 1e-9
 

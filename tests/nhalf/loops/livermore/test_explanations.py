@@ -8,14 +8,14 @@ from rich.console import Console
 from nhalf.loops.builds import Build
 from nhalf.loops.livermore.corpus import KernelBound
 from nhalf.loops.livermore.table import Row, as_json
-from nhalf.loops.livermore.timing import Timing
+from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.livermore.titles import EXPLANATIONS
 from nhalf.machines.processor_file import processor
 from nhalf.present.terminal.livermore import show_livermore
 
 
 def row(number: int) -> Row:
-    timing = Timing(number, Build("gcc", ("-O2",)), 8.0, 100, 1.0, 3e9)
+    timing = KernelTiming(number, Build("gcc", ("-O2",)), 8.0, 100, 1.0, 3e9)
     bound = KernelBound(number, (), "no bound")
     return Row(bound, (timing,))
 

@@ -13,12 +13,12 @@ from rich.console import Console
 from nhalf.base import native_files
 from nhalf.facts.facts import Facts
 from nhalf.loops.builds import Build
-from nhalf.loops.listing.micro_ops import Operation
+from nhalf.loops.listing.micro_ops import MicroOperation
 from nhalf.loops.livermore.corpus import kernel_bounds
 from nhalf.loops.livermore.keeping import keep
-from nhalf.loops.livermore.ladders import Ladder
+from nhalf.loops.livermore.ladders import KernelCode
 from nhalf.loops.livermore.table import Row, rows
-from nhalf.loops.livermore.timing import Timing
+from nhalf.loops.livermore.timing import KernelTiming
 from nhalf.loops.rungs import Rungs
 from nhalf.machines.processor_file import processor
 from nhalf.present.findings import findings
@@ -37,11 +37,13 @@ def _table(monkeypatch: pytest.MonkeyPatch) -> list[Row]:
     """Kernel 12, whose bound on POWER2 is one cycle, in two builds."""
     monkeypatch.setattr(native_files, "include_folder", lambda: NATIVE)
     times = ((SLOW, 6.0), (FAST, 3.0))
-    timed = [Timing(12, one, cycles, 1000, 1.0, 2e9, (cycles / 2e9,)) for one, cycles in times]
-    asked = {Operation("add"): 1.0, Operation("load"): 2.0}
+    timed = [
+        KernelTiming(12, one, cycles, 1000, 1.0, 2e9, (cycles / 2e9,)) for one, cycles in times
+    ]
+    asked = {MicroOperation("add"): 1.0, MicroOperation("load"): 2.0}
     emitted = [
-        Ladder(12, SLOW, (Rungs(2.0, 6.0, "load", asked),)),
-        Ladder(12, FAST, (Rungs(2.0, 1.0, "load", asked),)),
+        KernelCode(12, SLOW, (Rungs(2.0, 6.0, "load", asked),)),
+        KernelCode(12, FAST, (Rungs(2.0, 1.0, "load", asked),)),
     ]
     return rows(kernel_bounds(processor("power2")), timed, emitted)[11:12]
 
@@ -50,7 +52,7 @@ def _table(monkeypatch: pytest.MonkeyPatch) -> list[Row]:
 def _tuned(table: list[Row]) -> list[Row]:
     """The same, with the transformed source."""
     build = replace(FAST, is_tuned=True)
-    timing = Timing(12, build, 1.25, 1000, 1.0, 2e9, (1.25 / 2e9,))
+    timing = KernelTiming(12, build, 1.25, 1000, 1.0, 2e9, (1.25 / 2e9,))
     return [replace(table[0], timings=(*table[0].timings, timing))]
 
 

@@ -16,7 +16,7 @@ from nhalf.base.errors import FailedError
 from nhalf.loops.builds import Build, builds, tuned_builds
 from nhalf.loops.livermore.corpus import kernel_bounds
 from nhalf.loops.livermore.table import as_json, rows, used
-from nhalf.loops.livermore.timing import Timing, check_sums, program
+from nhalf.loops.livermore.timing import KernelTiming, check_sums, program
 from nhalf.loops.livermore.tuned import TUNED
 from nhalf.machines.processor_file import processor
 
@@ -29,7 +29,7 @@ SUMS = {  # of one pass, at the usual length
     17: 2.00573258e03, 18: 4.144447308e02, 19: 8.27766507e02, 20: 3.878787654e03,
     21: 3.511244655e03, 22: 2.290835965e03, 23: 2.305215042e02, 24: 8.180391792e03,
 }  # fmt: skip
-TIMED = [Timing(12, build, 2.0, 1000, 1.0, 2e9) for build in (
+TIMED = [KernelTiming(12, build, 2.0, 1000, 1.0, 2e9) for build in (
     Build("gcc", ("-O0",)), Build("gcc", ("-O3", "-march=native"))
 )]  # fmt: skip
 

@@ -20,7 +20,7 @@ from nhalf.loops.livermore.tuned import TUNED
 from nhalf.loops.rungs import READABLE, listing, rungs
 from nhalf.loops.source.ma_bounds import bound
 from nhalf.loops.source.program import read_program
-from nhalf.machines.processor import Name, Operation
+from nhalf.machines.processor import Name, ProcessorOperation
 from tests.nhalf.loops.schedule.test_core import PROCESSOR
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"
@@ -30,7 +30,7 @@ WIDE: tuple[Name, ...] = ("add", "multiply", "fused_multiply_add", "load", "stor
 VECTORS = replace(
     PROCESSOR,
     operations=tuple(
-        Operation(name=name, lanes=lanes, per_cycle=2, latency_cycles=4)
+        ProcessorOperation(name=name, lanes=lanes, per_cycle=2, latency_cycles=4)
         for name in WIDE
         for lanes in (1, 8)
     ),

@@ -11,7 +11,7 @@ from nhalf.loops.listing.listing import instruction
 from nhalf.loops.schedule.nearest_cache import with_misses
 from nhalf.loops.schedule.trace_cycles import trace_cycles
 from nhalf.loops.schedule.tracing import Executed, executed, recording
-from nhalf.machines.processor import Cache, Name, Operation, Pair, Processor, Unit
+from nhalf.machines.processor import Cache, Name, Pair, Processor, ProcessorOperation, Unit
 
 RATES: dict[Name, tuple[float, float]] = {
     "add": (2, 2), "multiply": (2, 3), "divide": (0.25, 14), "load": (2, 5), "store": (1, 1),
@@ -24,7 +24,7 @@ PROCESSOR = Processor(
     store_forward_cycles=5,
     integer_store_forward_cycles=0,
     operations=tuple(
-        Operation(name=name, per_cycle=rate, latency_cycles=late)
+        ProcessorOperation(name=name, per_cycle=rate, latency_cycles=late)
         for name, (rate, late) in RATES.items()
     ),
 )
@@ -80,14 +80,15 @@ def test_few_instructions_in_flight_do_not_overlap() -> None:
 
 def test_a_taken_branch_ends_an_issue_group() -> None:
     branching = replace(
-        PROCESSOR, operations=(*PROCESSOR.operations, Operation(name="taken_branch", per_cycle=0.5))
+        PROCESSOR,
+        operations=(*PROCESSOR.operations, ProcessorOperation(name="taken_branch", per_cycle=0.5)),
     )
     assert cycles("nop; jmp .L3", branching) == pytest.approx(2, rel=0.02)
 
 
 def test_a_move_is_eliminated() -> None:
     # An addition can use the result of another after 2 cycles, through a move as well.
-    add = Operation(name="add", per_cycle=2, latency_cycles=2, latency_to_others_cycles=3)
+    add = ProcessorOperation(name="add", per_cycle=2, latency_cycles=2, latency_to_others_cycles=3)
     rest_of_operations = tuple(
         operation for operation in PROCESSOR.operations if operation.name != "add"
     )
@@ -126,8 +127,8 @@ def test_additions_leave_shared_slots_to_multiplications() -> None:
 @pytest.mark.parametrize(("halves_per_cycle", "expected"), [(2, 1.5), (1, 2)])
 def test_an_access_that_crosses_a_line_is_two(halves_per_cycle: float, expected: float) -> None:
     wide = (
-        Operation(name="load", lanes=4, per_cycle=halves_per_cycle),
-        Operation(name="load", lanes=8, per_cycle=1),
+        ProcessorOperation(name="load", lanes=4, per_cycle=halves_per_cycle),
+        ProcessorOperation(name="load", lanes=8, per_cycle=1),
     )
     vector_processor = replace(PROCESSOR, operations=(*PROCESSOR.operations, *wide))
     load = "vmovupd (%rax), %zmm0"
@@ -135,10 +136,10 @@ def test_an_access_that_crosses_a_line_is_two(halves_per_cycle: float, expected:
     assert cycles(load, vector_processor, first_byte=8) == pytest.approx(expected, rel=0.02)
 
 
-def quicker(*slower_loads: Operation) -> Processor:
+def quicker(*slower_loads: ProcessorOperation) -> Processor:
     """PROCESSOR with three loads in a cycle, of which two may be of floating-point numbers."""
     loads = {"load": 1 / 3, "integer_load": 1 / 3}
-    integer_load = Operation(name="integer_load", per_cycle=3)
+    integer_load = ProcessorOperation(name="integer_load", per_cycle=3)
     unit = Unit(name="loads", kind="memory", cycles=loads)
     operations = (*PROCESSOR.operations, integer_load, *slower_loads)
     return replace(PROCESSOR, issue_per_cycle=8, operations=operations, units=(unit,))
@@ -159,14 +160,14 @@ def test_integer_loads_run_beside_floating_point_loads() -> None:
 )
 def test_forwarded_loads_have_their_own_rate(store: str, expected: float) -> None:
     slower = (
-        Operation(name="forwarded_load", per_cycle=2),
-        Operation(name="updated_load", per_cycle=1.25),
+        ProcessorOperation(name="forwarded_load", per_cycle=2),
+        ProcessorOperation(name="updated_load", per_cycle=1.25),
     )
     body = "; ".join([store, *["movq (%rax), %rcx"] * 4])
     assert cycles(body, quicker(*slower)) == pytest.approx(expected, rel=0.02)
     assert cycles(body, quicker()) < expected
     # A rate that is hardly lower than that of other loads counts as equal.
-    alike = Operation(name="forwarded_load", per_cycle=2.9)
+    alike = ProcessorOperation(name="forwarded_load", per_cycle=2.9)
     assert quicker(alike).forwarded_cycles("forwarded_load") == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.loops.source.program import Reading
+from nhalf.loops.source.program import ReadingOptions
 from tests.nhalf.loops.source.reading import (
     each,
     loop,
@@ -235,8 +235,8 @@ def test_inner_loops_are_read_each_with_what_is_known_before_it() -> None:
 
 def test_numbers_that_are_given_or_known_decide() -> None:
     body = "for (int k = 0; k < n; k++) x[k] = x[k - m] + y[k];"
-    assert on_power2(loop(body, Reading(numbers={"m": 1}))).dependence_cycles == 1.0
-    assert on_power2(loop(body, Reading(numbers={"m": 4}))).dependence_cycles == 0.25
+    assert on_power2(loop(body, ReadingOptions(numbers={"m": 1}))).dependence_cycles == 1.0
+    assert on_power2(loop(body, ReadingOptions(numbers={"m": 4}))).dependence_cycles == 0.25
     assert on_power2(loop(f"m = 2; {body}")).dependence_cycles == 0.5
     text = f"enum {{ A = 2, B }}; double x[9], y[9]; void f(int n) {{ {body.replace('m', 'B')} }}"
     assert on_power2(program(text).loops[0]).dependence_cycles == pytest.approx(1 / 3)

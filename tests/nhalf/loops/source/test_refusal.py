@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.loops.source.program import Reading, read_program
-from nhalf.loops.source.refusal import Refused
+from nhalf.loops.source.program import ReadingOptions, read_program
+from nhalf.loops.source.refusal import RefusedSource
 from tests.nhalf.loops.source.reading import loop, program
 
 FILES = {
@@ -68,7 +68,7 @@ POINTERS = """void f(double *p, double *q, int n) {
 @pytest.mark.parametrize("content", FILES)
 def test_a_file_without_a_loop_that_can_be_read_is_refused(content: str) -> None:
     text, line, reason = FILES[content]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedSource) as caught:
         program(text)
     assert reason in str(caught.value)
     assert caught.value.line == line
@@ -77,7 +77,7 @@ def test_a_file_without_a_loop_that_can_be_read_is_refused(content: str) -> None
 
 @pytest.mark.parametrize("body", LOOPS)
 def test_a_loop_that_cannot_be_decided_is_refused(body: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedSource) as caught:
         loop(body)
     assert LOOPS[body] in str(caught.value)
     assert caught.value.line == 3
@@ -94,7 +94,7 @@ def test_pointers_that_may_overlap_are_refused_until_somebody_says_that_they_do_
         POINTERS.replace("double *q", "float *q"),
     ):
         assert program(text).refusals == []
-    assert len(program(POINTERS, Reading(no_alias=True)).loops) == 1
+    assert len(program(POINTERS, ReadingOptions(no_alias=True)).loops) == 1
 
 
 def test_a_pointer_may_point_into_a_global_array() -> None:
@@ -126,34 +126,34 @@ def test_one_refused_loop_keeps_no_other_from_being_read() -> None:
 
 def test_an_unknown_function_is_refused_with_the_closest_one() -> None:
     with pytest.raises(InputError, match="did you mean work"):
-        program("void work(int n) { while (n--) ; }", Reading(function="worker"))
+        program("void work(int n) { while (n--) ; }", ReadingOptions(function="worker"))
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00" * 100, b"\xff\xfe(" * 9])
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "binary.c"
     path.write_bytes(content)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedSource):
         read_program(path)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="cannot be read"):
+    with pytest.raises(RefusedSource, match="cannot be read"):
         read_program(tmp_path / "none.c")
-    with pytest.raises(Refused, match="cannot be read"):
+    with pytest.raises(RefusedSource, match="cannot be read"):
         read_program(tmp_path)
 
 
 def test_deep_nesting_is_refused_or_read_and_never_an_accident() -> None:
     deep = "(" * 3000 + "1.0" + ")" * 3000
     text = f"double s; void f(int n) {{ for (int k = 0; k < n; k++) s = {deep}; }}"
-    with pytest.raises(Refused, match="nested"):
+    with pytest.raises(RefusedSource, match="nested"):
         program(text)
 
 
 def test_a_sum_of_many_terms_is_refused_or_read_and_never_an_accident() -> None:
     text = " + ".join(["x[k] * 1.5"] * 3000)
-    with pytest.raises(Refused, match="nested"):
+    with pytest.raises(RefusedSource, match="nested"):
         loop(f"for (int k = 0; k < n; k++) y[k] = {text};")
 
 

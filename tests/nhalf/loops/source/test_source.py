@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.loops.source.preprocessed import Search
-from nhalf.loops.source.program import Reading, read_program
-from nhalf.loops.source.refusal import Refused
+from nhalf.loops.source.preprocessed import HeaderSearch
+from nhalf.loops.source.program import ReadingOptions, read_program
+from nhalf.loops.source.refusal import RefusedSource
 from tests.nhalf.loops.source.reading import loop, memory, operations, program
 
 SCALE = "void scale(int n, double *restrict x) { for (int i = 0; i < n; i++) x[i] *= 3.0; }\n"
@@ -47,7 +47,7 @@ def test_only_what_needs_a_missing_header_is_refused(needy: str) -> None:
 
 
 def test_without_a_missing_header_a_mistake_refuses_the_file() -> None:
-    with pytest.raises(Refused, match="not valid C"):
+    with pytest.raises(RefusedSource, match="not valid C"):
         program(f"real y[9];\n{SCALE}")
 
 
@@ -58,14 +58,14 @@ def test_headers_and_macros_of_the_user_are_taken(tmp_path: Path) -> None:
     path.write_text(
         '#include "mine.h"\nreal x[N];\nvoid f(void) { for (int i = 0; i < N; i++) x[i] *= 3.0; }\n'
     )
-    search = Search((tmp_path / "include",), ("N=7",))
-    (counts,) = read_program(path, Reading(search=search)).loops
+    search = HeaderSearch((tmp_path / "include",), ("N=7",))
+    (counts,) = read_program(path, ReadingOptions(search=search)).loops
     assert counts.trips == 7
 
 
 @pytest.mark.parametrize("numbers", [{}, {"N": 100}])
 def test_a_fragment_takes_names_without_a_value_from_the_user(numbers: dict[str, int]) -> None:
-    (counts,) = program(FRAGMENT, Reading(numbers=numbers)).loops
+    (counts,) = program(FRAGMENT, ReadingOptions(numbers=numbers)).loops
     assert (counts.function, counts.line) == ("source", 6)
     assert counts.trips == (98 if numbers else None)
     assert (operations(counts), memory(counts)) == ((1, 1, 0, 0, 0), (2, 1))
@@ -87,7 +87,7 @@ def test_fragments_of_any_form_are_read(statements: str) -> None:
 
 @pytest.mark.parametrize("text", ["for (;;", "double x[N];\nfor (i = 0; i < N; i++) x[i] = ;", "{"])
 def test_a_fragment_that_is_no_c_is_refused(text: str) -> None:
-    with pytest.raises(Refused, match="not valid C"):
+    with pytest.raises(RefusedSource, match="not valid C"):
         program(text)
 
 
@@ -110,5 +110,5 @@ def test_rows_of_a_linearised_array_do_not_meet(statement: str) -> None:
 
 @pytest.mark.parametrize("end", ["m + 1", "n", "2 * m"])
 def test_rows_that_may_meet_are_refused(end: str) -> None:
-    with pytest.raises(Refused, match="may be the same element"):
+    with pytest.raises(RefusedSource, match="may be the same element"):
         loop(f"for (int j = 0; j < {end}; j++) x[ix[0] * m + j] = x[(ix[0] - 1) * m + j];")

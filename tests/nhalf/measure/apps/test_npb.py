@@ -16,7 +16,7 @@ from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.resolve import absent, check_memory, resolve
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.plan.sizes import memory_bytes
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.discover import libraries
@@ -271,7 +271,7 @@ def test_of_all_kernels_those_with_room_are_run() -> None:
     plan = app_of("npb").plan(asked(kernel="all", class_="S,A", ranks="4,49", placement=FREE), HERE)
     plan = resolve(plan, [subject])
     assert absent(plan, [subject]) == ["class S of npb-ep is not run on 49 ranks: 36 at most"]
-    agenda = Agenda(plan, [subject], State())
+    agenda = Agenda(plan, [subject], RunState())
     points = [point for start in agenda.starts() for point in agenda.points(start)]
     found = {(point.ranks, point.axes) for point in points}
     assert found == {(4, "class=S"), (4, "class=A"), (49, "class=A")}

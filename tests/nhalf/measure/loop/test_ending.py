@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from nhalf.measure.loop.ending import Outcome, keep_end, last_end
+from nhalf.measure.loop.ending import RunOutcome, keep_end, last_end
 from nhalf.store.journal import Tail
 from nhalf.store.run import Run
 
@@ -19,7 +19,7 @@ def test_what_is_kept_is_what_is_told(tmp_path: Path) -> None:
     run = run_in(tmp_path)
     assert last_end(run) is None
     assert run.ends() == 0
-    outcome = Outcome(run, {"mpich": "it's ill"}, ["a note"], {"pingpong": (1, 3)})
+    outcome = RunOutcome(run, {"mpich": "it's ill"}, ["a note"], {"pingpong": (1, 3)})
     outcome = dataclasses.replace(outcome, lost={"n3": "no route"})
     keep_end(outcome)
     assert last_end(run) == outcome
@@ -34,7 +34,7 @@ def test_what_is_kept_is_what_is_told(tmp_path: Path) -> None:
 
 def test_an_end_is_told_again_after_points(tmp_path: Path) -> None:
     run = run_in(tmp_path)
-    outcome = Outcome(run, {})
+    outcome = RunOutcome(run, {})
     keep_end(outcome)
     with run.journal() as journal:
         journal.append({"event": "planned", "points": 1})

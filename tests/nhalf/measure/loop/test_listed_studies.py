@@ -15,7 +15,7 @@ from nhalf.measure.loop.session import checked, prepare_probes
 from nhalf.measure.plan import catalogue
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.planning import plan_of
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.subject import transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.sites.hosts import Host
@@ -74,7 +74,7 @@ def asked_by(study: str, mpi: str) -> Asked:
     )
     prepare_probes(plan)
     plan, subjects, _ = checked(plan)
-    agenda = Agenda(plan, subjects, State(placement=FREE))
+    agenda = Agenda(plan, subjects, RunState(placement=FREE))
     patterns: dict[str, set[str]] = {}
     by_key = {subject.key: subject for subject in subjects}
     for start in agenda.starts():

@@ -8,7 +8,7 @@ from pathlib import Path
 from nhalf.measure.loop.order import Order
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.subject import Subject
 
 DESCRIPTION = {
@@ -27,7 +27,7 @@ def test_what_ends_a_launch_comes_last_and_before_it_what_killed_one(tmp_path: P
         launches=9, budget_s=0.0, precision=0.1, options="", seed=1, timeout_s=10.0,
     )  # fmt: skip
     subject = Subject("fake", ("fake",), DESCRIPTION)
-    agenda = Agenda(plan, [subject], State(placement="cores"))
+    agenda = Agenda(plan, [subject], RunState(placement="cores"))
     start = Start("fake", 2, "cores")
 
     def ended(_: Start, point: Point) -> int:

@@ -15,7 +15,7 @@ from nhalf.measure.plan import budget as budget_module
 from nhalf.measure.plan.agenda import Agenda, Thinning, strided
 from nhalf.measure.plan.budget import SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
-from nhalf.measure.plan.state import Curve, State
+from nhalf.measure.plan.state import AdaptiveCurve, RunState
 from nhalf.measure.plan.thinning import thin, widen
 from nhalf.measure.probe.subject import Subject
 
@@ -34,14 +34,14 @@ Make = Callable[..., Agenda]
 @pytest.fixture
 def make() -> Make:
     def agenda(
-        *blocks: Block, subjects: int = 1, state: State | None = None, **plan: Any
+        *blocks: Block, subjects: int = 1, state: RunState | None = None, **plan: Any
     ) -> Agenda:
         choices: dict[str, Any] = {
             "transports": [], "mpi": [], "blocks": list(blocks), "launches": 5, "budget_s": 60.0,
             "precision": 0.01, "options": "", "seed": 1, "timeout_s": 60.0, **plan,
         }  # fmt: skip
         found = [Subject(f"s{n}", (), {"patterns": PATTERNS}) for n in range(subjects)]
-        return Agenda(Plan(**choices), found, state or State())
+        return Agenda(Plan(**choices), found, state or RunState())
 
     return agenda
 
@@ -79,7 +79,7 @@ def test_what_needs_an_option_is_left_to_those_that_have_it(make: Make) -> None:
     plan = make(Block(["threads", "pingpong"], [2], "8")).plan
 
     def measured(subjects: list[Subject], options: str = "") -> list[tuple[str, str]]:
-        agenda = Agenda(msgspec.structs.replace(plan, options=options), subjects, State())
+        agenda = Agenda(msgspec.structs.replace(plan, options=options), subjects, RunState())
         return [(s.subject, point.pattern) for s in agenda.starts() for point in agenda.points(s)]
 
     assert measured([plain, several]) == [
@@ -110,15 +110,15 @@ def test_only_plain_ranges_are_refined(make: Make) -> None:
 
 
 def test_sizes_that_were_found_take_the_place_of_the_coarse_ones(make: Make) -> None:
-    state = State()
+    state = RunState()
     agenda = make(Block(["pingpong"], [2], "0:4"), Block(["pingpong"], [2], "512,1K"), state=state)
-    state.sizes[Curve("s0", "pingpong", 2, "cores", "0:4")] = [0, 1, 3, 4]
+    state.sizes[AdaptiveCurve("s0", "pingpong", 2, "cores", "0:4")] = [0, 1, 3, 4]
     agenda.changed()
     assert [p.size_bytes for p in all_points(agenda)] == [0, 1, 3, 4, 512, 1024]
 
 
 def test_done_and_impossible_points_are_not_to_do(make: Make) -> None:
-    state = State()
+    state = RunState()
     agenda = make(Block(["pingpong"], [2], "0,8,64", launches=3), state=state)
     (start,) = agenda.starts()
     state.done.add(("s0", 1, Point("pingpong", 2, 8)))
@@ -148,7 +148,7 @@ def test_both_ends_are_kept(values: list[int], stride: int, kept: list[int]) -> 
 
 
 def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> None:
-    state = State()
+    state = RunState()
     agenda = make(Block(["pingpong"], [2], "8"), launches=2, state=state)
     (start,) = agenda.starts()
     (point,) = agenda.points(start)
@@ -182,7 +182,7 @@ def test_points_of_the_plan_are_told_from_inserted_sizes(
 def test_only_curves_that_go_on_have_points(make: Make) -> None:
     pursued = frozenset({("pingpong", 2, "cores", "")})
     block = Block(["pingpong", "allreduce"], [2], "8,64")
-    agenda = make(block, state=State(pursued=pursued))
+    agenda = make(block, state=RunState(pursued=pursued))
     assert {point.pattern for point in all_points(agenda)} == {"pingpong"}
 
 
@@ -288,10 +288,10 @@ class TestThinning:
 
     def test_sizes_that_were_inserted_go_before_those_of_the_plan(self, make: Make) -> None:
         """Two launches of 24 sizes and of those between: 2 s to start them, 4 ms for a point."""
-        state = State()
+        state = RunState()
         coarse = [point.size_bytes for point in all_points(make(self.LARGE))]
         between = [size + 1 for size in coarse if size > 8]
-        curve = Curve("s0", "pingpong", 2, "cores", "0:4M")
+        curve = AdaptiveCurve("s0", "pingpong", 2, "cores", "0:4M")
         state.sizes[curve] = sorted([*coarse, *between])
         agenda = make(self.LARGE, state=state, launches=2)
         counts, texts = [], []

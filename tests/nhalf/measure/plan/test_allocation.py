@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from nhalf.measure.plan.allocation import (
-    Allocation,
-    Costs,
+    PointCosts,
     Variances,
+    VisitAllocation,
     best,
     objective,
     samples_variance_s,
@@ -28,11 +28,11 @@ LEAST_S, MOST_S, VISITS_MAX = 0.001, 0.4, 3
 def test_no_other_allocation_has_less_variance(
     launch: float, visit: float, sampling: float, launch_s: float
 ) -> None:
-    variances, costs = Variances(launch, visit, sampling), Costs(launch_s, 0.003)
+    variances, costs = Variances(launch, visit, sampling), PointCosts(launch_s, 0.003)
     chosen = best(variances, costs, LEAST_S, MOST_S, VISITS_MAX)
     assert LEAST_S <= chosen.slice_s <= MOST_S
     least = min(
-        objective(variances, costs, Allocation(visits, float(slice_s)))
+        objective(variances, costs, VisitAllocation(visits, float(slice_s)))
         for visits in range(1, VISITS_MAX + 1)
         for slice_s in np.geomspace(LEAST_S, MOST_S, 200)
     )
@@ -40,7 +40,7 @@ def test_no_other_allocation_has_less_variance(
 
 
 def test_launches_that_differ_are_made_short_and_equal_ones_long() -> None:
-    costs = Costs(0.01, 0.003)
+    costs = PointCosts(0.01, 0.003)
     assert best(Variances(0.01, 0.0, 1e-9), costs, LEAST_S, MOST_S, 3) == (1, LEAST_S)
     assert best(Variances(0.0, 0.0, 1e-3), costs, LEAST_S, MOST_S, 1) == (1, MOST_S)
     assert best(Variances(0.0, 0.01, 1e-9), costs, LEAST_S, MOST_S, 3).visits == 3

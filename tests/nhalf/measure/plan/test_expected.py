@@ -8,8 +8,8 @@ import math
 import pytest
 
 from nhalf.measure.plan.expected import (
+    KernelRates,
     Rate,
-    Rates,
     elapsed_in_words,
     launch_in_words,
     plan_in_words,
@@ -22,7 +22,7 @@ CG = {"S": 66_654_000.0, "W": 420_630_000.0, "A": 1_496_460_000.0, "D": 3.6429e1
 
 
 def test_a_run_takes_its_operations_over_the_rate() -> None:
-    rates = Rates(cores=2)
+    rates = KernelRates(cores=2)
     assert rates.run_s("npb-cg", HERE, CG["D"]) is None
     rates.learn("npb-cg", Rate(HERE, CG["W"], 1e9))
     assert rates.run_s("npb-cg", HERE, CG["D"]) == 3642.9
@@ -31,13 +31,13 @@ def test_a_run_takes_its_operations_over_the_rate() -> None:
 
 
 def test_short_runs_fill_their_slice() -> None:
-    rates = Rates(cores=2)
+    rates = KernelRates(cores=2)
     rates.learn("npb-cg", Rate(HERE, CG["S"], 1e9))
     assert rates.point_s("npb-cg", HERE, CG["S"]) == 0.4
 
 
 def test_the_rate_of_the_nearest_class_counts() -> None:
-    rates = Rates(cores=2)
+    rates = KernelRates(cores=2)
     rates.learn("npb-cg", Rate(HERE, CG["S"], 4e9))
     rates.learn("npb-cg", Rate(HERE, CG["A"], 1e9))
     assert rates.run_s("npb-cg", HERE, CG["D"]) == 3642.9
@@ -46,7 +46,7 @@ def test_the_rate_of_the_nearest_class_counts() -> None:
 
 
 def test_rates_of_other_starts_are_scaled_by_the_cores_that_compute() -> None:
-    rates = Rates(cores=4)
+    rates = KernelRates(cores=4)
     rates.learn("npb-cg", Rate(HERE, CG["A"], 1e9))
     assert rates.run_s("npb-cg", HERE._replace(subject="openmpi"), 2e9) == 2.0
     assert rates.run_s("npb-cg", HERE._replace(ranks=1), 2e9) == 4.0
@@ -56,7 +56,7 @@ def test_rates_of_other_starts_are_scaled_by_the_cores_that_compute() -> None:
 
 @pytest.mark.parametrize(("operations", "per_s"), [(0, 1e9), (1e9, 0), (1e9, math.inf)])
 def test_no_rate_is_learned_from_nothing(operations: float, per_s: float) -> None:
-    rates = Rates(cores=0)
+    rates = KernelRates(cores=0)
     rates.learn("npb-cg", Rate(HERE, operations, per_s))
     assert rates.run_s("npb-cg", HERE, 1e9) is None
     assert rates.run_s("npb-cg", HERE, 0) is None

@@ -17,7 +17,7 @@ from nhalf.measure.plan.setting import (
     parse_settings,
     split_name,
 )
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.subject import Subject
 from nhalf.mpi import Library
 
@@ -92,7 +92,7 @@ def test_a_block_may_be_for_some_settings_only() -> None:
         Block(["scan"], [2], "64", settings=[""]),
     ]
     plan = Plan(["mpi"], [], blocks, 1, 0.0, 0.01, "", 1, 1.0)
-    agenda = Agenda(plan, [PLAIN, flat], State())
+    agenda = Agenda(plan, [PLAIN, flat], RunState())
     found = {
         (start.subject, point.pattern, point.size_bytes)
         for start in agenda.starts()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,17 @@ from nhalf.measure.plan.state import State
 )
 def test_a_journal_of_another_form_is_one_clear_line(event: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="event of another form"):
-        State().note(event)
+        RunState().note(event)
 
 
 def test_events_that_are_not_known_are_passed_over() -> None:
-    state = State()
+    state = RunState()
     state.note({"event": "later"})
-    assert state == State()
+    assert state == RunState()
 
 
 def test_hosts_that_died_are_remembered() -> None:
-    state = State()
+    state = RunState()
     state.note({"event": "host", "host": "n2", "reason": "does not answer any more"})
     assert state.dead == {"n2": "does not answer any more"}
     with pytest.raises(InputError):
@@ -40,7 +40,7 @@ def test_hosts_that_died_are_remembered() -> None:
 
 
 def test_ranks_that_moved_to_other_hosts() -> None:
-    state = State()
+    state = RunState()
     launch = {"event": "launch", "subject": "x", "ranks": 2, "asked_placement": "2x1"}
     state.note(launch | {"placement": [{"host": "n1"}, {"host": "n2"}]})
     start = ("x", 2, "2x1")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.base.processes import Outcome
+from nhalf.base.processes import ProgramOutcome
 from nhalf.mpi import Library
 from tests.nhalf.measure.traced.programs import built, launch
 
@@ -26,7 +26,7 @@ class Seen:
     calls: Mapping[str, str]
 
 
-def seen(folder: Path, outcome: Outcome) -> Seen:
+def seen(folder: Path, outcome: ProgramOutcome) -> Seen:
     """What its ranks wrote into a folder."""
 
     def texts(prefix: str) -> dict[str, str]:

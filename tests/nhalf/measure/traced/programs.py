@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import NhalfError
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.measure.traced.preloaded import tracing_libraries
 from nhalf.measure.traced.tables import NO_PARTNER, TraceFolder, open_trace
 from nhalf.mpi import Library
@@ -93,7 +93,7 @@ def environment(library: Library) -> dict[str, str]:
     return {**library.environment, "PYTHONPATH": str(SOURCE), "OMPI_MCA_osc": "^ucx"}
 
 
-def nhalf(library: Library, *words: str, text: str = "") -> Outcome:
+def nhalf(library: Library, *words: str, text: str = "") -> ProgramOutcome:
     """The command line as it is called."""
     command = [sys.executable, "-m", "nhalf", "trace", *words]
     return run(command, patience_s(TIMEOUT_S), environment(library), text)
@@ -106,7 +106,7 @@ def traced(
     command: list[str],
     *options: str,
     text: str = "",
-) -> tuple[Outcome, TraceFolder]:
+) -> tuple[ProgramOutcome, TraceFolder]:
     """A command that was traced; skips where nothing traces on this library."""
     words = [*launch(library, ranks), *command]
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.measure.traced.start import RANKS
 from nhalf.mpi import Library
 from tests.nhalf.measure.traced.programs import (
@@ -42,7 +42,7 @@ pytestmark = [
 
 def started(
     library: Library, program: Path, what: str, folder: Path, words: list[str]
-) -> tuple[Outcome, list[str]]:
+) -> tuple[ProgramOutcome, list[str]]:
     """What came of a program, and what its first rank wrote."""
     (folder / RANKS).mkdir(parents=True)
     file = folder / "seen"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.native_files import native_folder
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from tests.nhalf.measure.traced.test_life import collectives, tracers
 from tests.patience import patience_s
 
@@ -35,7 +35,7 @@ def library(folder: Path, name: str, version: str) -> Path:
     return made(folder / "program", "-DPROGRAM", f"-l:{name}")
 
 
-def started(program: Path, loaded: str) -> Outcome:
+def started(program: Path, loaded: str) -> ProgramOutcome:
     return run(["env", f"LD_PRELOAD={loaded}", str(program)], patience_s(TIMEOUT_S))
 
 

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import NhalfError
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.measure.traced.collect import collect
 from nhalf.measure.traced.preloaded import tracing_libraries
-from nhalf.measure.traced.start import RANKS, STARTED, Started
+from nhalf.measure.traced.start import RANKS, STARTED, StartedCommand
 from nhalf.mpi import Library
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
@@ -57,7 +57,7 @@ class Tracer:
         self.library, self.folder, self.number = library, folder, 0
         self.collected = 0
 
-    def outcome(self, command: Sequence[str], ranks: int, traced: bool) -> Outcome:
+    def outcome(self, command: Sequence[str], ranks: int, traced: bool) -> ProgramOutcome:
         """Of a command; where it is traced, what ranks wrote is collected as well."""
         words = list(command)
         folder = self.folder / str(self.number)
@@ -70,7 +70,7 @@ class Tracer:
                 pytest.skip(str(error))
             loaded = ":".join(map(str, paths))
             words = ["env", f"LD_PRELOAD={loaded}", f"NHALF_TRACE_FOLDER={folder / RANKS}", *words]
-            began = Started(list(command), self.library.name, "counts", 0)
+            began = StartedCommand(list(command), self.library.name, "counts", 0)
             (folder / STARTED).write_bytes(msgspec.json.encode(began))
         how = start(self.library, words, ranks, bind=False)
         found = run(how.command, patience_s(TIMEOUT_S), how.environment)

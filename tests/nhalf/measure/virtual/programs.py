@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.processes import Outcome, run
+from nhalf.base.processes import ProgramOutcome, run
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.probe import compiler_variables
@@ -89,7 +89,7 @@ def tried(
     options: str = "",
     under: str = "",
     timeout_s: float = TIMEOUT_S,
-) -> Outcome:
+) -> ProgramOutcome:
     """The outcome of `nhalf try` of a program with its words, `under` what a shell does before."""
     command = command_of(machine, vendor, ranks, program, *words, options=options)
     if under:
@@ -97,4 +97,4 @@ def tried(
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=patience_s(timeout_s), check=False
     )
-    return Outcome(ended.returncode, ended.stdout, ended.stderr)
+    return ProgramOutcome(ended.returncode, ended.stdout, ended.stderr)

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.launch import Trial, run
+from nhalf.measure.virtual.launch import VirtualLaunch, run
 from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.vendors import vendor_of
@@ -64,7 +64,7 @@ def test_forced_algorithms_take_what_their_messages_do(
     assert tuner is not None
     words = [word for name, size in CASES for word in (name, str(size))]
     command = [str(built(vendor, "collectives", programs)), *words]
-    trial = Trial(messages=messages, library=library, command=command, nodes=nodes)
+    trial = VirtualLaunch(messages=messages, library=library, command=command, nodes=nodes)
     tried = run(trial, libraries(), tuner.force(FORCED[vendor]))
     assert tried.exit_code == 0
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]

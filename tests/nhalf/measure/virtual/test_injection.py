@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.decide.program.slowdown import BYTE
-from nhalf.decide.program.tolerance_curves import Launch
+from nhalf.decide.program.tolerance_curves import SlowedLaunch
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
@@ -105,6 +105,6 @@ def test_a_timeline_tells_which_messages_an_operation_has(
     program = built("mpich", "planted", programs)
     usual_s = elapsed_s(plain, program, "ring", tmp_path / "usual", "--detail", "timeline")
     slower_s = elapsed_s(slower("byte=1ns", tmp_path), program, "ring", tmp_path / "slower")
-    launch = Launch(Program.open(tmp_path / "usual"), Messages(catalogue.machine(str(plain))))
+    launch = SlowedLaunch(Program.open(tmp_path / "usual"), Messages(catalogue.machine(str(plain))))
     lost_s, _, _ = launch.lost_s(BYTE, 1e-9)
     assert lost_s == pytest.approx(slower_s - usual_s, rel=0.01)

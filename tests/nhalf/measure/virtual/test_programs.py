@@ -16,7 +16,7 @@ from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.launch import Trial, run
+from nhalf.measure.virtual.launch import VirtualLaunch, run
 from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
 from tests.named_memory import named_memory
@@ -281,7 +281,7 @@ def test_a_library_that_bypasses_the_network_is_refused(
 ) -> None:
     machine = catalogue.machine("altix-bx2")
     program = built(vendor, "habits", programs)
-    trial = Trial(
+    trial = VirtualLaunch(
         messages=Messages(machine),
         library=library_of(vendor),
         command=[str(program), "barriers"],

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from nhalf.measure.virtual.progress import VirtualProgress
-from nhalf.measure.virtual.region import Member, Presence
+from nhalf.measure.virtual.region import Presence, RankRecord
 
 MEMBERS = [
-    Member(1, Presence.ACTIVE, 2_000_000, 3, 24),
-    Member(2, Presence.ACTIVE, 5_500_000, 1200, 96),
+    RankRecord(1, Presence.ACTIVE, 2_000_000, 3, 24),
+    RankRecord(2, Presence.ACTIVE, 5_500_000, 1200, 96),
 ]
 
 

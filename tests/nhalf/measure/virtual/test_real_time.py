@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.state import State
+from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.subject import plain_subject
 from nhalf.measure.virtual.real_time import RealTime, real_time, start_in_words, start_s
 from nhalf.mpi import Library
@@ -18,7 +18,7 @@ from nhalf.mpi import Library
 def _of(pattern: str, ranks: int, sizes: str, launches: int = 1) -> RealTime:
     block = Block([pattern], [ranks], sizes, launches=launches)
     plan = Plan(["model"], [], [block], launches, 0.0, 0.03, "", 1, 60.0)
-    return real_time(Agenda(plan, [plain_subject("model")], State(placement="cores")))
+    return real_time(Agenda(plan, [plain_subject("model")], RunState(placement="cores")))
 
 
 def test_it_grows_with_ranks_and_bytes() -> None:

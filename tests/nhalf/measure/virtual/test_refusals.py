@@ -17,7 +17,7 @@ from nhalf.base.folders import data_folder
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.machines.processor_file import processor
-from nhalf.measure.virtual.launch import Trial, run
+from nhalf.measure.virtual.launch import VirtualLaunch, run
 from nhalf.mpi import Library
 from nhalf.mpi.vendors import vendors
 from nhalf.node.described import keep_here
@@ -29,7 +29,9 @@ def library(vendor: str) -> Library:
 
 
 def test_more_ranks_than_the_network_holds() -> None:
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 1025)
+    trial = VirtualLaunch(
+        Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0] * 1025
+    )
     with pytest.raises(InputError, match="holds 1024 ranks at most, not 1025; ask for fewer"):
         run(trial, [])
 
@@ -38,7 +40,9 @@ def test_no_room_for_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """MPICH's own words for that are those of a rank that crashed."""
     room = SimpleNamespace(f_bavail=15, f_frsize=4096)
     monkeypatch.setattr(os, "statvfs", lambda _: room)
-    trial = Trial(Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0, 1])
+    trial = VirtualLaunch(
+        Messages(catalogue.machine("altix-bx2")), library("mpich"), ["true"], [0, 1]
+    )
     with pytest.raises(MissingError, match="ranks need 64 KiB in /dev/shm, which has 60 KiB; make"):
         run(trial, [])
 

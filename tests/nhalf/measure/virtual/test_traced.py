@@ -12,7 +12,7 @@ import msgspec
 import polars as pl
 import pytest
 
-from nhalf.base.processes import Outcome
+from nhalf.base.processes import ProgramOutcome
 from nhalf.decide.program.predict import Target, predict_program
 from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
@@ -118,10 +118,10 @@ def test_a_trace_within_a_virtual_machine_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(REGION, "/proc/1/fd/1")
     command = [sys.executable, "-m", "nhalf", "trace", "--", "true"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    _is_refused(Outcome(ended.returncode, ended.stdout, ended.stderr))
+    _is_refused(ProgramOutcome(ended.returncode, ended.stdout, ended.stderr))
 
 
-def _is_refused(outcome: Outcome) -> None:
+def _is_refused(outcome: ProgramOutcome) -> None:
     assert outcome.exit_code == 2
     assert outcome.stderr == (
         "nhalf: error: nhalf trace goes before nhalf try; write: nhalf trace -- nhalf try "

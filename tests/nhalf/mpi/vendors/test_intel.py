@@ -13,12 +13,12 @@ import pytest
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import MpiJob
 from nhalf.mpi.tuning_files.intel_conditions import misread, value_of
 from nhalf.mpi.vendors.intel import Intel, Presets
 
 INTEL = Intel()
-JOB = Job(command=("./probe",), ranks=4)
+JOB = MpiJob(command=("./probe",), ranks=4)
 
 INFO = """#!/bin/sh
 case $2 in

@@ -12,7 +12,7 @@ import pytest
 
 from nhalf.mpi import Library
 from nhalf.mpi.eager_limits import eager_limits
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import MpiJob
 from nhalf.mpi.vendors import mpich as module
 from nhalf.mpi.vendors.mpich import CELL, COPIES, COPY, Mpich, parse_eager_limits
 
@@ -20,7 +20,7 @@ MPICH = Mpich()
 
 COMMAND = "./probe --ranks a b"
 MPIEXEC = "/opt/mpi/bin/mpiexec"
-JOB = Job(
+JOB = MpiJob(
     command=("./probe", "--ranks", "a b"),
     ranks=4,
     mpiexec=Path(MPIEXEC),

@@ -16,7 +16,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule, choice
 from nhalf.mpi.eager_limits import eager_limits
 from nhalf.mpi.han import is_choice
-from nhalf.mpi.job import Job
+from nhalf.mpi.job import MpiJob
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
 from tests.nhalf.experiment.improve.listed_tuner import library
@@ -26,7 +26,7 @@ OPENMPI = OpenMpi()
 
 COMMAND = "./probe --ranks a b"
 MPIEXEC = "/opt/mpi/bin/mpiexec"
-JOB = Job(
+JOB = MpiJob(
     command=("./probe", "--ranks", "a b"),
     ranks=4,
     mpiexec=Path(MPIEXEC),

@@ -13,8 +13,8 @@ from nhalf.present.report.studies_page import studies_page, verdict_table
 from nhalf.present.report.study_page import study_page
 from nhalf.studies import catalogue
 from nhalf.studies.judge import FAILS, HOLDS, UNTESTED
-from nhalf.studies.overview import Overview, overviews
-from nhalf.studies.recorded import Recorded
+from nhalf.studies.overview import StudyOverview, overviews
+from nhalf.studies.recorded import RecordedMachine
 from nhalf.studies.repeat import Repetition, repeat
 from tests.nhalf.present.report.test_page import EVIL, Tags
 
@@ -22,7 +22,7 @@ from tests.nhalf.present.report.test_page import EVIL, Tags
 @cache
 def repeated() -> Repetition:
     form = catalogue.study("sun-fire-2004")
-    return repeat("sun-fire-2004", form, Recorded("myrinet-gm", form.machines))
+    return repeat("sun-fire-2004", form, RecordedMachine("myrinet-gm", form.machines))
 
 
 def words_of(repetition: Repetition, links: Mapping[str, str] | None = None) -> str:
@@ -71,12 +71,12 @@ def test_words_of_a_file_are_text() -> None:
     import msgspec
 
     form = msgspec.structs.replace(catalogue.study("sun-fire-2004"), title=EVIL)
-    page = study_page(repeat("evil", form, Recorded("sunfire-15k", form.machines)))
+    page = study_page(repeat("evil", form, RecordedMachine("sunfire-15k", form.machines)))
     assert EVIL not in page
 
 
 @cache
-def overview() -> Overview:
+def overview() -> StudyOverview:
     (one_study,) = overviews(["sun-fire-2004"])
     return one_study
 
@@ -105,5 +105,5 @@ def test_the_page_of_all_studies() -> None:
 @pytest.mark.parametrize("verdict", [HOLDS, FAILS, UNTESTED])
 def test_a_study_on_a_machine_of_which_it_says_nothing(verdict: str) -> None:
     form = catalogue.study("sun-fire-2004")
-    text = words_of(repeat("sun-fire-2004", form, Recorded("sp2-mpl", form.machines)))
+    text = words_of(repeat("sun-fire-2004", form, RecordedMachine("sp2-mpl", form.machines)))
     assert verdict in text.lower()

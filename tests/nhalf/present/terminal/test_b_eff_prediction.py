@@ -7,7 +7,7 @@ import io
 
 from rich.console import Console
 
-from nhalf.decide.b_eff import EffectiveBandwidth
+from nhalf.decide.b_eff import PredictedEffectiveBandwidth
 from nhalf.machines.draws import PredictedRate
 from nhalf.present.terminal.b_eff_prediction import show
 
@@ -15,7 +15,7 @@ from nhalf.present.terminal.b_eff_prediction import show
 def test_a_reason_that_holds_for_some_ranks_only_says_so() -> None:
     rate = PredictedRate(1e9, 0.9e9, 1.1e9)
     few, many = (
-        EffectiveBandwidth("m", ranks, ranks, {"b_eff": rate}, {}, ("the same", *more))
+        PredictedEffectiveBandwidth("m", ranks, ranks, {"b_eff": rate}, {}, ("the same", *more))
         for ranks, more in ((2, ()), (64, ("the bus is shared",)))
     )
     text = io.StringIO()

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.results.pair_map.times import PairMap, as_row, hosts_of, natural, pair_maps
+from nhalf.results.pair_map.times import PairTimes, as_row, hosts_of, natural, pair_maps
 from nhalf.results.pair_map.words import equal_text, map_name, sentences
 from nhalf.store.places import Place
 
@@ -20,7 +20,9 @@ FOUR = ["n1", "n2", "n3", "n10"]
 LATENCY, TOGETHER = "pair-map-latency", "pair-map-together"
 
 
-def one_map(make: Make, hosts: list[str], factor: Factor | None = None, **more: object) -> PairMap:
+def one_map(
+    make: Make, hosts: list[str], factor: Factor | None = None, **more: object
+) -> PairTimes:
     """The only map of ranks on hosts."""
     places = {"run": {("mpich", len(hosts), ""): [Place(host) for host in hosts]}}
     measured = make(hosts, factor, **more) if factor else make(hosts, **more)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.sites.batch import Request
+from nhalf.sites.batch import JobRequest
 from nhalf.sites.batch.slurm import Slurm
 
 Tool = Callable[[str, str], None]
@@ -74,7 +74,7 @@ class TestOptions:
 
 class TestDirectives:
     def test_all_of_them(self) -> None:
-        request = Request(
+        request = JobRequest(
             name="nhalf-it's #a",
             output=Path("/a b/100%/it's/job.out"),
             nodes=4,
@@ -122,19 +122,19 @@ class TestDirectives:
         ],
     )
     def test_the_users_options_take_the_place_of_ours(self, option: str, gone: str) -> None:
-        request = Request("r", Path("/o"), time_s=60.0)
+        request = JobRequest("r", Path("/o"), time_s=60.0)
         assert f"#SBATCH {gone}" in Slurm().directives(request)
-        text = Slurm().directives(Request("r", Path("/o"), time_s=60.0, options=(option,)))
+        text = Slurm().directives(JobRequest("r", Path("/o"), time_s=60.0, options=(option,)))
         assert f"#SBATCH {gone}" not in text
         assert text.endswith(f"# Asked for with --job.\n#SBATCH {option}")
 
     def test_without_a_time_it_is_the_partitions(self) -> None:
-        assert "--time" not in Slurm().directives(Request("r", Path("/o")))
+        assert "--time" not in Slurm().directives(JobRequest("r", Path("/o")))
 
     @pytest.mark.parametrize("path", ["/a\\b", "/a\nb"])
     def test_files_that_slurm_cannot_name_are_refused(self, path: str) -> None:
         with pytest.raises(InputError, match="--out"):
-            Slurm().directives(Request("r", Path(path)))
+            Slurm().directives(JobRequest("r", Path(path)))
 
 
 class TestSubmit:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
-from nhalf.sites.lab.layout import HEAD, NODES_MAX, Layout, Link, layout
+from nhalf.sites.lab.layout import HEAD, NODES_MAX, LabCable, LabLayout, layout
 
 
-def titles(shape: Layout) -> list[str]:
+def titles(shape: LabLayout) -> list[str]:
     return [shape.title(link) for link in shape.data_links]
 
 
@@ -34,10 +34,10 @@ def test_one_node_is_a_lab(topology: str) -> None:
 def test_a_star_has_a_shaped_link_for_each_node_and_the_head_is_not_shaped() -> None:
     shape = layout("star", 3)
     assert shape.links == (
-        Link(HEAD, "s0", shaped=False),
-        Link("n1", "s0"),
-        Link("n2", "s0"),
-        Link("n3", "s0"),
+        LabCable(HEAD, "s0", shaped=False),
+        LabCable("n1", "s0"),
+        LabCable("n2", "s0"),
+        LabCable("n3", "s0"),
     )
     assert shape.places == ("n1", "n2", "n3", "s0")
 
@@ -90,9 +90,9 @@ def test_every_route_of_a_ring_arrives_by_a_shortest_way(nodes: int, data: st.Da
 
 def test_links_are_found_by_node_or_by_both_ends_in_any_order() -> None:
     ring = layout("ring", 4)
-    assert ring.link("n2") == Link("n2", "r2", shaped=False)
-    assert ring.link("n2-n1") == ring.link("n1-n2") == Link("r1", "r2")
-    assert layout("tree", 4).link("s0-s2") == Link("s2", "s0")
+    assert ring.link("n2") == LabCable("n2", "r2", shaped=False)
+    assert ring.link("n2-n1") == ring.link("n1-n2") == LabCable("r1", "r2")
+    assert layout("tree", 4).link("s0-s2") == LabCable("s2", "s0")
 
 
 @pytest.mark.parametrize("name", ["", "n9", "n1-n3", "r1", "ctl", "ctl-s0", "n1-n1", "n1-r1-n2"])

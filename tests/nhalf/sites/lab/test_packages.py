@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.base.processes import Outcome
+from nhalf.base.processes import ProgramOutcome
 from nhalf.sites.lab import packages
 
 
@@ -19,15 +19,19 @@ class Machine:
         self.apt_works = apt_works
         self.calls: list[list[str]] = []
 
-    def attempt(self, command: Sequence[str], text: str = "", timeout_s: float = 0.0) -> Outcome:
+    def attempt(
+        self, command: Sequence[str], text: str = "", timeout_s: float = 0.0
+    ) -> ProgramOutcome:
         self.calls.append(list(command))
         if command[0] == "dpkg-query":
             lines = [f"{name} installed" for name in sorted(self.installed)]
-            return Outcome(1, "\n".join([*lines, "slurmd not-installed"]), "no packages found")
+            return ProgramOutcome(
+                1, "\n".join([*lines, "slurmd not-installed"]), "no packages found"
+            )
         if self.apt_works:
             self.installed |= set(command[5:])
-            return Outcome(0, "", "")
-        return Outcome(100, "", "E: Unable to locate package slurmd")
+            return ProgramOutcome(0, "", "")
+        return ProgramOutcome(100, "", "E: Unable to locate package slurmd")
 
     def which(self, name: str, path: str = "") -> str | None:
         package = {"munged": "munge"}.get(name, name)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.job import Launcher, MpiJob
 from nhalf.mpi.vendors import vendors
 from nhalf.sites.launchers import check_is_here, check_launcher, launchers, notice
 from nhalf.sites.launchers import srun as module
 from nhalf.sites.process_management import Offer
 
 EVERY: dict[str, Launcher] = {**{name: kind() for name, kind in launchers().items()}, **vendors()}
-JOB = Job(
+JOB = MpiJob(
     command=("./probe", "--ranks", "a b"),
     ranks=4,
     mpiexec=Path("/opt/mpi/bin/mpiexec"),

@@ -15,7 +15,7 @@ from nhalf.experiment.improve.situation import Situation
 PACKAGE = "nhalf.experiment.improve.candidates"
 
 
-class Source(ABC):
+class CandidateSource(ABC):
     """A kind of change."""
 
     @abstractmethod
@@ -26,7 +26,7 @@ class Source(ABC):
 def candidates(situation: Situation) -> list[Candidate]:
     """All candidates for a launch, each name once."""
     by_name: dict[str, Candidate] = {}
-    for source in plugins.load(PACKAGE, Source).values():
+    for source in plugins.load(PACKAGE, CandidateSource).values():
         with suppress(MissingError):
             for candidate in source().candidates(situation):
                 by_name.setdefault(candidate.name, candidate)

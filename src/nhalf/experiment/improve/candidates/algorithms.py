@@ -11,9 +11,9 @@ from nhalf.base.units import format_size
 from nhalf.experiment.improve.algorithm_rules import is_for_all, replaced_files
 from nhalf.experiment.improve.bounds import upper_share
 from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
-from nhalf.experiment.improve.candidates import Source
+from nhalf.experiment.improve.candidates import CandidateSource
 from nhalf.experiment.improve.cells import CallCell, call_cells
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.operations import operation
 from nhalf.facts.program.program import Program
@@ -27,7 +27,7 @@ CELLS_MAX = 3
 PROMISE_SHARE = 0.1
 
 
-class Algorithms(Source):
+class Algorithms(CandidateSource):
     """One for each algorithm of the library that suits the number of ranks, and for each cell."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -79,7 +79,7 @@ def _candidate(situation: Situation, tuner: Tuner, cell: CallCell, rule: Rule) -
         f"{rule.operation}{where} by {rule.algorithm}{instead}",
         f"the library's algorithm {rule.algorithm} for every {rule.operation}{where}",
         f"leave out its choice for {rule.operation}{where}",
-        Change(rules=(rule,), tuner=tuner, honoured_by=library.vendor),
+        LaunchChange(rules=(rule,), tuner=tuner, honoured_by=library.vendor),
         _reached(situation, tuner, cell, rule),
         PROMISE_SHARE,
         upper_share(program, cell.affected),

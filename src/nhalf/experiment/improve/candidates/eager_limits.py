@@ -9,8 +9,8 @@ import polars as pl
 
 from nhalf.experiment.improve.bounds import MESSAGE_KINDS
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.program import Program
 from nhalf.mpi.affected import Affected
@@ -24,7 +24,7 @@ LIMIT_BYTES_MAX = 4 << 20
 LEAST_BYTES = 64
 
 
-class EagerLimits(Source):
+class EagerLimits(CandidateSource):
     """For each limit of a transport in use one above and below the size that takes most time."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -49,7 +49,7 @@ class EagerLimits(Source):
                     f"{variable}={limit}",
                     f"the limit is {limit} bytes instead of {now_bytes}",
                     f"leave out {variable}={limit}",
-                    Change({variable: str(limit)}, honoured_by=library.vendor),
+                    LaunchChange({variable: str(limit)}, honoured_by=library.vendor),
                     Affected(messages=True, from_bytes=low - HEADER_BYTES, to_bytes=high),
                     PROMISE_SHARE,
                 )

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi.affected import ALL, MPI, Affected
 from nhalf.mpi.vendors import vendor_of, vendors
@@ -22,7 +22,7 @@ PROMISE_SHARE = 0.5
 """Somebody set it: on another machine, for another program, or for a test."""
 
 
-class Inherited(Source):
+class Inherited(CandidateSource):
     """Takes away each setting, and all of them together."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -34,7 +34,7 @@ class Inherited(Source):
                 f"without {name}",
                 f"{name}={value} is not set",
                 f"set {name}={value} again",
-                Change({name: None}, honoured_by=_honoured_by(situation, [name])),
+                LaunchChange({name: None}, honoured_by=_honoured_by(situation, [name])),
                 _affected([name]),
                 PROMISE_SHARE,
             )
@@ -43,7 +43,7 @@ class Inherited(Source):
                 "without any setting",
                 f"none of {', '.join(names)} is set",
                 "set them again",
-                Change(dict.fromkeys(names), honoured_by=_honoured_by(situation, names)),
+                LaunchChange(dict.fromkeys(names), honoured_by=_honoured_by(situation, names)),
                 _affected(names),
                 PROMISE_SHARE,
             )

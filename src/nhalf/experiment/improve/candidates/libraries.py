@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi import Library
 from nhalf.mpi.affected import MPI
@@ -19,7 +19,7 @@ PROMISE_SHARE = 0.3
 SEARCH_PATH = "LD_LIBRARY_PATH"
 
 
-class Libraries(Source):
+class Libraries(CandidateSource):
     """The newest of each vendor that runs the same file by the same words."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -44,13 +44,13 @@ class Libraries(Source):
                     )
 
 
-def _of_trial(library: Library) -> Change:
-    return Change(replaced=("mpi",), options=("--mpi", library.name), starts=library.vendor)
+def _of_trial(library: Library) -> LaunchChange:
+    return LaunchChange(replaced=("mpi",), options=("--mpi", library.name), starts=library.vendor)
 
 
-def _of_launcher(library: Library) -> Change | None:
+def _of_launcher(library: Library) -> LaunchChange | None:
     """The library's own launcher and its variables; None if it has no launcher."""
     if library.mpiexec is None:
         return None
     launcher = (str(library.mpiexec),)
-    return Change(dict(library.environment), launcher=launcher, starts=library.vendor)
+    return LaunchChange(dict(library.environment), launcher=launcher, starts=library.vendor)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from nhalf.base.errors import InputError, MissingError
 from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi.affected import Affected
 from nhalf.mpi.preload import Preload, preload
@@ -24,7 +24,7 @@ NAME = "nhalf's collectives"
 PRELOAD = "LD_PRELOAD"
 
 
-class OwnCollectives(Source):
+class OwnCollectives(CandidateSource):
     """One, where all ranks are on a host."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -35,13 +35,15 @@ class OwnCollectives(Source):
             NAME,
             "small collectives go through memory that nhalf's library shares between ranks",
             f"leave out nhalf's library in {PRELOAD}",
-            Change(),
+            LaunchChange(),
             AFFECTED,
             PROMISE_SHARE,
         )
         if candidate.upper_share >= LEAST_SHARE:
             loaded = _loaded(situation)
-            candidate = replace(candidate, change=Change({PRELOAD: loaded.variables[PRELOAD]}))
+            candidate = replace(
+                candidate, change=LaunchChange({PRELOAD: loaded.variables[PRELOAD]})
+            )
         yield candidate
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.matrix import communication_matrix
 from nhalf.facts.program.placement import RANKS_MAX, crossing_bytes, suggested_placement
@@ -25,7 +25,7 @@ LEAST_SAVED_SHARE = 0.1
 """A list of all ranks is worth it only where it saves this share of what the simple ways leave."""
 
 
-class Placements(Source):
+class Placements(CandidateSource):
     """Other placements on the hosts that the program had; none on one host, or of many ranks,
     whose matrix of bytes would fill the memory.
     """
@@ -48,7 +48,7 @@ class Placements(Source):
                 name,
                 f"{text} ({' '.join(words.options)})",
                 "leave out " + " ".join(words.options),
-                Change(replaced=words.replaced, options=words.options),
+                LaunchChange(replaced=words.replaced, options=words.options),
                 MPI,
                 max(UNKNOWN_SHARE, PROMISE_SHARE * _saved_share(program, now, placed)),
             )

@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.experiment.improve.candidate import LEAST_SHARE, Candidate
-from nhalf.experiment.improve.candidates import Source
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.candidates import CandidateSource
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.situation import Situation
 from nhalf.facts.program.overlap import overlap_share
 from nhalf.mpi import Library
 from nhalf.mpi.launch_words import SRUN
-from nhalf.mpi.switch import SRUN_SWITCHES, Switch
+from nhalf.mpi.switch import SRUN_SWITCHES, LibrarySwitch
 from nhalf.mpi.vendors import vendor_of
 
 BTL, TCP = "OMPI_MCA_btl", "tcp"
 """The variable by which a launch chooses transports of Open MPI, and the one in question."""
 
 
-class Switches(Source):
+class Switches(CandidateSource):
     """Each switch that applies and is not on already."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
@@ -41,13 +41,15 @@ class Switches(Source):
             )
 
 
-def _change(switch: Switch, library: Library) -> Change:
+def _change(switch: LibrarySwitch, library: Library) -> LaunchChange:
     """Variables are the library's own, options those of a launcher that others may share."""
     honoured_by = library.vendor if switch.variables else ""
-    return Change(dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by)
+    return LaunchChange(
+        dict(switch.variables), switch.replaced, switch.options, honoured_by=honoured_by
+    )
 
 
-def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
+def _switches(situation: Situation, library: Library) -> Iterator[LibrarySwitch]:
     """The switches of the library, with the options of its own launcher or of srun."""
     is_srun = situation.launch.family == SRUN
     for switch in vendor_of(library).switches(library):
@@ -57,7 +59,7 @@ def _switches(situation: Situation, library: Library) -> Iterator[Switch]:
         yield from SRUN_SWITCHES
 
 
-def _applies(switch: Switch, situation: Situation) -> bool:
+def _applies(switch: LibrarySwitch, situation: Situation) -> bool:
     ranks, cores = situation.ranks, situation.cores
     words = [word.lstrip("-") for word in situation.launch.options]
     return {
@@ -75,7 +77,7 @@ def _applies(switch: Switch, situation: Situation) -> bool:
     }[switch.needs]
 
 
-def _aim_share(switch: Switch, situation: Situation) -> float:
+def _aim_share(switch: LibrarySwitch, situation: Situation) -> float:
     """The share of the time for which a switch is made."""
     if not switch.needs.endswith("to overlap"):
         return 1.0
@@ -88,7 +90,7 @@ def _has_tcp(situation: Situation) -> bool:
     return not situation.is_on_one_host or (TCP in chosen and not chosen.startswith("^"))
 
 
-def _is_on(switch: Switch, situation: Situation) -> bool:
+def _is_on(switch: LibrarySwitch, situation: Situation) -> bool:
     """Whether the launch has the switch's variables and options already."""
     launch = situation.launch
     have = launch.variables

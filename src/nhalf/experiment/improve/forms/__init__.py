@@ -17,7 +17,7 @@ USUAL = "script"
 """The form of a file whose name does not tell, and of what another form cannot hold."""
 
 
-class Form(ABC):
+class WinnerForm(ABC):
     """One form: how it is chosen, what it can hold, and its text."""
 
     endings: ClassVar[tuple[str, ...]]
@@ -37,9 +37,9 @@ class Form(ABC):
         """The whole file."""
 
 
-def forms() -> dict[str, Form]:
+def forms() -> dict[str, WinnerForm]:
     """All forms by name."""
-    return {name: kind() for name, kind in plugins.load(PACKAGE, Form).items()}
+    return {name: kind() for name, kind in plugins.load(PACKAGE, WinnerForm).items()}
 
 
 def form_for(path: Path, name: str = "") -> str:

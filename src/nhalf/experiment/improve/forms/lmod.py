@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.forms import WinnerForm
 from nhalf.experiment.improve.module_lines import ModuleLine, module_lines, module_problem
 from nhalf.experiment.improve.winner import Winner
 
@@ -13,7 +13,7 @@ WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend_path"}
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
 
-class Lmod(Form):
+class Lmod(WinnerForm):
     """Winners that are variables."""
 
     endings: ClassVar[tuple[str, ...]] = (".lua",)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import shlex
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.forms import WinnerForm
 from nhalf.experiment.improve.winner import Winner
 
 
-class Script(Form):
+class Script(WinnerForm):
     """Any winner; arguments of the script follow those of the program."""
 
     endings: ClassVar[tuple[str, ...]] = (".sh",)

@@ -8,12 +8,12 @@ import shlex
 from pathlib import Path
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.forms import WinnerForm
 from nhalf.experiment.improve.winner import Winner
 from nhalf.mpi.launch_words import TRIAL
 
 
-class Slurm(Form):
+class Slurm(WinnerForm):
     """Any winner; arguments after the script's name follow those of the program."""
 
     endings: ClassVar[tuple[str, ...]] = (".sbatch", ".slurm")

@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.forms import WinnerForm
 from nhalf.experiment.improve.module_lines import ModuleLine, module_lines, module_problem
 from nhalf.experiment.improve.winner import Winner
 
 WORDS = {"setenv": "setenv", "unsetenv": "unsetenv", "prepend": "prepend-path"}
 
 
-class Tcl(Form):
+class Tcl(WinnerForm):
     """Winners that are variables. Module files in Tcl usually have a name without an ending."""
 
     endings: ClassVar[tuple[str, ...]] = (".tcl",)

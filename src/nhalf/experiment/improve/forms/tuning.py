@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from nhalf.experiment.improve.algorithm_rules import is_for_all
-from nhalf.experiment.improve.forms import Form
+from nhalf.experiment.improve.forms import WinnerForm
 from nhalf.experiment.improve.winner import Winner
 from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.vendors import vendor_of
 
 
-class Tuning(Form):
+class Tuning(WinnerForm):
     """Winners that are rules alone, by the tuner of the library."""
 
     endings: ClassVar[tuple[str, ...]] = (".rules", ".json", ".env")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError
 from nhalf.decide.history.around import ABSENT
-from nhalf.experiment.why.switch import Mixture, Switch
+from nhalf.experiment.why.switch import Mixture, SettableDifference
 from nhalf.mpi import Library
 from nhalf.mpi.launch_options import launcher_options, option_value
 from nhalf.mpi.launch_script import LaunchScript
@@ -33,7 +33,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Started:
+class SideCommand:
     """A command with its environment and its folder."""
 
     launch: LaunchCommand
@@ -44,7 +44,7 @@ class Started:
 class _Part:
     """A switch, and which part of a command it sets."""
 
-    switch: Switch
+    switch: SettableDifference
     kind: str
     name: str
 
@@ -60,21 +60,21 @@ class CommandPair:
     `moved` are the variables that are taken from wherever a side sets them, and set anew.
     """
 
-    a: Started
-    b: Started
+    a: SideCommand
+    b: SideCommand
     moved: tuple[str, ...]
     parts: tuple[_Part, ...]
 
     @property
-    def switches(self) -> list[Switch]:
+    def switches(self) -> list[SettableDifference]:
         """The differences that can be switched."""
         return [part.switch for part in self.parts]
 
-    def mixed(self, mixture: Mixture) -> Started:
+    def mixed(self, mixture: Mixture) -> SideCommand:
         """The command with these switches as in B."""
         as_in_b = {part.key for number, part in enumerate(self.parts) if number in mixture}
 
-        def side(*key: str) -> Started:
+        def side(*key: str) -> SideCommand:
             return self.b if key in as_in_b else self.a
 
         launch = _without(side(WHOLE, "command").launch, self.moved)
@@ -84,7 +84,7 @@ class CommandPair:
             value = side(VARIABLE, name).launch.variables.get(name)
             if value is not None:
                 launch = with_variable(launch, name, value)
-        return Started(launch, side(WHOLE, "folder").folder)
+        return SideCommand(launch, side(WHOLE, "folder").folder)
 
     def _with_options(self, launch: LaunchCommand, as_in_b: set[Key]) -> LaunchCommand:
         """The launch with the options of the chosen sides, in the order of A and then B."""
@@ -116,7 +116,7 @@ class CommandPair:
         )
 
 
-def started(script: LaunchScript, installed: Sequence[Library]) -> Started:
+def started(script: LaunchScript, installed: Sequence[Library]) -> SideCommand:
     """The command of a script, taken apart. Raises InputError for several programs in one."""
     launch = parse_launch(script.command, script.environment)
     if launch.launcher and not launch.family:
@@ -126,7 +126,7 @@ def started(script: LaunchScript, installed: Sequence[Library]) -> Started:
         raise InputError(
             "a command that starts several programs (with ':') cannot be mixed", "start one"
         )
-    return Started(launch, script.folder)
+    return SideCommand(launch, script.folder)
 
 
 def _family(launcher: str, installed: Sequence[Library]) -> str:
@@ -136,7 +136,7 @@ def _family(launcher: str, installed: Sequence[Library]) -> str:
     return ""
 
 
-def pair(a: Started, b: Started) -> CommandPair:
+def pair(a: SideCommand, b: SideCommand) -> CommandPair:
     """The differences of two commands."""
     moved = _moved(a.launch, b.launch)
     plain_a, plain_b = (_without(side.launch, moved) for side in (a, b))
@@ -176,7 +176,11 @@ def _are_alike(a: LaunchCommand, b: LaunchCommand) -> bool:
 def _variables(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
     was, became = a.variables, b.variables
     return [
-        _Part(Switch(name, was.get(name, ABSENT), became.get(name, ABSENT)), VARIABLE, name)
+        _Part(
+            SettableDifference(name, was.get(name, ABSENT), became.get(name, ABSENT)),
+            VARIABLE,
+            name,
+        )
         for name in sorted({*was, *became})
         if was.get(name) != became.get(name)
     ]
@@ -189,7 +193,7 @@ def _options(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
         sides = [option_value(side[name]) if name in side else ABSENT for side in (was, became)]
         if sides[0] != sides[1]:
             spelled = (was.get(name) or became[name])[0].partition("=")[0]
-            parts.append(_Part(Switch(spelled, *sides), OPTION, name))
+            parts.append(_Part(SettableDifference(spelled, *sides), OPTION, name))
     return parts
 
 
@@ -210,4 +214,4 @@ def _words(a: LaunchCommand, b: LaunchCommand) -> list[_Part]:
 
 
 def _whole(name: str, was: str, became: str) -> _Part:
-    return _Part(Switch(name, was or ABSENT, became or ABSENT), WHOLE, name)
+    return _Part(SettableDifference(name, was or ABSENT, became or ABSENT), WHOLE, name)

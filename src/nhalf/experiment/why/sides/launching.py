@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nhalf.base.errors import NhalfError
 from nhalf.experiment.turns import LaunchFailed, LaunchStopped, Limits
-from nhalf.experiment.why.sides.commands import CommandPair, Started
+from nhalf.experiment.why.sides.commands import CommandPair, SideCommand
 from nhalf.experiment.why.switch import Mixture
 from nhalf.measure.launches.printed_time import PrintedTime, counted_s
 from nhalf.measure.launches.timed import run_timed
@@ -27,7 +27,7 @@ LEAST_S = 20.0
 
 
 @dataclass
-class Launching:
+class MixtureLauncher:
     """Launches mixtures of two commands; without a printed time the clock's counts."""
 
     commands: CommandPair
@@ -76,7 +76,7 @@ def _computes(options: Mapping[str, Sequence[str]]) -> bool:
     return option_value(options.get("computing", ("none",))) != "none"
 
 
-def in_folder(started: Started) -> LaunchCommand:
+def in_folder(started: SideCommand) -> LaunchCommand:
     """The launch in its folder."""
     if started.folder == Path.cwd():
         return started.launch

@@ -16,7 +16,7 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.decide.history.around import ABSENT, differences, surroundings
-from nhalf.experiment.why.switch import Mixture, Switch
+from nhalf.experiment.why.switch import Mixture, SettableDifference
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.setting import split_name
 from nhalf.mpi.job import is_of_job
@@ -91,27 +91,30 @@ class RunPair:
         return [key for key in keys if self.a.values.get(key) != self.b.values.get(key)]
 
     @property
-    def switches(self) -> list[Switch]:
+    def switches(self) -> list[SettableDifference]:
         """The differences that can be switched."""
         a, b = self.a.values, self.b.values
-        return [Switch(_name(key), a.get(key, ABSENT), b.get(key, ABSENT)) for key in self.keys]
+        return [
+            SettableDifference(_name(key), a.get(key, ABSENT), b.get(key, ABSENT))
+            for key in self.keys
+        ]
 
     @property
-    def not_tried(self) -> list[Switch]:
+    def not_tried(self) -> list[SettableDifference]:
         """The recorded differences that no launch can switch."""
         changes = differences([surroundings(self.a.run)], [surroundings(self.b.run)])
         return [
-            Switch(change.name, change.before, change.after)
+            SettableDifference(change.name, change.before, change.after)
             for change in changes
             if not change.name.startswith(COVERED)
         ] + self._titles
 
     @property
-    def _titles(self) -> list[Switch]:
+    def _titles(self) -> list[SettableDifference]:
         """Libraries of one name that describe themselves differently."""
         names = set(self.a.run.titles) & set(self.b.run.titles)
         return [
-            Switch(name, self.a.run.titles[name], self.b.run.titles[name])
+            SettableDifference(name, self.a.run.titles[name], self.b.run.titles[name])
             for name in sorted(names)
             if self.a.run.titles[name] != self.b.run.titles[name]
         ]

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.experiment.why.sides.commands import pair, started
-from nhalf.experiment.why.sides.launching import Launching, limits, runs_virtually, takes_the_same
-from nhalf.experiment.why.switch import Switch
+from nhalf.experiment.why.sides.launching import (
+    MixtureLauncher,
+    limits,
+    runs_virtually,
+    takes_the_same,
+)
+from nhalf.experiment.why.switch import SettableDifference
 from nhalf.experiment.why.ways import Ways
 from nhalf.measure.launches.printed_time import printed_time
 from nhalf.measure.traced.tables import Trace, is_trace, open_trace
@@ -21,7 +26,7 @@ WALL, PRINTED, VIRTUAL = "wall clock", "printed time", "virtual time"
 
 
 @dataclass(frozen=True)
-class Timing:
+class CommandTiming:
     """How launches of commands are timed: `seconds` is a pattern of the output, '' without one."""
 
     seconds: str
@@ -29,13 +34,13 @@ class Timing:
 
 
 def command_ways(
-    a: LaunchScript, b: LaunchScript, timing: Timing, installed: Sequence[Library]
+    a: LaunchScript, b: LaunchScript, timing: CommandTiming, installed: Sequence[Library]
 ) -> Ways:
     """Two commands, ready for the search. Raises InputError for a pattern that is none."""
     commands = pair(started(a, installed), started(b, installed))
     printed = printed_time(timing.seconds)
     timed = PRINTED if printed else VIRTUAL if runs_virtually(commands) else WALL
-    launching = Launching(commands, printed)
+    launching = MixtureLauncher(commands, printed)
     is_exact = printed is None and takes_the_same(commands)
     return Ways(
         commands.switches, launching, timed, are_exact=is_exact, limits=limits(timing.timeout_s)
@@ -50,12 +55,12 @@ def script_of(place: Path) -> LaunchScript:
     return read_script(place)
 
 
-def recorded_differences(a: Trace, b: Trace) -> list[Switch]:
+def recorded_differences(a: Trace, b: Trace) -> list[SettableDifference]:
     """What two traces say of their surroundings, which no launch can switch."""
     sides = [(trace.library, ", ".join(_hosts(trace))) for trace in (a, b)]
     names = ("library", "hosts")
     return [
-        Switch(name, was, became)
+        SettableDifference(name, was, became)
         for name, was, became in zip(names, *sides, strict=True)
         if was != became
     ]

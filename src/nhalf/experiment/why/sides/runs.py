@@ -55,7 +55,7 @@ def run_ways(a: tuple[Run, str], b: tuple[Run, str], least_share: float) -> Ways
     """
     pair = RunPair(run_side(*a), run_side(*b))
     pair.check()
-    recorded = Recorded(_launches(pair.a), _launches(pair.b))
+    recorded = RecordedTimes(_launches(pair.a), _launches(pair.b))
     points = recorded.differing_points(math.log1p(least_share))
     is_exact = _is_exact(pair)
     return Ways(
@@ -70,7 +70,7 @@ def run_ways(a: tuple[Run, str], b: tuple[Run, str], least_share: float) -> Ways
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedTimes:
     """The times of both records: columns pattern, bytes, launch and `log`, that of seconds."""
 
     a: pl.DataFrame

@@ -28,7 +28,7 @@ NONE, IRREGULAR, PAIR = "none", "", "pair"
 
 
 @dataclass(frozen=True)
-class Shape:
+class TrafficShape:
     """The pattern of point-to-point messages.
 
     `name` is NONE without messages, IRREGULAR if no known shape explains them; `share` is the
@@ -56,26 +56,26 @@ class Shape:
         return f"{format_number(self.share * 100)} % of the messages follow it."
 
 
-def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
+def shape_of(messages: Floats, sizes: Floats | None = None) -> TrafficShape:
     """The shape of a matrix of messages (from row to column), with their bytes if known."""
     edges = Edges.of(messages, sizes)
     if not edges.total:
-        return Shape(NONE, "no point-to-point messages", 1.0, 0.0)
+        return TrafficShape(NONE, "no point-to-point messages", 1.0, 0.0)
     partners = float(np.median(np.unique(edges.source, return_counts=True)[1]))
     talking = np.unique(np.concatenate([edges.source, edges.target]))
     if len(talking) == 2:
         words = f"ranks {talking[0]} and {talking[1]}"
-        return Shape(PAIR, words, edges.total / messages.sum(), partners)
+        return TrafficShape(PAIR, words, edges.total / messages.sum(), partners)
     best = max(_candidates(edges), key=lambda candidate: _merit(edges, candidate), default=None)
     all_messages = float(messages.sum() - np.trace(messages))
     share = 0.0 if best is None else edges.share(best.mask) * edges.total / all_messages
     if best is None or share < SHARE_MIN:
-        return Shape(IRREGULAR, "irregular", share, partners)
-    return Shape(best.name, best.words, share, partners, best if best.dimensions else None)
+        return TrafficShape(IRREGULAR, "irregular", share, partners)
+    return TrafficShape(best.name, best.words, share, partners, best if best.dimensions else None)
 
 
 @fact
-def communication_shape(program: Program) -> Shape:
+def communication_shape(program: Program) -> TrafficShape:
     """The shape of a program's messages; a stencil that is swept is a wavefront."""
     matrix = communication_matrix(program)
     shape = shape_of(matrix.messages, matrix.bytes)
@@ -84,7 +84,7 @@ def communication_shape(program: Program) -> Shape:
     return swept(shape) if has_ends and is_swept(program) else shape
 
 
-def swept(shape: Shape) -> Shape:
+def swept(shape: TrafficShape) -> TrafficShape:
     """A stencil whose messages form sweeps."""
     words = shape.words.replace(shape.name, f"{WAVEFRONT} (swept {shape.name})", 1)
     return replace(shape, name=WAVEFRONT, words=words)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.grain import MATTERS, PATTERN, Crossing, crossings
+from nhalf.facts.grain import MATTERS, PATTERN, WorkGrain, crossings
 from nhalf.present.findings import Finder, Finding
 from nhalf.statistics.intervals import Interval
 
@@ -18,7 +18,7 @@ class Grain(Finder[Facts]):
         yield from map(_finding, crossings(facts))
 
 
-def _finding(crossing: Crossing) -> Finding:
+def _finding(crossing: WorkGrain) -> Finding:
     alternative = ""
     if crossing.faster_s:
         alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."

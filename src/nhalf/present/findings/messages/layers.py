@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.numbers import percent
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.layers import Part, own_parts
+from nhalf.facts.layers import LayerTime, own_parts
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import weight
@@ -32,7 +32,7 @@ class Layers(Finder[Facts]):
             )
 
 
-def _sentence(part: Part) -> str:
+def _sentence(part: LayerTime) -> str:
     """'of the 470 ns of a message of 8 B, shm alone takes 240 ns; 49 % (45 % to 53 %) are ...'."""
     own = part.own
     return (

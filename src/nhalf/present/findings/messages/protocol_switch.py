@@ -10,7 +10,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.facts.switches import Switch, switches
+from nhalf.facts.switches import ProtocolSwitchPoint, switches
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, exact_size, weight
 
@@ -32,7 +32,7 @@ class ProtocolSwitch(Finder[Facts]):
             yield _finding(switch, with_pattern=switch.pattern != MAIN_PATTERN or not alone)
 
 
-def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
+def _finding(switch: ProtocolSwitchPoint, *, with_pattern: bool) -> Finding:
     jump = switch.jump
     where = f"in {switch.pattern}, " if with_pattern else ""
     base = weight(jump.at_least, 45 if jump.costs else 40, 70)
@@ -51,13 +51,13 @@ def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
     )
 
 
-def _label(switch: Switch) -> str:
+def _label(switch: ProtocolSwitchPoint) -> str:
     if switch.cache and switch.is_cache is not False and not switch.limits_there:
         return "Cache" if switch.is_cache else "Cache or protocol"
     return "Eager limit" if switch.is_eager else "Step"
 
 
-def _subject(switch: Switch) -> str:
+def _subject(switch: ProtocolSwitchPoint) -> str:
     """'the eager limit at 4 KiB' or, near a cache size, 'the change between 1 MiB and ...'."""
     jump = switch.jump
     place = f"between {exact_size(jump.before_bytes)} and {exact_size(jump.after_bytes)}"
@@ -75,7 +75,7 @@ def _subject(switch: Switch) -> str:
     return f"the step {place}"
 
 
-def _limit_words(switch: Switch) -> str:
+def _limit_words(switch: ProtocolSwitchPoint) -> str:
     """'btl_sm_eager_limit is 4 KiB; ': what the library itself calls its limit, if it does."""
     limits = switch.limits_there[:LIMITS_MAX] if switch.is_eager else ()
     words = [f"{limit.parameter} is {exact_size(limit.size_bytes)}" for limit in limits]
@@ -108,7 +108,7 @@ def _times(jump: Jump) -> str:
     )
 
 
-def _also(switch: Switch) -> str:
+def _also(switch: ProtocolSwitchPoint) -> str:
     """Other patterns with the same switch, the largest first."""
     if not switch.also:
         return ""
@@ -117,7 +117,7 @@ def _also(switch: Switch) -> str:
     return f" Also in {', '.join(places)}" + (f" and {more} more." if more else ".")
 
 
-def _remedy(switch: Switch) -> str:
+def _remedy(switch: ProtocolSwitchPoint) -> str:
     if switch.quicker is not None:
         needs, size = format_time(switch.quicker.time_s), format_size(switch.quicker.size_bytes)
         return f"{switch.quicker.title} needs {needs} for {size} here."

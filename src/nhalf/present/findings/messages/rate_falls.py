@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.listing import listed
 from nhalf.base.numbers import times
 from nhalf.base.units import format_rate, format_size
-from nhalf.facts.causes import Cache, outgrown
+from nhalf.facts.causes import CoreCache, outgrown
 from nhalf.facts.facts import Facts
 from nhalf.facts.rate_falls import RateFall, rate_fall
 from nhalf.facts.series import MAIN_PATTERN, library_label
@@ -21,7 +21,7 @@ Fallen = tuple[FittedModel, RateFall]
 
 class RateFalls(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        by_cache: dict[Cache, list[Fallen]] = {}
+        by_cache: dict[CoreCache, list[Fallen]] = {}
         for model in facts.models:
             if model.pattern != MAIN_PATTERN or model.axes:
                 continue
@@ -33,7 +33,7 @@ class RateFalls(Finder[Facts]):
             yield _finding(facts, cache, fallen)
 
 
-def _finding(facts: Facts, cache: Cache, fallen: list[Fallen]) -> Finding:
+def _finding(facts: Facts, cache: CoreCache, fallen: list[Fallen]) -> Finding:
     largest = max(fall.from_Bps / fall.to_Bps for _, fall in fallen)
     first = min(fall.from_bytes for _, fall in fallen)
     last = max(fall.to_bytes for _, fall in fallen)
@@ -48,7 +48,7 @@ def _finding(facts: Facts, cache: Cache, fallen: list[Fallen]) -> Finding:
         f"the buffers no longer fit the {cache.name} cache, {format_size(cache.size_bytes)}.",
         importance=weight(largest, 35, 60),
         kind="rate-falls",
-        label="Cache",
+        label="CoreCache",
         figure="÷ " + times(largest).removesuffix("x"),
         pattern=MAIN_PATTERN,
         size_bytes=first,

@@ -9,7 +9,13 @@ from nhalf.base.listing import few
 from nhalf.base.numbers import half_width_text, percent
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.certainty.precision import BLIND, Reach, reach, target, worse_than_neighbours
+from nhalf.facts.certainty.precision import (
+    BLIND,
+    ReachedPrecision,
+    reach,
+    target,
+    worse_than_neighbours,
+)
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
@@ -74,7 +80,7 @@ def _name(row: Row) -> str:
     return f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])}"
 
 
-def _allowed(reached: Reach, target_share: float) -> Finding:
+def _allowed(reached: ReachedPrecision, target_share: float) -> Finding:
     """The precision that the machine's noise allows."""
     low, high = reached.launches
     launches = f"{low}" if low == high else f"{low} to {high}"

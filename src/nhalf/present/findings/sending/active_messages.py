@@ -12,7 +12,7 @@ from nhalf.facts.active_messages import (
     LONG,
     MEDIUM,
     SHORT,
-    Crossover,
+    BulkCrossover,
     ShortLead,
     WayCost,
     costly_ways,
@@ -75,7 +75,7 @@ def _lead_finding(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
     )
 
 
-def _crossover_finding(crossover: Crossover) -> Finding:
+def _crossover_finding(crossover: BulkCrossover) -> Finding:
     if crossover.bulk_bytes is None:
         stores = format_size(crossover.stores_bytes or 0)
         comparison = f"stores are faster up to {stores}, bulk copies nowhere"

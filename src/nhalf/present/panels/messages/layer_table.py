@@ -11,7 +11,7 @@ from nhalf.base.listing import ranks_text
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import CLASSIC_PATTERNS, has_layers
-from nhalf.facts.overview import Overview, overview
+from nhalf.facts.overview import LibraryOverview, overview
 from nhalf.facts.series import library_label
 from nhalf.present.panels import Panel, Table
 
@@ -74,6 +74,6 @@ def _message(facts: Facts, name: str, mpi: str) -> list[str]:
     ]
 
 
-def _is_about(entry: Overview, name: str, mpi: str) -> bool:
+def _is_about(entry: LibraryOverview, name: str, mpi: str) -> bool:
     """Whether an entry of the overview is about a library or layer: its name leads the series."""
     return entry.mpi == mpi and f"{entry.series}, ".startswith(f"{name}, ")

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from nhalf.base.numbers import format_number, percent
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.shape.naming import IRREGULAR, NONE, PAIR, Shape, communication_shape
+from nhalf.facts.program.shape.naming import (
+    IRREGULAR,
+    NONE,
+    PAIR,
+    TrafficShape,
+    communication_shape,
+)
 from nhalf.facts.program.sizes import median_bytes, message_sizes, share_below
 from nhalf.present.findings import Finder, Finding
 
@@ -58,7 +64,7 @@ class ShapeOfMessages(Finder[Program]):
         yield _finding(text, shape, share, remedy)
 
 
-def _finding(text: str, shape: Shape, share: float, remedy: str) -> Finding:
+def _finding(text: str, shape: TrafficShape, share: float, remedy: str) -> Finding:
     """Headed by the shape: the share says nothing without its sentence."""
     return Finding(
         text,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.forms import form_for, forms
 from tests.nhalf.experiment.improve.forms.winners import SMALL, ruled, variables, winner
 
@@ -38,24 +38,26 @@ def test_a_form_that_is_asked_for_wins() -> None:
 def test_scripts_hold_everything() -> None:
     for form in ("script", "slurm"):
         assert forms()[form].problem(variables()) == ""
-        assert forms()[form].problem(winner("mpiexec ./p", Change(options=("-bind-to",)))) == ""
+        assert (
+            forms()[form].problem(winner("mpiexec ./p", LaunchChange(options=("-bind-to",)))) == ""
+        )
 
 
 @pytest.mark.parametrize("form", MODULES)
 @pytest.mark.parametrize(
     ("words", "change", "problem"),
     [
-        ("mpiexec ./p", Change({"A": "1"}), ""),
-        ("mpiexec ./p", Change({}, ("bind-to",), ("-bind-to", "core")), "options"),
-        ("mpiexec -genv A 1 ./p", Change({"A": None}), "options"),
-        ("env A=1 mpiexec ./p", Change({"A": None}), "options"),
-        ("mpiexec ./p", Change({"LD_PRELOAD": "/x.so"}), "LD_PRELOAD for every program"),
-        ("mpiexec ./p", Change(launcher=("/x/mpiexec",)), ""),
-        ("mpiexec ./p", Change(launcher=("/x/mpirun",)), "which launcher"),
-        ("/y/mpiexec ./p", Change(launcher=("/x/mpiexec",)), "which launcher"),
+        ("mpiexec ./p", LaunchChange({"A": "1"}), ""),
+        ("mpiexec ./p", LaunchChange({}, ("bind-to",), ("-bind-to", "core")), "options"),
+        ("mpiexec -genv A 1 ./p", LaunchChange({"A": None}), "options"),
+        ("env A=1 mpiexec ./p", LaunchChange({"A": None}), "options"),
+        ("mpiexec ./p", LaunchChange({"LD_PRELOAD": "/x.so"}), "LD_PRELOAD for every program"),
+        ("mpiexec ./p", LaunchChange(launcher=("/x/mpiexec",)), ""),
+        ("mpiexec ./p", LaunchChange(launcher=("/x/mpirun",)), "which launcher"),
+        ("/y/mpiexec ./p", LaunchChange(launcher=("/x/mpiexec",)), "which launcher"),
     ],
 )
-def test_modules_hold_variables(form: str, words: str, change: Change, problem: str) -> None:
+def test_modules_hold_variables(form: str, words: str, change: LaunchChange, problem: str) -> None:
     answer = forms()[form].problem(winner(words, change))
     assert problem in answer
     assert bool(answer) == bool(problem)
@@ -65,5 +67,5 @@ def test_tuning_files_hold_rules_alone() -> None:
     tuning = forms()["tuning"]
     assert "cannot hold 'it'" in tuning.problem(variables())
     assert "cannot hold 'more'" in tuning.problem(
-        ruled(SMALL, changes={"more": Change({"A": "1"})})
+        ruled(SMALL, changes={"more": LaunchChange({"A": "1"})})
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.experiment.improve.candidate import Candidate
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.left_behind import LeftBehind, leave
 from nhalf.experiment.improve.situation import Situation
 from nhalf.mpi.decision_table import Rule
@@ -48,7 +48,7 @@ class Tried:
         tuner = vendor_of(library).tuner(library)
         assert tuner is not None
         rule = Rule("allreduce", RANKS, RANKS, SIZE_BYTES, SIZE_BYTES, algorithm or SLOW[vendor])
-        change = Change(rules=tuple(tuner.expressible([rule])), tuner=tuner)
+        change = LaunchChange(rules=tuple(tuner.expressible([rule])), tuner=tuner)
         self.candidate = Candidate("ruled", "", "", change)
         self.situation = Situation(self.launch, library)
 
@@ -179,7 +179,7 @@ def test_slurm_starts_ranks_with_the_variables_and_options(
     library = library_of("mpich")
     words = ["srun", "--mpi=none", "-n", "2", "sh", "-c", 'echo "$ADDED $SLURM_NTASKS [$GONE]"']
     launch = parse_launch(words, {"GONE": "x", "PATH": os.environ["PATH"]})
-    change = Change({"ADDED": "it's", "GONE": None})
+    change = LaunchChange({"ADDED": "it's", "GONE": None})
     situation = Situation(launch, library)
     left = leave(
         tmp_path / "job.sbatch", "", situation, [Candidate("both", "", "", change)], ["proven"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.experiment.improve.change import Change
+from nhalf.experiment.improve.change import LaunchChange
 from nhalf.experiment.improve.forms import forms
 from nhalf.experiment.improve.winner import Winner
 from nhalf.mpi.decision_table import Rule
@@ -69,7 +69,7 @@ def printed(words: Sequence[str], environment: dict[str, str] = BEFORE) -> str:
 def test_scripts_start_what_was_proven(form: str, shell: str, tmp_path: Path) -> None:
     words = ["sh", "-c", 'echo "$RESULT" "$ADDED" "$GONE" "$@"', "sh", "it's"]
     plain = parse_launch(words, {"GONE": "x", "RESULT": "1", "SETTING": "on"})
-    change = Change({"GONE": None, "RESULT": "$(2)", "ADDED": STRANGE})
+    change = LaunchChange({"GONE": None, "RESULT": "$(2)", "ADDED": STRANGE})
     won = replace(variables(), plain=plain, improved=change.applied(plain), settings=("SETTING",))
     file = written(form, won, tmp_path)
     assert "\nexport SETTING=on\n" in file.read_text()
@@ -135,7 +135,7 @@ def test_a_module_in_lua_is_written_as_lua_reads_it() -> None:
 
 
 def test_another_library_is_found_first() -> None:
-    change = Change({"LD_LIBRARY_PATH": "/x/lib"}, launcher=("/x/bin/mpiexec",))
+    change = LaunchChange({"LD_LIBRARY_PATH": "/x/lib"}, launcher=("/x/bin/mpiexec",))
     text = forms()["lmod"].text(winner("mpiexec ./p", change))
     assert 'prepend_path("PATH", "/x/bin")\nprepend_path("LD_LIBRARY_PATH", "/x/lib")' in text
 

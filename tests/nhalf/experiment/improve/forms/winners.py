@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nhalf.experiment.improve.change import Change, applied
+from nhalf.experiment.improve.change import LaunchChange, applied
 from nhalf.experiment.improve.winner import Winner
 from nhalf.mpi.decision_table import Rule
 from nhalf.mpi.launch_settings import parse_launch
@@ -19,7 +19,7 @@ LARGE = Rule("allreduce", 2, 2, 1024, 4096, "tree")
 
 
 def winner(
-    words: str, change: Change, settings: tuple[str, ...] = (), **environment: str
+    words: str, change: LaunchChange, settings: tuple[str, ...] = (), **environment: str
 ) -> Winner:
     """A change of a launch in an environment."""
     plain = parse_launch(words.split(), environment, "hydra")
@@ -29,16 +29,16 @@ def winner(
 
 def variables() -> Winner:
     """Variables that are set, taken away, put before others, and left as they are."""
-    change = Change(
+    change = LaunchChange(
         {"ADDED": STRANGE, "GONE": None, "EMPTY": "", "LD_LIBRARY_PATH": "/a:/b:/there"}
     )
     around = {"GONE": "x", "LD_LIBRARY_PATH": "/there", "KEPT": "1", "HOME": "/"}
     return winner("mpiexec -n 8 ./program input", change, ("KEPT",), **around)
 
 
-def ruled(*rules: Rule, changes: Mapping[str, Change] | None = None) -> Winner:
+def ruled(*rules: Rule, changes: Mapping[str, LaunchChange] | None = None) -> Winner:
     """Choices of algorithms, and whatever else."""
     tuner = ListedTuner(library("mpich"))
-    every = {"rules": Change(rules=rules, tuner=tuner), **(changes or {})}
+    every = {"rules": LaunchChange(rules=rules, tuner=tuner), **(changes or {})}
     plain = parse_launch(["mpiexec", "./program"], {}, "hydra")
     return Winner(plain, plain, every, REMARKS)
