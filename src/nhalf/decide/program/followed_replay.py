@@ -9,20 +9,22 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.decide.program.actor_state import ActorState
+from nhalf.decide.program.contention import Contention, ContentionReplay
 from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.excess import Excess, ExcessReplay
 from nhalf.facts.program.schedule import Actor
 from nhalf.facts.program.script import Script
 
 Action = Callable[[ActorState, int], bool]
 
 
-class FollowedReplay(ExcessReplay):
+class FollowedReplay(ContentionReplay):
     """A replay that has run; `last` is the actor that ends last, at `end_s`."""
 
-    def __init__(self, script: Script, costs: Costs, excess: Excess, byte_s: float = 0.0) -> None:
-        super().__init__(script, costs, excess, byte_s)
-        self._kept_s = {
+    def __init__(
+        self, script: Script, costs: Costs, contention: Contention, byte_s: float = 0.0
+    ) -> None:
+        super().__init__(script, costs, contention, byte_s)
+        self._call_spans_s = {
             id(state): np.full((2, len(state.actor.form)), np.nan) for state in self._states
         }
         self._actions = [self._followed(action) for action in self._actions]
@@ -38,18 +40,18 @@ class FollowedReplay(ExcessReplay):
     def ends_s(self, place: int) -> Floats:
         """When each call of an actor ended, and then the actor; NaN of a call that was skipped."""
         state = self._states[place]
-        return np.append(self._kept_s[id(state)][1], state.spent.end_s)
+        return np.append(self._call_spans_s[id(state)][1], state.spent.end_s)
 
     def spans_s(self, place: int) -> tuple[Floats, Floats]:
         """When each call of an actor began, and `ends_s`."""
-        return self._kept_s[id(self._states[place])][0], self.ends_s(place)
+        return self._call_spans_s[id(self._states[place])][0], self.ends_s(place)
 
     def _followed(self, action: Action) -> Action:
         def act(state: ActorState, place: int) -> bool:
             begin_s = state.now_s
             is_done = action(state, place)
             if is_done:
-                self._kept_s[id(state)][:, place] = begin_s, state.now_s
+                self._call_spans_s[id(state)][:, place] = begin_s, state.now_s
             return is_done
 
         return act

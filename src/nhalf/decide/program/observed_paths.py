@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 
+from nhalf.decide.program.contention import Contention
 from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.excess import Excess
 from nhalf.decide.program.operation_paths import (
     Path,
     Paths,
@@ -30,9 +30,11 @@ _Kind = tuple[str, int, int]
 """A call, its ranks, and what one puts in."""
 
 
-def observed_paths(script: Script, costs: Costs, excess: Excess) -> Paths:
+def observed_paths(script: Script, costs: Costs, contention: Contention) -> Paths:
     """For each kind of operation the nearest path, times the ratio of what it took."""
-    nearest = {kind: _nearest(ratios) for kind, ratios in _ratios(script, costs, excess).items()}
+    nearest = {
+        kind: _nearest(ratios) for kind, ratios in _ratios(script, costs, contention).items()
+    }
 
     def path(call: str, ranks: int, size_bytes: int) -> Path:
         place, ratio = nearest.get((call, ranks, size_bytes), (0, 1.0))
@@ -57,14 +59,14 @@ def _log(ratio: float) -> float:
     return math.log(ratio) if ratio > 0 else -math.inf
 
 
-def _ratios(script: Script, costs: Costs, excess: Excess) -> dict[_Kind, list[list[float]]]:
+def _ratios(script: Script, costs: Costs, contention: Contention) -> dict[_Kind, list[list[float]]]:
     """What each operation of a kind took, over what each of the known paths takes."""
     ratios: dict[_Kind, list[list[float]]] = defaultdict(list)
     times_s: dict[tuple[_Kind, int, int], list[float]] = {}
     for actor in script.actors:
         for place in actor.places_of(COLLECTIVE):
             key, call = actor.operation[place], actor.form_at(place).call
-            more_s = excess.operations_s.get((key, actor.rank))
+            more_s = contention.operations_s.get((key, actor.rank))
             only_sends = operation(call) in TO_ROOT and actor.partner[place] != actor.rank
             if more_s is None or only_sends:
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways out of ranks and into them, which each message keeps for a time.
+"""The ports out of ranks and into them, which each message occupies for a time.
 
 Messages leave a rank one after the other, and come into one in the order in which they came when
 the program was traced: a replay that goes through ranks one by one does not know a later one yet.
@@ -17,24 +17,24 @@ from nhalf.facts.program.script import Script
 
 
 class Ports:
-    """By message: how long it keeps a port, and what its sender is busy before."""
+    """By message: how long it occupies a port, and what its sender is busy before."""
 
     def __init__(self, script: Script, costs: Costs) -> None:
         self._source = [script.routes[route][0] for route in script.route]
         busy_s = np.array([costs.busy_s(*route)[0] for route in script.routes])
-        kept_s = np.array([costs.port_s(*route) for route in script.routes])
+        occupancy_s = np.array([costs.port_s(*route) for route in script.routes])
         self._busy_s: list[float] = busy_s[script.route].tolist()
-        self.kept_s: list[float] = kept_s[script.route].tolist()
+        self.occupancy_s: list[float] = occupancy_s[script.route].tolist()
         self._free_s: dict[int, float] = {}
 
-    def later_s(self, message: int, sent_s: float) -> float:
-        """Send a message; how much later than it could it leaves."""
-        kept_s = self.kept_s[message]
-        if kept_s == 0:
+    def delay_s(self, message: int, sent_s: float) -> float:
+        """Send a message; returns by how much a busy port delays it."""
+        occupancy_s = self.occupancy_s[message]
+        if occupancy_s == 0:
             return 0.0
         source, ready_s = self._source[message], sent_s + self._busy_s[message]
         begins_s = max(ready_s, self._free_s.get(source, 0.0))
-        self._free_s[source] = begins_s + kept_s
+        self._free_s[source] = begins_s + occupancy_s
         return begins_s - ready_s
 
 
@@ -42,7 +42,7 @@ def before_each(script: Script, ports: Ports, arrived_s: Floats) -> NDArray[np.i
     """The message that came into the same rank before each one, -1 if there is none."""
     targets = np.array([target for _, target, _ in script.routes], np.int64)[script.route]
     order = np.lexsort((arrived_s, targets))
-    order = order[(np.array(ports.kept_s)[order] > 0) & np.isfinite(arrived_s[order])]
+    order = order[(np.array(ports.occupancy_s)[order] > 0) & np.isfinite(arrived_s[order])]
     before = np.full(len(arrived_s), -1)
     is_same = targets[order[1:]] == targets[order[:-1]]
     before[order[1:][is_same]] = order[:-1][is_same]
@@ -52,28 +52,32 @@ def before_each(script: Script, ports: Ports, arrived_s: Floats) -> NDArray[np.i
 class Incoming:
     """Arrivals of a replay, each known when it and the one before it are."""
 
-    def __init__(self, before: NDArray[np.int64], kept_s: list[float], late_s: Floats) -> None:
+    def __init__(
+        self, before: NDArray[np.int64], occupancy_s: list[float], contention_s: Floats
+    ) -> None:
         self._before: list[int] = before.tolist()
         self._after = np.full(len(before), -1)
         has_before = before >= 0
         self._after[before[has_before]] = np.flatnonzero(has_before)
-        self._kept_s = kept_s
-        self._late_s: list[float] = late_s.tolist()
-        self._could_s: dict[int, float] = {}
-        """When a message would be there without the one before it."""
+        self._occupancy_s = occupancy_s
+        self._contention_s: list[float] = contention_s.tolist()
+        self._earliest_arrivals_s: dict[int, float] = {}
+        """When a message would arrive without the one before it."""
 
-    def arrive(self, message: int, could_s: float, arrived_s: list[float | None]) -> None:
-        """Note when a message could be there; sets what is known by that."""
-        self._could_s[message] = could_s
+    def arrive(
+        self, message: int, earliest_arrival_s: float, arrived_s: list[float | None]
+    ) -> None:
+        """Note the earliest arrival of a message; sets those arrivals that are known by that."""
+        self._earliest_arrivals_s[message] = earliest_arrival_s
         arrived_s[message] = None
-        while message >= 0 and message in self._could_s:
+        while message >= 0 and message in self._earliest_arrivals_s:
             before = self._before[message]
-            there_s = self._could_s[message]
+            arrival_s = self._earliest_arrivals_s[message]
             if before >= 0:
                 before_s = arrived_s[before]
                 if before_s is None:
                     return
-                there_s = max(there_s, before_s + self._kept_s[message])
-            del self._could_s[message]
-            arrived_s[message] = there_s + self._late_s[message]
+                arrival_s = max(arrival_s, before_s + self._occupancy_s[message])
+            del self._earliest_arrivals_s[message]
+            arrived_s[message] = arrival_s + self._contention_s[message]
             message = int(self._after[message])

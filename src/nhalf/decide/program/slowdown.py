@@ -11,8 +11,8 @@ from contextlib import suppress
 from statistics import fmean
 
 from nhalf.base.errors import NhalfError
+from nhalf.decide.program.contention import Contention, ContentionReplay, contention
 from nhalf.decide.program.costs import Costs, MachineCosts
-from nhalf.decide.program.excess import Excess, ExcessReplay, excess
 from nhalf.decide.program.followed_replay import FollowedReplay
 from nhalf.decide.program.lengthened import with_noise, with_slow_ranks
 from nhalf.decide.program.observed_paths import observed_paths
@@ -20,7 +20,7 @@ from nhalf.decide.program.operation_paths import Paths
 from nhalf.decide.program.slower_costs import Slower, SlowerCosts
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.decide.program.undisturbed_excess import undisturbed_excess
+from nhalf.decide.program.undisturbed_contention import undisturbed_contention
 from nhalf.decide.program.undisturbed_program import undisturbed_program
 from nhalf.facts.program.critical_path import critical_path
 from nhalf.facts.program.program import Program
@@ -37,8 +37,8 @@ NOISE_SEEDS = 5
 """Noise is drawn that often; the run time is the mean."""
 FIRST_S = 1e-9
 FIRST_SHARE = 1e-6
-_Setting = tuple[Script, Costs, Excess, float]
-"""A script, costs, excess, and what a byte takes more."""
+_Setting = tuple[Script, Costs, Contention, float]
+"""A script, costs, contention, and what a byte takes more."""
 MOST = 10.0
 """What is added is at most this many run times, or this share of computing times a hundred."""
 
@@ -56,9 +56,9 @@ class Slowdown:
     ) -> None:
         self._script = undisturbed(program)
         self._costs = _usual(program, traced_on)
-        whole = excess(self._script, self._costs)
-        self._excess = undisturbed_excess(program, self._script, whole)
-        self._paths = paths or observed_paths(self._script, self._costs, self._excess)
+        whole = contention(self._script, self._costs)
+        self._contention = undisturbed_contention(program, self._script, whole)
+        self._paths = paths or observed_paths(self._script, self._costs, self._contention)
         self.slow_ranks = _slow_ranks(program)
         self._known_s: dict[tuple[str, float, Paths | None], float] = {}
 
@@ -82,18 +82,18 @@ class Slowdown:
         return FollowedReplay(*self._setting(parameter, added, seed=1))
 
     def _time_s(self, setting: _Setting) -> float:
-        return max((actor.end_s for actor in ExcessReplay(*setting).run()), default=0.0)
+        return max((actor.end_s for actor in ContentionReplay(*setting).run()), default=0.0)
 
     def _setting(
         self, parameter: str, added: float, seed: int = 0, paths: Paths | None = None
     ) -> _Setting:
         if parameter == NOISE:
-            return with_noise(self._script, added, seed), self._costs, self._excess, 0.0
+            return with_noise(self._script, added, seed), self._costs, self._contention, 0.0
         if parameter == SLOW_NODE:
             slower = with_slow_ranks(self._script, self.slow_ranks, added)
-            return slower, self._costs, self._excess, 0.0
+            return slower, self._costs, self._contention, 0.0
         costs = SlowerCosts(self._costs, Slower(**{parameter: added}), paths or self._paths)
-        return self._script, costs, self._excess, added if parameter == BYTE else 0.0
+        return self._script, costs, self._contention, added if parameter == BYTE else 0.0
 
 
 def first_of(parameter: str) -> float:

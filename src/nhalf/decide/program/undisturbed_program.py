@@ -17,11 +17,11 @@ import polars as pl
 from msgspec.structs import replace as with_fields
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.program.excess import excess
+from nhalf.decide.program.contention import contention
 from nhalf.decide.program.followed_replay import FollowedReplay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.decide.program.undisturbed import undisturbed
-from nhalf.decide.program.undisturbed_excess import undisturbed_excess
+from nhalf.decide.program.undisturbed_contention import undisturbed_contention
 from nhalf.facts.fact import fact
 from nhalf.facts.program.completions import POLLS, is_begun_before
 from nhalf.facts.program.disturbance import queued, taken_from_run_s
@@ -46,7 +46,7 @@ def undisturbed_program(program: Program) -> Program:
     if not queued(program) or not is_known or program.elapsed_s <= 0:
         return program
     script, costs = undisturbed(program), TracedCosts(program)
-    alone = undisturbed_excess(program, script, excess(script, costs))
+    alone = undisturbed_contention(program, script, contention(script, costs))
     replay = FollowedReplay(script, costs, alone)
     spans = [replay.spans_s(place) for place in range(len(script.actors))]
     if not all(np.isfinite(ends_s).all() for _, ends_s in spans):

@@ -12,9 +12,9 @@ import pytest
 
 from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
+from nhalf.decide.program.event_graph import event_graph, levels_min
 from nhalf.decide.program.ideal_costs import IdealCosts
 from nhalf.decide.program.level_replay import LevelReplay, Variant
-from nhalf.decide.program.moments import levels_min, moments
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.replays import replays
 from nhalf.decide.program.traced_costs import TracedCosts
@@ -102,14 +102,14 @@ def assert_same(at_once: Sequence[Sequence[Spent]], each: Sequence[Sequence[Spen
 @pytest.mark.parametrize("seed", range(6))
 def test_times_are_those_of_a_replay_step_by_step(seed: int) -> None:
     made = drawn(seed, ranks=4, rounds=60)
-    graph, some = moments(script(made)), variants(made)
+    graph, some = event_graph(script(made)), variants(made)
     assert graph is not None
     assert len({batch.count for batch in graph.batches}) > 2
     assert_same(LevelReplay(script(made), graph, some).run(), step_by_step(script(made), some))
 
 
 def test_each_level_comes_after_what_it_needs() -> None:
-    graph = moments(script(drawn(1)))
+    graph = event_graph(script(drawn(1)))
     assert graph is not None
     for batch in graph.batches:
         needed = graph.needs[batch.needs : batch.needs + batch.count * (batch.end - batch.begin)]
@@ -120,7 +120,7 @@ def test_each_level_comes_after_what_it_needs() -> None:
 
 def test_ranks_without_calls_only_compute() -> None:
     made = with_counts([call("MPI_Bcast", "collective", 0, 0, (0.5, 0.6))], 3, 1.0)
-    graph, some = moments(script(made)), [(IdealCosts(), 2.0)]
+    graph, some = event_graph(script(made)), [(IdealCosts(), 2.0)]
     assert graph is not None
     (spent,) = LevelReplay(script(made), graph, some).run()
     assert_same([spent], step_by_step(script(made), some))
@@ -139,7 +139,7 @@ def test_many_messages_at_once_are_received_in_the_order_in_which_they_come() ->
     ]
     rows.append(call("MPI_Waitall", "waiting", 0, -2, (1e-3, 0.02)))
     made = with_counts(rows, 4, 0.02)
-    graph, some = moments(script(made)), [(MachineCosts(Messages(machine()), made.hosts), 1.0)]
+    graph, some = event_graph(script(made)), [(MachineCosts(Messages(machine()), made.hosts), 1.0)]
     assert graph is not None
     (spent,) = LevelReplay(script(made), graph, some).run()
     # The messages are there after 3, 8 and 13 ms; the last one takes 5 ms of the receiver.
@@ -155,7 +155,7 @@ def test_what_depends_on_times_is_replayed_step_by_step() -> None:
     stuck += [call("MPI_Send", "sent", rank, 1 - rank, (0.2, 0.3)) for rank in (0, 1)]
     for rows in (begun, stuck):
         made = with_counts(rows, 2, 0.5)
-        assert moments(script(made)) is None
+        assert event_graph(script(made)) is None
         some = [(MachineCosts(Messages(machine()), made.hosts), 1.0)] * 10
         assert_same([spent for spent, _ in replays(made, some)], step_by_step(script(made), some))
 
@@ -176,6 +176,6 @@ def test_others_that_had_a_processor_count_neither_way() -> None:
     longer = [replace(actor, before_s=[2 * one for one in actor.before_s], after_s=1.0)
               for actor in script(made).actors]  # fmt: skip
     slower = replace(script(made), actors=longer)
-    graph, some = moments(slower), variants(made)
+    graph, some = event_graph(slower), variants(made)
     assert graph is not None
     assert_same(LevelReplay(slower, graph, some).run(), step_by_step(slower, some))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The excess of messages and operations without what others took of the ranks' processors.
+"""The contention within the program: without what others took of the ranks' processors.
 
 What a message took beyond its cost is the others' as far as they had the processor of its sender or
 its receiver while it was under way; of an operation, those of any rank in its call. Two ranks may
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.decide.program.excess import Excess
+from nhalf.decide.program.contention import Contention
 from nhalf.facts.program.disturbance import LEAST_S, NOBODY, queued
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import COLLECTIVE, messages, numbered
@@ -28,49 +28,49 @@ _EARLY_S = 1e-9
 """A call and the span of what others took of it share their end, but for rounding."""
 
 
-def undisturbed_excess(program: Program, script: Script, excess: Excess) -> Excess:
-    """The excess, less what others took; the same if they took nothing."""
+def undisturbed_contention(program: Program, script: Script, contention: Contention) -> Contention:
+    """The contention, less what others took; the same if they took nothing."""
     if not queued(program):
-        return excess
+        return contention
     by_operation: dict[Operation, list[float]] = defaultdict(list)
     for key, queued_s in _in_operations(program, script):
         by_operation[key].append(queued_s)
-    way_s, send_s = _under_way_s(program, excess)
+    way_s, send_s = _under_way_s(program, contention)
     return replace(
-        excess,
-        ways_s=_less(excess.ways_s, way_s),
-        sends_s=_less(excess.sends_s, send_s),
-        receives_s=_less(excess.receives_s, way_s),
-        operations_s=_less_operations(excess.operations_s, by_operation),
+        contention,
+        transits_s=_less(contention.transits_s, way_s),
+        sends_s=_less(contention.sends_s, send_s),
+        receives_s=_less(contention.receives_s, way_s),
+        operations_s=_less_operations(contention.operations_s, by_operation),
     )
 
 
-def _less(excess_s: Floats, taken_s: Floats) -> Floats:
-    """What is left of an excess; one that is none stays."""
-    return np.asarray(excess_s - np.minimum(np.maximum(excess_s, 0.0), taken_s))
+def _less(contention_s: Floats, taken_s: Floats) -> Floats:
+    """What is left of contention; where there is none, it stays."""
+    return np.asarray(contention_s - np.minimum(np.maximum(contention_s, 0.0), taken_s))
 
 
 def _less_operations(
-    excess_s: Mapping[tuple[Operation, int], float], taken_s: Mapping[Operation, list[float]]
+    contention_s: Mapping[tuple[Operation, int], float], taken_s: Mapping[Operation, list[float]]
 ) -> dict[tuple[Operation, int], float]:
-    """What is left of the excess of each operation and rank."""
+    """What is left of the contention of each operation and rank."""
     return {
         (key, rank): seconds - min(max(seconds, 0.0), sum(sorted(taken_s.get(key, ()))[-2:]))
-        for (key, rank), seconds in excess_s.items()
+        for (key, rank), seconds in contention_s.items()
     }
 
 
-def _under_way_s(program: Program, excess: Excess) -> tuple[Floats, Floats]:
+def _under_way_s(program: Program, contention: Contention) -> tuple[Floats, Floats]:
     """By message: how long others had the processors of both ends on its way, and in its send.
 
-    Only those with a notable excess are looked at.
+    Only those with a notable contention are looked at.
     """
     calls, pairs, by_rank = numbered(program), messages(program), queued(program)
     starts_s, ends_s = (calls[name].to_numpy() for name in ("start_s", "end_s"))
     sent, received = (pairs[name].to_numpy() for name in ("row", "row_received"))
     ends = pairs.select("source", "target").to_numpy()
     way_s, send_s = np.zeros(len(pairs)), np.zeros(len(pairs))
-    most_s = np.maximum.reduce([excess.ways_s, excess.sends_s, excess.receives_s])
+    most_s = np.maximum.reduce([contention.transits_s, contention.sends_s, contention.receives_s])
     for message in np.flatnonzero(most_s > LEAST_S).tolist():
         begin_s, left_s = float(starts_s[sent[message]]), float(ends_s[sent[message]])
         arrived_s = float(ends_s[received[message]])

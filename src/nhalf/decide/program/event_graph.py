@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The moments of a script at which a rank may have to wait for others, as a graph without times.
+"""The events of a script at which a rank may have to wait for others, as a graph without times.
 
-Between them a rank does what takes its own time on any machine. A moment needs the one before it
+Between them a rank does what takes its own time on any machine. An event needs the one before it
 and those of others: those before the sends of its messages, or before the arrivals at its
 operation. Its level is one more than the highest that it needs, so that all of a level can be
 computed at once, for many machines (level_replay.py).
@@ -25,7 +25,7 @@ from nhalf.facts.program.script import Numbers, Script
 
 Places = NDArray[np.int64]
 NOTHING = -1
-"""A message or step that is not there."""
+"""A message or step that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ their input. Of a rank that only sends its part to a root the call is '', and th
 
 @dataclass(frozen=True)
 class Batch:
-    """Moments of one level that need equally many others, from `begin` to `end`.
+    """Events of one level that need equally many others, from `begin` to `end`.
 
     What they need starts at `needs`, `count` for each; `takes` is whether these are messages.
     """
@@ -77,14 +77,14 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Moments:
-    """A graph of moments, in the order of `batches`.
+class EventGraph:
+    """A graph of events, in the order of `batches`.
 
-    The first ones are the begins of actors, then one that nobody waits for. By moment, `before` is
+    The first ones are the begins of actors, then one that nobody waits for. By event, `before` is
     that before it in its rank and `step` is what it ends, NOTHING of arrivals of all. What one
-    needs is another moment, `needs`, then its rank's work until `needs_step` begins, NOTHING if
+    needs is another event, `needs`, then its rank's work until `needs_step` begins, NOTHING if
     there is none, and the message `needs_message`; `needed_by` is the first one. `last` is the last
-    moment of each actor, `sends` the step that sends each message. The steps `operations` do
+    event of each actor, `sends` the step that sends each message. The steps `operations` do
     `operation_work`, places in `works`.
     """
 
@@ -104,15 +104,15 @@ class Moments:
 
 
 def levels_min(script: Script) -> int:
-    """How many levels the moments of a script have at least: those of the busiest actor."""
+    """How many levels the events of a script have at least: those of the busiest actor."""
     return max(
         len(actor.places_of(RECEIVE)) + len(actor.places_of(COLLECTIVE)) + len(awaited)
         for actor, awaited in zip(script.actors, script.awaited, strict=True)
     )
 
 
-def moments(script: Script) -> Moments | None:
-    """The moments of a script; None if they cannot be ordered without times."""
+def event_graph(script: Script) -> EventGraph | None:
+    """The events of a script; None if they cannot be ordered without times."""
     calls = [form.call for form in script.forms if form.kind == COLLECTIVE]
     if not script.forms or any(is_non_blocking(call) for call in calls):
         return None
@@ -182,7 +182,7 @@ class _Meetings:
 
 
 class _Graph:
-    """Moments in the order of actors and steps, then the arrivals of all at each operation."""
+    """Events in the order of actors and steps, then the arrivals of all at each operation."""
 
     def __init__(self, steps: ActorSteps, waiting: Places) -> None:
         self._steps = steps
@@ -190,26 +190,26 @@ class _Graph:
         is_end = np.zeros(len(steps.form), bool)
         is_end[waiting] = True
         self._ends = np.concatenate([[NOTHING], np.flatnonzero(is_end)])
-        """The steps that end at moments, after that of the moment that nobody waits for."""
+        """The steps that end at events, after that of the event that nobody waits for."""
         self._gathered = self._actors + len(self._ends)
         self._count = self._gathered
         self._needs: list[Places] = []
 
     def ending(self, steps: Places) -> Places:
-        """The moments at which steps end that wait."""
+        """The events at which steps end that wait."""
         return np.asarray(self._actors + np.searchsorted(self._ends, steps))
 
     def _before(self, steps: Places, actors: Places) -> Places:
-        """The last moment of each actor before a step."""
+        """The last event of each actor before a step."""
         place = np.searchsorted(self._ends, steps) - 1
         is_own = self._ends[place] >= self._steps.first[actors]
         return np.where(is_own, self._actors + place, actors)
 
-    def need(self, moments: Places, steps: Places, messages: Places | None = None) -> None:
-        """Moments need that others come to steps, and messages that leave there."""
+    def need(self, events: Places, steps: Places, messages: Places | None = None) -> None:
+        """Events need that others come to steps, and messages that leave there."""
         messages = np.full(len(steps), NOTHING) if messages is None else messages
         before = self._before(steps, self._steps.actor_of(steps))
-        self._needs.append(np.stack([moments, before, steps, messages]))
+        self._needs.append(np.stack([events, before, steps, messages]))
 
     def gather(self, arrivals: Places, of_all: Places) -> None:
         """Steps of each operation need that all come to theirs."""
@@ -220,7 +220,7 @@ class _Graph:
         gathered = self._gathered + np.searchsorted(operations, of_all[1])
         self._needs.append(np.stack([self.ending(of_all[0]), gathered, nothing, nothing]))
 
-    def ordered(self, sends: Places, meetings: _Meetings) -> Moments | None:
+    def ordered(self, sends: Places, meetings: _Meetings) -> EventGraph | None:
         """The graph in the order of levels; None if it has a circle."""
         owner, needs, needs_step, needs_message = np.concatenate(self._needs, axis=1)
         counts = np.bincount(owner, minlength=self._count)
@@ -240,7 +240,7 @@ class _Graph:
         by_owner = np.argsort(place[owner], kind="stable")
         first = self._steps.first
         operations, operation_work = meetings.parts
-        return Moments(
+        return EventGraph(
             steps=self._steps,
             sends=sends,
             works=meetings.works,
@@ -257,14 +257,14 @@ class _Graph:
         )
 
     def _levels(self, before: Places, needs: Places, counts: Places) -> Places | None:
-        """The level of each moment, 0 for the begins; None if some wait for each other."""
+        """The level of each event, 0 for the begins; None if some wait for each other."""
         level = [0] * (self._actors + 1) + [NOTHING] * (self._count - self._actors - 1)
         bounds, before_each, needed = _bounds(counts), before.tolist(), needs.tolist()
 
-        def reach(moment: int) -> int:
-            """The level of a moment if those of all that it needs are known, else NOTHING."""
-            most: int = level[before_each[moment]]
-            for earlier in needed[bounds[moment] : bounds[moment + 1]]:
+        def reach(event: int) -> int:
+            """The level of an event if those of all that it needs are known, else NOTHING."""
+            most: int = level[before_each[event]]
+            for earlier in needed[bounds[event] : bounds[event + 1]]:
                 height = level[earlier]
                 if height < 0 and earlier >= self._gathered:
                     height = reach(earlier)
@@ -272,7 +272,7 @@ class _Graph:
                     return NOTHING
                 if height > most:  # noqa: PLR1730 - max takes twice as long
                     most = height
-            level[moment] = most + 1
+            level[event] = most + 1
             return most + 1
 
         starts = self._actors + np.searchsorted(self._ends, self._steps.first)
@@ -280,11 +280,11 @@ class _Graph:
         while waiting:
             stuck = []
             for begin, end in waiting:
-                moment = begin
-                while moment < end and reach(moment) >= 0:
-                    moment += 1
-                if moment < end:
-                    stuck.append((moment, end))
+                event = begin
+                while event < end and reach(event) >= 0:
+                    event += 1
+                if event < end:
+                    stuck.append((event, end))
             if stuck == waiting:
                 return None
             waiting = stuck
@@ -292,7 +292,7 @@ class _Graph:
 
 
 def _batches(level: Places, counts: Places, takes: Places, first: int) -> Iterator[Batch]:
-    """The batches of moments in order, without the begins."""
+    """The batches of events in order, without the begins."""
     kinds = np.stack([level, counts, takes])[:, first:]
     edges = np.flatnonzero(np.any(kinds[:, 1:] != kinds[:, :-1], axis=0)) + 1
     bounds = _bounds(counts)
@@ -302,7 +302,7 @@ def _batches(level: Places, counts: Places, takes: Places, first: int) -> Iterat
 
 
 def _bounds(counts: Places) -> list[int]:
-    """Where what each moment needs begins, and the end."""
+    """Where what each event needs begins, and the end."""
     bounds: list[int] = [0, *np.cumsum(counts).tolist()]
     return bounds
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each message and operation of a trace took beyond its cost, and a replay with it.
+"""Contention: what each message and operation of a trace took beyond its cost; a replay with it.
 
 Costs are those of a message alone. In the program messages slow each other down, ranks lose their
 core, and a library polls others: the replay of a slower network keeps what each message and
@@ -34,7 +34,7 @@ _Arrival = tuple[float, float, Numbers]
 
 
 @dataclass(frozen=True)
-class Excess:
+class Contention:
     """Seconds beyond the costs: by message on its way, in its send and its receive; by operation
     and rank.
 
@@ -42,7 +42,7 @@ class Excess:
     message whose send ends when its bytes have left, else 0.
     """
 
-    ways_s: Floats
+    transits_s: Floats
     sends_s: Floats
     receives_s: Floats
     before: NDArray[np.int64]
@@ -50,61 +50,65 @@ class Excess:
     operations_s: Mapping[tuple[Operation, int], float]
 
 
-class ExcessReplay(Replay):
-    """A replay in which each message and operation takes its excess, too. Messages leave a rank and
-    come into one in turn; a byte of a send that streams keeps its sender for `byte_s` more.
+class ContentionReplay(Replay):
+    """A replay with the contention of each message and operation.
+
+    Messages leave a rank and come into one in turn; a byte of a send that streams keeps its sender
+    for `byte_s` more.
     """
 
-    def __init__(self, script: Script, costs: Costs, excess: Excess, byte_s: float = 0.0) -> None:
+    def __init__(
+        self, script: Script, costs: Costs, contention: Contention, byte_s: float = 0.0
+    ) -> None:
         super().__init__(script, costs)
-        self._operations_s = excess.operations_s
+        self._operations_s = contention.operations_s
         self._ports = Ports(script, costs)
-        self._incoming = Incoming(excess.before, self._ports.kept_s, excess.ways_s)
-        streams_s = excess.streams_bytes * byte_s
-        self._sends_s = (np.array(self._sends_s) + excess.sends_s + streams_s).tolist()
-        self._receives_s = (np.array(self._receives_s) + excess.receives_s).tolist()
+        self._incoming = Incoming(contention.before, self._ports.occupancy_s, contention.transits_s)
+        streams_s = contention.streams_bytes * byte_s
+        self._sends_s = (np.array(self._sends_s) + contention.sends_s + streams_s).tolist()
+        self._receives_s = (np.array(self._receives_s) + contention.receives_s).tolist()
 
     def _send(self, state: ActorState, place: int) -> bool:
         now_s, message = state.now_s, state.actor.message[place]
         is_done = super()._send(state, place)
-        could_s = self._sent_s[message] if message >= 0 else None
-        if could_s is not None and not self._is_large[message]:
-            could_s += self._ports.later_s(message, now_s)
-            self._incoming.arrive(message, could_s, self._sent_s)
+        earliest_arrival_s = self._sent_s[message] if message >= 0 else None
+        if earliest_arrival_s is not None and not self._is_large[message]:
+            earliest_arrival_s += self._ports.delay_s(message, now_s)
+            self._incoming.arrive(message, earliest_arrival_s, self._sent_s)
         return is_done
 
     def _end_operation(self, state: ActorState, place: int, last_s: float) -> None:
         super()._end_operation(state, place, last_s)
         key = (state.actor.operation[place], state.actor.rank)
-        excess_s = self._operations_s.get(key, 0.0)
-        state.now_s += excess_s
-        state.spent.collectives_s += excess_s
+        contention_s = self._operations_s.get(key, 0.0)
+        state.now_s += contention_s
+        state.spent.collectives_s += contention_s
 
 
-def excess(script: Script, costs: Costs) -> Excess:
-    """The excess of a script over the costs."""
+def contention(script: Script, costs: Costs) -> Contention:
+    """What the messages and operations of a script took beyond the costs."""
     ports = Ports(script, costs)
-    sent_s, measured_s, later_s = _sends(script, ports)
+    sent_s, measured_s, delay_s = _sends(script, ports)
     alone_s = np.array([costs.message_s(*route) for route in script.routes])[script.route]
-    could_s = sent_s + alone_s + later_s
-    before = before_each(script, ports, could_s)
+    earliest_arrivals_s = sent_s + alone_s + delay_s
+    before = before_each(script, ports, earliest_arrivals_s)
     busy_s = np.array([costs.busy_s(*route) for route in script.routes]).reshape(-1, 2)
     busy_s = busy_s[script.route]
     own_s = np.column_stack([alone_s, busy_s[:, 1]])
-    ways_s = _in_turn(before, ports.kept_s, could_s, None) - sent_s
-    takes_s = np.zeros(len(script.route))
+    transits_s = _in_turn(before, ports.occupancy_s, earliest_arrivals_s, None) - sent_s
+    receive_contention_s = np.zeros(len(script.route))
     for number in range(len(script.actors)):
         for arrival in _arrivals(script, number):
-            _observe(ways_s, takes_s, arrival, sent_s, own_s)
-    arrived_s = sent_s + ways_s
+            _observe(transits_s, receive_contention_s, arrival, sent_s, own_s)
+    arrived_s = sent_s + transits_s
     sends_s = np.where(np.isnan(measured_s), 0.0, measured_s - busy_s[:, 0])
     shortest_s = np.array([costs.message_s(*route[:2], 0) for route in script.routes])
     bytes_s = alone_s - shortest_s[script.route]
     sizes = np.array([size_bytes for _, _, size_bytes in script.routes], np.int64)[script.route]
-    return Excess(
-        arrived_s - _in_turn(before, ports.kept_s, could_s, arrived_s),
+    return Contention(
+        arrived_s - _in_turn(before, ports.occupancy_s, earliest_arrivals_s, arrived_s),
         sends_s,
-        takes_s,
+        receive_contention_s,
         before,
         np.where((bytes_s > 0) & (sends_s >= STREAMED * bytes_s), sizes, 0),
         dict(_operations(script, costs)),
@@ -112,10 +116,11 @@ def excess(script: Script, costs: Costs) -> Excess:
 
 
 def _sends(script: Script, ports: Ports) -> tuple[Floats, Floats, Floats]:
-    """By message: when it was sent, how long its send took (NaN within another call), and how much
-    later than it could it left.
+    """By message: when it was sent, how long its send took, and how much a busy port delayed it.
+
+    The send took NaN if it was within another call.
     """
-    sent_s, measured_s, later_s = (np.full(len(script.route), np.nan) for _ in range(3))
+    sent_s, measured_s, delay_s = (np.full(len(script.route), np.nan) for _ in range(3))
     for actor in script.actors:
         begins_s, _ = _times_s(actor)
         for place in actor.places_of(SEND):
@@ -123,45 +128,53 @@ def _sends(script: Script, ports: Ports) -> tuple[Floats, Floats, Floats]:
             if message < 0:
                 continue
             sent_s[message] = begins_s[place]
-            later_s[message] = ports.later_s(message, float(begins_s[place]))
+            delay_s[message] = ports.delay_s(message, float(begins_s[place]))
             if actor.form_at(place).blocks or actor.measured_s[place] > 0:
                 measured_s[message] = actor.measured_s[place]
-    return sent_s, measured_s, later_s
+    return sent_s, measured_s, delay_s
 
 
 def _in_turn(
-    before: NDArray[np.int64], kept_s: list[float], could_s: Floats, arrived_s: Floats | None
+    before: NDArray[np.int64],
+    occupancy_s: list[float],
+    earliest_arrivals_s: Floats,
+    arrived_s: Floats | None,
 ) -> Floats:
-    """When each message is there, after the one before it; with that at its own time, if known."""
-    there_s = could_s.copy()
-    for message in np.argsort(could_s, kind="stable").tolist():
+    """When each message arrives, after the one before it; with that at its own time, if known."""
+    arrivals_s = earliest_arrivals_s.copy()
+    for message in np.argsort(earliest_arrivals_s, kind="stable").tolist():
         first = before[message]
         if first >= 0:
-            first_s = float(there_s[first] if arrived_s is None else arrived_s[first])
-            there_s[message] = max(there_s[message], first_s + kept_s[message])
-    return there_s
+            first_s = float(arrivals_s[first] if arrived_s is None else arrived_s[first])
+            arrivals_s[message] = max(arrivals_s[message], first_s + occupancy_s[message])
+    return arrivals_s
 
 
 def _observe(
-    ways_s: Floats, takes_s: Floats, arrival: _Arrival, sent_s: Floats, own_s: Floats
+    transits_s: Floats,
+    receive_contention_s: Floats,
+    arrival: _Arrival,
+    sent_s: Floats,
+    own_s: Floats,
 ) -> None:
-    """Set the ways of the messages of a call: the last one is what it waited for. If it did not,
-    what it takes beyond its receives is its own. `own_s` are the times of each message alone and of
-    its receive.
+    """Set the transits of the messages of a call: the last one is what it waited for.
+
+    If it did not, what it takes beyond its receives is its own. `own_s` are the times of each
+    message alone and of its receive.
     """
     begin_s, end_s, messages = arrival
     numbers = np.array(messages)
     most_s = np.maximum(end_s - sent_s[numbers], 0.0)
-    due_s = sent_s[numbers] + ways_s[numbers]
+    due_s = sent_s[numbers] + transits_s[numbers]
     last = int(np.argmax(due_s))
     alone_s, receives_s = float(own_s[numbers[last], 0]), float(own_s[numbers, 1].sum())
     more_s = end_s - begin_s - receives_s
     is_due = float(due_s[last]) > begin_s + receives_s or more_s > WAITED * alone_s
-    ways_s[numbers] = np.minimum(ways_s[numbers], most_s)
+    transits_s[numbers] = np.minimum(transits_s[numbers], most_s)
     if is_due and more_s > WAITED * receives_s:
-        ways_s[numbers[last]] = most_s[last]
+        transits_s[numbers[last]] = most_s[last]
     else:
-        takes_s[numbers[last]] = more_s
+        receive_contention_s[numbers[last]] = more_s
 
 
 def _arrivals(script: Script, number: int) -> Iterator[_Arrival]:
