@@ -204,7 +204,7 @@ def gallery(name: str) -> Callable[[], str]:
 
 
 def library_choices(name: str) -> Callable[[], str]:
-    """A table of what libraries choose on machines that are not there."""
+    """A table of what libraries choose on simulated machines."""
 
     def table() -> str:
         import library_choices_tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithms libraries choose on machines that are not there, and how fast the others are.
+"""Which algorithms libraries choose on simulated machines, and how fast the others are.
 
 `python tools/library_choices.py [--only LIBRARY-MACHINE,...]` runs every algorithm of a few
 collective operations in virtual time and keeps the times as JSON in docs/library-choices, of which

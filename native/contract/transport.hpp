@@ -187,7 +187,7 @@ template <class T>
 concept Computing = Transport<T> && !Idling<T> && !is_exact<T>;
 
 /// Whether a clock is virtual although the code that reads it is that of real machines: a library
-/// on a network that is not there (fabric/). It stands still while ranks compute, is one for all of
+/// on a virtual network (fabric/). It stands still while ranks compute, is one for all of
 /// them, and shows whole picoseconds.
 template <class Clock>
 bool has_virtual_clock(const Clock& clock) {

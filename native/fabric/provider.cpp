@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-package: libfabric-dev
-// The network that is not there: a provider of libfabric whose wires are a machine file, in virtual
+// The virtual network: a provider of libfabric whose wires are a machine file, in virtual
 // time. An MPI library finds it by FI_PROVIDER_PATH, and it is preloaded as well, so that the
 // program's clocks are virtual. It links no libfabric: the MPI library brings its own.
 #include <rdma/providers/fi_prov.h>

@@ -26,7 +26,7 @@
 namespace nhalf::coll {
 
 /// Returns a hash of the host and its process namespace; 0 if either is unknown, or if the ranks
-/// are on a network that is not there: shared memory would bypass it.
+/// are on a virtual network: shared memory would bypass it.
 inline std::uint64_t host_seen() {
   static const std::uint64_t host = [] {
     const auto boot = preloaded::virtual_time() == nullptr ? boot_id() : "";

@@ -202,7 +202,7 @@ class Process {
            ",\"ready_ns\":" + std::to_string(real_ns());
   }
 
-  /// Returns what the network that is not there says of itself, as JSON.
+  /// Returns what the virtual network says of itself, as JSON.
   static std::string virtual_machine() {
     const char* about = virtual_time == nullptr ? nullptr : std::getenv("NHALF_FABRIC_ABOUT");
     return about == nullptr ? "" : std::string(",\"virtual\":") + about;

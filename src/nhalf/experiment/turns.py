@@ -66,7 +66,7 @@ class Turns(Generic[Way]):
     """The launches so far; `clock_s` tells seconds, and `report` is called after each launch with
     its way, its time and why that does not count, '' if it does.
 
-    A way of which `exact_launches` took exactly as long, as on a machine that is not there, is not
+    A way of which `exact_launches` took exactly as long, as on a simulated machine, is not
     launched again. One that failed `failures_max` times in a row does not run: `fails` says why.
     A base that has run before may fail once; from then on all that is launched with a base may.
     """

@@ -53,7 +53,7 @@ def simulated_environment(machine: str) -> dict[str, Any]:
 
 
 def virtual_environment(host: str) -> dict[str, Any]:
-    """The environment of ranks on a network that is not there; `host` stands for its machine."""
+    """The environment of ranks on a virtual network; `host` stands for its machine."""
     names = ("nhalf", "python", "variables")
     return {name: value for name, value in environment().items() if name in names} | {"host": host}
 

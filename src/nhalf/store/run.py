@@ -28,7 +28,7 @@ MEASUREMENTS = "measurements.parquet"
 MACHINE = "machine.toml"
 """The simulated machine with every change, or the machine that was fitted to a run."""
 VIRTUAL_MACHINE = "virtual-machine.toml"
-"""The machine on whose network, which is not there, ranks ran in virtual time."""
+"""The machine on whose virtual network ranks ran in virtual time."""
 
 _VERSION_KEY = "nhalf.schema"
 _JOURNAL_KEY = "nhalf.journal_bytes"
@@ -54,7 +54,7 @@ class Run:
     """One run on the disk. All but `path` comes from run.json.
 
     `simulation` describes how a machine was simulated; empty for measured runs. `virtual` names the
-    machine whose network is not there; empty for real ones. `created` is when the run began, an ISO
+    machine whose network is virtual; empty for real ones. `created` is when the run began, an ISO
     8601 time; '' in old runs. `new_folders` are those that `create` made,
     innermost first; None for a run that was opened.
     """

@@ -19,7 +19,7 @@ struct Stated {
   double now_s() const { return 0; }
 };
 
-/// The clock of a network that is not there: far from its beginning, of whole picoseconds.
+/// The clock of a virtual network: far from its beginning, of whole picoseconds.
 struct Virtual {
   std::uint64_t time_ps = 3'000'000'000'000'001;
   bool has_virtual_clock() const { return true; }

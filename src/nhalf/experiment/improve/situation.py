@@ -42,7 +42,7 @@ class Situation:
 
     @property
     def is_virtual(self) -> bool:
-        """Whether it runs on a machine that is not there."""
+        """Whether it runs on a simulated machine."""
         return self.launch.family == TRIAL
 
     @property

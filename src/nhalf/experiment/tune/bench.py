@@ -37,7 +37,7 @@ MeasuredTimes = dict[TuningCell, dict[str, dict[tuple[str, int], float]]]
 class LibraryBench:
     """Measures one library by `plan`, whose blocks, settings and budget are replaced.
 
-    On a `machine` that is not there, without noise, every measurement is exact, and made once.
+    On a simulated `machine`, without noise, every measurement is exact, and made once.
     """
 
     library: Library

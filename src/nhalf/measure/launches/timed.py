@@ -2,7 +2,7 @@
 """Run a launch once, from start to end: its time, its output and how it ended.
 
 The time is the wall clock's, from the start of the launcher to its end, which is what a user waits
-for; of `nhalf try` it is the time on the machine that is not there. Whatever happens, no process
+for; of `nhalf try` it is the time on the simulated machine. Whatever happens, no process
 and no shared memory of the launch is left.
 """
 

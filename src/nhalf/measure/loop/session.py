@@ -68,7 +68,7 @@ def begin(
     """Check the plan against what is installed here and make its run directory.
 
     With `points` (plan/like.py), only these are measured; with a `machine`, whose site is `site`,
-    on its network, which is not there. The plan returned lists patterns and libraries one by one.
+    on its network, which is virtual. The plan returned lists patterns and libraries one by one.
     Raises InputError for unknown names and sizes, MissingError when nothing can be measured.
     """
     check_is_here(site.launcher)

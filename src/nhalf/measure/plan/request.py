@@ -51,7 +51,7 @@ class Where(Request, heading=WHERE):
 
 @dataclass(frozen=True, kw_only=True)
 class OnMachine(Request, heading=WHERE):
-    """A machine that is not there."""
+    """A simulated machine."""
 
     machine: Annotated[
         str,

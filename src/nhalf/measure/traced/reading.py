@@ -42,7 +42,7 @@ class Process:
 
     @property
     def host(self) -> str:
-        """Where it ran: on a node of a machine that is not there, if on one."""
+        """Where it ran: on a node of a simulated machine, if on one."""
         file = self.file
         return file.host if file.virtual is None else file.virtual.host(file.rank)
 

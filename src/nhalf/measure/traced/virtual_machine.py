@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace says of a machine that is not there, on which its program ran in virtual time."""
+"""What a trace says of a simulated machine, on which its program ran in virtual time."""
 
 from __future__ import annotations
 

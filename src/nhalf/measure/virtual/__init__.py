@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on a machine that is not there: the MPI library's own code, in virtual time."""
+"""Programs on a simulated machine: the MPI library's own code, in virtual time."""

@@ -94,7 +94,7 @@ def _on(subject: Subject, network: OnNetwork) -> VirtualSubject:
     if not subject.measures_library:
         raise InputError(
             f"transport {subject.transport} does not send by an MPI library",
-            "a machine that is not there takes --transport mpi",
+            "a simulated machine takes --transport mpi",
         )
     values = {field.name: getattr(subject, field.name) for field in dataclasses.fields(Subject)}
     return VirtualSubject(**values, network=network)

@@ -90,7 +90,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
         ]
     if extent.is_virtual:
         return [
-            ("virtual", "all times are virtual, on a network that is not there"),
+            ("virtual", "all times are virtual: those of a virtual network"),
             ("1", "launch of every point: launches are equal"),
         ]
     low, high = extent.launches

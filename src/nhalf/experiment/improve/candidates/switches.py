@@ -23,7 +23,7 @@ class Switches(CandidateSource):
     """Each switch that applies and is not on already."""
 
     def candidates(self, situation: Situation) -> Iterator[Candidate]:
-        """One for each switch; none on a machine that is not there, which has its own transport."""
+        """One for each switch; none on a simulated machine, which has its own transport."""
         if situation.library is None or situation.is_virtual:
             return
         for switch in _switches(situation, situation.library):

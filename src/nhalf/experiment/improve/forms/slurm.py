@@ -32,7 +32,7 @@ class Slurm(WinnerForm):
 
 
 def _options(winner: Winner) -> list[str]:
-    """The lines that sbatch reads. What is tried on a machine that is not there is one task."""
+    """The lines that sbatch reads. What is tried on a simulated machine is one task."""
     name = re.sub(r"[^\w.-]", "", Path(winner.improved.program).name) or "improved"
     is_virtual = winner.improved.family == TRIAL
     nodes, tasks = (1, 1) if is_virtual else (winner.hosts, winner.ranks)

@@ -131,7 +131,7 @@ class RunPair:
         machines = [_machine_name(side.run) for side in (self.a, self.b)]
         if machines[0] != machines[1]:
             raise InputError(
-                "the runs are on two machines that are not there", "see nhalf compare for those"
+                "the runs are on two simulated machines", "see nhalf compare for those"
             )
 
     def mixed(self, mixture: Mixture) -> MixedPlan:
@@ -168,7 +168,7 @@ class RunPair:
 
 
 def _machine_name(run: Run) -> str:
-    """The machine that is not there, with all that launches on it do not switch."""
+    """The simulated machine, with all that launches on it do not switch."""
     return " ".join(str(value) for name, value in run.virtual.items() if name != "nodes")
 
 

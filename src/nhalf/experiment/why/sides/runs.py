@@ -178,7 +178,7 @@ def at_points(plan: Plan, points: list[Point], seed: int) -> Plan:
 
 
 def _machine(pair: RunPair) -> VirtualMachine | None:
-    """The machine that is not there, with the nodes that either side needs; None for real hosts."""
+    """The simulated machine, with the nodes that either side needs; None for real hosts."""
     machines = [VirtualMachine.of(side.run) for side in (pair.a, pair.b)]
     return max(filter(None, machines), key=lambda machine: machine.nodes_used, default=None)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under each form's file the plain command takes as long as it was proven to take.
 
-Times are those of a machine that is not there, and so are equal to the last digit.
+Times are those of a simulated machine, and so are equal to the last digit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LAB = f"forms-{os.getpid()}"
 
 
 class Tried:
-    """A program on a machine that is not there, with a rule for one of the sizes that it sends."""
+    """A program on a simulated machine, with a rule for one of the sizes that it sends."""
 
     def __init__(self, vendor: str, folder: Path, algorithm: str = "") -> None:
         library = library_of(vendor)
