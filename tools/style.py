@@ -49,7 +49,8 @@ LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 SKIPPED_FOLDERS = {"build", "dist", "runs", "site", "locks", "node_modules"}
 SHOWN = {".ci", ".clang-format", ".gitignore"}
 PLUGIN_FOLDERS = {
-    *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
+    *("cli/forms", "cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles"),
+    "models/forms",
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
     *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
     *("decide/improve/candidates", "decide/improve/forms"),

@@ -39,6 +39,8 @@ class Command(click.Command):
 
     examples: tuple[str, ...] = ()
     starts_command = False
+    schema = ""
+    """The schema of its JSON, where the name of the command does not say it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; raises InputError for an option that goes by another name here."""
@@ -172,7 +174,7 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
     request = kind(**values, given=explicit)
     is_quiet = getattr(request, "quiet", False)
     with (
-        printed_as(getattr(request, "format", "table"), schema_of(context.command_path)),
+        printed_as(getattr(request, "format", "table"), schema_of(context)),
         reporting_compilation(lambda text: None if is_quiet else _say(text)),
     ):
         try:
@@ -188,9 +190,10 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def schema_of(command_path: str) -> str:
+def schema_of(context: click.Context) -> str:
     """Name of the schema of a command's JSON: 'machines-list/1' for 'nhalf machines list'."""
-    return "-".join(command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
+    own = getattr(context.command, "schema", "")
+    return own or "-".join(context.command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
 
 
 def _parameter(parameter: Parameter) -> click.Parameter:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.progress import Progress
     from nhalf.store.run import Run
 
+GROUP = "machine"
+
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
 SOURCES = frozenset({"on", "run"})
