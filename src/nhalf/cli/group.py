@@ -73,6 +73,15 @@ class VerbGroup(OrderedGroup):
         "nhalf predict bcast --machine sp2-mpl --ranks 32",
     )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; without words, say what nhalf is and what is here."""
+        if not args and not ctx.resilient_parsing:
+            from nhalf.cli.welcome import welcome
+
+            sys.stdout.write(f"{welcome()}\n")
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """The names of the verbs, the most used first."""
         names = plugins.names(PACKAGE)
@@ -166,7 +175,6 @@ def command_line() -> VerbGroup:
         "nhalf",
         params=[version],
         help="Measure, model and predict the communication performance of parallel computers.",
-        no_args_is_help=True,
         context_settings=HELP,
     )
 

@@ -35,7 +35,7 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
     from nhalf.store.collection import collected
-    from nhalf.store.collection import USUAL
+    from nhalf.store.described import USUAL
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(

@@ -108,7 +108,7 @@ def _collection(request: Request) -> Collection:
     """The runs that can be read, with a line about each of the others."""
     from nhalf.cli.run_side import print_skipped
     from nhalf.decide.history.levels import usable_runs
-    from nhalf.store.collection import USUAL
+    from nhalf.store.described import USUAL
 
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())
