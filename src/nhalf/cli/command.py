@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -59,14 +60,9 @@ class Command(click.Command):
         spellings = {spelling for option in self.get_params(ctx) for spelling in option.opts}
         remedy = foreign_options.remedy(typed, words, spellings)
         if not remedy and self.starts_command and foreign_options.is_of_launcher(typed):
-            return f"launcher options belong to the command: {self._example(ctx)}"
+            started = foreign_options.with_launcher(typed, words)
+            return f"put the launcher in: {ctx.command_path} {shlex.join(started)}"
         return remedy
-
-    def _example(self, ctx: click.Context) -> str:
-        """The first example that starts a command."""
-        return next(
-            (line for line in self.examples if " -- " in line), f"{ctx.command_path} --help"
-        )
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write usage and description, then one section for each heading."""

@@ -88,6 +88,8 @@ def test_an_empty_ledger_says_how_to_record(tmp_path: Path, call: Call) -> None:
     ended = call("predict", "--score", XDG_DATA_HOME=str(tmp_path))
     assert (ended.code, ended.err) == (0, "")
     assert "record some: nhalf predict ... --record" in ended.out
+    ended = call("predict", "--score", "--json", XDG_DATA_HOME=str(tmp_path))
+    assert (ended.code, json.loads(ended.out)["kinds"]) == (0, [])
     call("predict", "--score", "--ledger", tmp_path / "none").is_error(
         3, "none holds no prediction"
     )
