@@ -23,6 +23,9 @@ def root() -> Any:
 def commands(command: Any, path: tuple[str, ...] = ("nhalf",)) -> Iterator[tuple[str, Any]]:
     """The full name and the parser of a command and of everything below it."""
     yield " ".join(path), command
+    for parameter in command.params:
+        if hasattr(parameter, "command"):  # an option that makes another command of a verb
+            yield f"nhalf {parameter.title}", parameter.command
     if hasattr(command, "list_commands"):
         for name in command.list_commands(None):
             below = command.get_command(None, name)

@@ -15,7 +15,14 @@ from style_source import PYTHON, Complaint, Source
 
 PACKAGE = "src/nhalf/"
 PLUGIN_FOLDERS = {
-    *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
+    *(
+        "cli/forms",
+        "cli/verbs",
+        "exchange/exporters",
+        "exchange/importers",
+        "exchange/styles",
+        "models/forms",
+    ),
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
     *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
     *("experiment/improve/candidates", "experiment/improve/forms"),

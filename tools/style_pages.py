@@ -81,7 +81,7 @@ def commands_exist(page: Source) -> Iterator[Complaint]:
         if name not in commands():
             yield page.complain(_line(page, line), "command", f"{name} does not exist")
             continue
-        options = set(ALWAYS)
+        options = {*ALWAYS, *name.split()}
         for parameter in commands()[name].params:
             options.update([*parameter.opts, *parameter.secondary_opts])
         used = {word.split("=")[0] for word in words if word.startswith("--")}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -39,6 +40,8 @@ class Command(click.Command):
 
     examples: tuple[str, ...] = ()
     starts_command = False
+    schema = ""
+    """The schema of its JSON, where the name of the command does not say it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; raises InputError for an option that goes by another name here."""
@@ -57,14 +60,9 @@ class Command(click.Command):
         spellings = {spelling for option in self.get_params(ctx) for spelling in option.opts}
         remedy = foreign_options.remedy(typed, words, spellings)
         if not remedy and self.starts_command and foreign_options.is_of_launcher(typed):
-            return f"launcher options belong to the command: {self._example(ctx)}"
+            started = foreign_options.with_launcher(typed, words)
+            return f"put the launcher in: {ctx.command_path} {shlex.join(started)}"
         return remedy
-
-    def _example(self, ctx: click.Context) -> str:
-        """The first example that starts a command."""
-        return next(
-            (line for line in self.examples if " -- " in line), f"{ctx.command_path} --help"
-        )
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write usage and description, then one section for each heading."""
@@ -172,7 +170,7 @@ def _run_action(kind: type[Request], action: Action, /, **values: Any) -> int | 
     request = kind(**values, given=explicit)
     is_quiet = getattr(request, "quiet", False)
     with (
-        printed_as(getattr(request, "format", "table"), schema_of(context.command_path)),
+        printed_as(getattr(request, "format", "table"), schema_of(context)),
         reporting_compilation(lambda text: None if is_quiet else _say(text)),
     ):
         try:
@@ -188,9 +186,10 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def schema_of(command_path: str) -> str:
+def schema_of(context: click.Context) -> str:
     """Name of the schema of a command's JSON: 'machines-list/1' for 'nhalf machines list'."""
-    return "-".join(command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
+    own = getattr(context.command, "schema", "")
+    return own or "-".join(context.command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
 
 
 def _parameter(parameter: Parameter) -> click.Parameter:

@@ -47,6 +47,8 @@ that a verb has counts."""
 
 EXAMPLES = {"--ranks": "4", "--bytes": "8", "--budget": "60s"}
 """Values for where none was typed."""
+OF_SLURM = ("--ntasks", "--nodes", "--nodelist", "-N", "-w", "--cpu-bind")
+"""Options of launchers that srun has and mpiexec has not."""
 LAUNCHES = "use --launches 10 or --budget 60s; nhalf chooses the samples within a launch"
 
 
@@ -70,6 +72,28 @@ def is_of_launcher(typed: str) -> bool:
     return any(typed in COUNTERPARTS[ours] for ours in places)
 
 
+def with_launcher(typed: str, words: Sequence[str]) -> list[str]:
+    """A command line with the launcher that its option `typed` is of: `-- mpiexec -n 4 ./program`.
+
+    What stands before the option stays an option of the verb.
+    """
+    place = next(number for number, word in enumerate(words) if _is_spelled(typed, word))
+    command = [word for word in words[place:] if word != "--"]
+    has_own_value = "=" in command[0] or command[0][2:].isdigit()
+    option_words = 1 if has_own_value else 2
+    if len(command) < option_words:
+        command = ["-n", "4"]
+    if len(command) == option_words:
+        command.append("./program")
+    launcher = "srun" if typed in OF_SLURM else "mpiexec"
+    return [*words[:place], "--", launcher, *command]
+
+
+def _is_spelled(typed: str, word: str) -> bool:
+    """Whether a word is the option that the parser calls `typed`: `-np` and `-n4` are its `-n`."""
+    return word.partition("=")[0] == typed or (len(typed) == 2 and word.startswith(typed))
+
+
 def _option_and_value(typed: str, words: Sequence[str]) -> tuple[str, str]:
     """An option as it stands on the command line, and its value.
 
@@ -77,7 +101,7 @@ def _option_and_value(typed: str, words: Sequence[str]) -> tuple[str, str]:
     """
     for word, following in zip(words, [*words[1:], ""], strict=True):
         name, has_value, value = word.partition("=")
-        if not (name == typed or (len(typed) == 2 and word.startswith(typed))):
+        if not _is_spelled(typed, word):
             continue
         if name[2:].isdigit() and len(typed) == 2:
             return typed, name[2:]

@@ -5,29 +5,34 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nhalf.base import plugins
 from nhalf.base.errors import Interrupted, how_ended, unknown
 from nhalf.base.version import __version__
+from nhalf.cli import aliases, summaries
+
+if TYPE_CHECKING:
+    from nhalf.cli.form import FormOption
 
 PACKAGE = "nhalf.cli.verbs"
-ORDER = ("run", "show", "report", "compare", "check", "fit", "mpi", "doctor")
-"""The verbs that help lists first; the others follow in alphabetical order."""
-ALSO_CALLED = {
-    **dict.fromkeys(("measure", "bench", "benchmark"), "run"),
-    **dict.fromkeys(("profile", "record"), "trace"),
-    **dict.fromkeys(("diff",), "compare"),
-    **dict.fromkeys(("query",), "sql"),
+GROUPS = {
+    "measure": "Measure: what does communication cost here?",
+    "look": "Look: what was measured, and has it changed?",
+    "program": "A program: where does its time go, and what makes it faster?",
+    "machine": "Another machine: how fast would it be there?",
+    "tune": "Tune: which algorithm should the library take?",
+    "setup": "Set up: what can be measured, and what is missing?",
 }
-"""Verbs by the names that other tools have for them; shown nowhere."""
-SUMMARY = re.compile(r'^def command\(.*\).*:\n    """(.*?)(?:"""|$)', re.MULTILINE)
-TITLE = re.compile(r'^"""(.*?)(?:"""|$)', re.MULTILINE)
+"""The headings of help, by the name that the module of a verb assigns to `GROUP`."""
+ORDER = (
+    *("run", "show", "report", "compare", "check", "history", "trace", "improve", "why"),
+    *("predict", "try", "simulate", "machines", "doctor", "mpi"),
+)
+"""The verbs that stand first in their group; the others follow in alphabetical order."""
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -62,12 +67,20 @@ class OrderedGroup(click.Group):
 class VerbGroup(OrderedGroup):
     """The group of the verbs' modules, which define `command`, or `COMMANDS` by name."""
 
-    title = "Verbs"
     examples = (
         "nhalf run --report",
         "nhalf compare runs/monday runs/tuesday",
         "nhalf predict bcast --machine sp2-mpl --ranks 32",
     )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; without words, say what nhalf is and what is here."""
+        if not args and not ctx.resilient_parsing:
+            from nhalf.cli.welcome import welcome
+
+            sys.stdout.write(f"{welcome()}\n")
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """The names of the verbs, the most used first."""
@@ -78,8 +91,13 @@ class VerbGroup(OrderedGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb of a command line, which may go by another name."""
-        return super().resolve_command(ctx, [ALSO_CALLED.get(args[0], args[0]), *args[1:]])
+        """The verb of a command line, which may go by another name, or a form of it."""
+        present = aliases.current(args, is_silent=ctx.resilient_parsing)
+        name, verb, words = super().resolve_command(ctx, present)
+        for form in forms_of(verb):
+            if (form_words := form.words_after(words)) is not None:
+                return form.title, form.command, form_words
+        return name, verb, words
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:
         """The verb, imported now; raises InputError for an unknown one."""
@@ -88,14 +106,22 @@ class VerbGroup(OrderedGroup):
         return load_verb(cmd_name)
 
     def summary(self, name: str) -> str:
-        """The first line of the docstring of a verb's `command` function, or of its module.
+        """The first line of a verb's help, without importing the verb."""
+        return summaries.summary("verbs", name)
 
-        It is read as text: to import or to parse all verbs takes as long as everything else.
-        """
-        path = Path(__file__).parent / "verbs" / f"{plugins.module_name(name)}.py"
-        text = path.read_text("utf-8")
-        match = SUMMARY.search(text) or TITLE.search(text)
-        return match[1] if match else ""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one line per verb, below the question that its group answers."""
+        names = self.list_commands(ctx)
+        width = max(map(len, names))
+        groups = {name: summaries.group_of(name) for name in names}
+        for group, title in GROUPS.items():
+            rows = [
+                (f"{name:{width}}", self.summary(name)) for name in names if groups[name] == group
+            ]
+            formatter.write_paragraph()
+            formatter.write(f"{title}\n")
+            with formatter.indentation():
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; interruptions pass click as errors, since it would exit silently."""
@@ -113,15 +139,26 @@ def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
     from nhalf.cli.command import command
     from nhalf.cli.examples import split_examples
+    from nhalf.cli.form import FormOption
 
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     if not hasattr(module, "COMMANDS"):
-        return command(name, module.command)
+        built = command(name, module.command)
+        built.params += [FormOption(name, *form) for form in getattr(module, "FORMS", {}).items()]
+        return built
     below = [command(name, action) for name, action in module.COMMANDS.items()]
     description, examples = split_examples(module.__doc__ or "")
     group = OrderedGroup(name, below, help=description, no_args_is_help=True)
     group.examples = examples
     return group
+
+
+def forms_of(verb: click.Command | None) -> list[FormOption]:
+    """The options that make another command of a verb."""
+    from nhalf.cli.form import FormOption
+
+    parameters = verb.params if verb else []
+    return [parameter for parameter in parameters if isinstance(parameter, FormOption)]
 
 
 def command_line() -> VerbGroup:
@@ -138,7 +175,6 @@ def command_line() -> VerbGroup:
         "nhalf",
         params=[version],
         help="Measure, model and predict the communication performance of parallel computers.",
-        no_args_is_help=True,
         context_settings=HELP,
     )
 

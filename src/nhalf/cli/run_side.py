@@ -33,18 +33,15 @@ def newest_run() -> Path:
 
     Raises InputError if there is none.
     """
-    from nhalf.measure.traced.tables import DESCRIPTION as TRACE
-    from nhalf.store.collection import USUAL
-    from nhalf.store.run import DESCRIPTION as RUN
+    from nhalf.store.described import USUAL, described_folders
 
-    described = [path for path in USUAL.glob("*/*.json") if path.name in (RUN, TRACE)]
-    if not described:
+    paths = described_folders()
+    if not paths:
         raise InputError(
             f"no run is named, and {USUAL}/ holds none", "name a run: nhalf show runs/today"
         )
-    newest = max(described, key=lambda path: (path.stat().st_mtime, path)).parent
-    sys.stderr.write(f"nhalf: the newest run: {newest}\n")
-    return newest
+    sys.stderr.write(f"nhalf: the newest run: {paths[-1]}\n")
+    return paths[-1]
 
 
 def readable(places: Sequence[Path]) -> tuple[list[Path], dict[str, str]]:

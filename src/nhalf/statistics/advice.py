@@ -2,8 +2,8 @@
 """Every kind of warning about a number, in one typed list: meaning, remedy and detection.
 
 The probe and the launcher report what only they can observe (binding, load, clock); the rest is
-derived from the samples. The thresholds are chosen for few false alarms: `nhalf selftest` shows
-how often each warning is raised on plain lognormal noise.
+derived from the samples. The thresholds are chosen for few false alarms: `nhalf doctor --selftest`
+shows how often each warning is raised on plain lognormal noise.
 """
 
 from __future__ import annotations

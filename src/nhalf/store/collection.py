@@ -11,9 +11,6 @@ from pathlib import Path
 from nhalf.base.errors import InputError
 from nhalf.store.run import DESCRIPTION, Run, as_text
 
-USUAL = Path("runs")
-"""The default folder of runs."""
-
 
 @dataclass(frozen=True)
 class Collection:

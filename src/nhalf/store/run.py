@@ -17,12 +17,13 @@ from nhalf.base.errors import InputError, Interrupted, MissingError
 from nhalf.base.files import replacing
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.store import parquet
+from nhalf.store.described import RUN_DESCRIPTION
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.points import COLUMNS, points
 from nhalf.store.record import ADDED
 from nhalf.store.schema import READ_VERSIONS, VERSION
 
-DESCRIPTION = "run.json"
+DESCRIPTION = RUN_DESCRIPTION
 JOURNAL = "journal.jsonl"
 MEASUREMENTS = "measurements.parquet"
 MACHINE = "machine.toml"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user starts it: in a Python that has imported nothing; and small disks."""
+"""The command line in a Python that has imported nothing; runs without noise; small disks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from nhalf.store.run import Run
+from nhalf.store.schema import VERSION
 from tests.patience import patience_s
 from tests.server import CALL_S, Ended
+
+Make = Callable[..., pl.LazyFrame]
+Keep = Callable[..., str]
+SIZES = [0, 8, 1024, 65536]
 
 
 @pytest.fixture
@@ -62,3 +69,19 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield mount
     if os.path.ismount(folder):
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def keep(tmp_path: Path, make_measurements: Make) -> Keep:
+    """Makes a run directory of measurements without noise."""
+
+    def make(name: str, **asked: Any) -> str:
+        folder = tmp_path / name
+        Run.create(folder, {"environment": {"host": "n1"}, "plan": {}, "titles": {}})
+        given = {"sizes": SIZES, "noise": 0.0, "launch_noise": 0.0, **asked}
+        frame = make_measurements(**given).collect().drop("run")
+        metadata = {"nhalf.schema": str(VERSION)}
+        frame.write_parquet(folder / "measurements.parquet", metadata=metadata)
+        return str(folder)
+
+    return make

@@ -129,7 +129,7 @@ def test_folders_may_have_any_name(tmp_path: Path, name: bytes) -> None:
         ["import", "osu.txt", "--out", folder, "--mpi", "lib"],
         ["show", folder],
         ["show", folder, "--json"],
-        ["sql", "select run, bytes from points", folder],
+        ["show", "--sql", "select run, bytes from points", folder],
         ["compare", folder, folder],
         ["report", folder, "--out", "r.html"],
     ):

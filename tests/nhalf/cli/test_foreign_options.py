@@ -13,7 +13,7 @@ from nhalf.cli.foreign_options import COUNTERPARTS
 Call = Callable[..., Any]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
@@ -33,9 +33,13 @@ Call = Callable[..., Any]
         ("compare a b --threshold 3%", "use --tolerance 3%"),
         ("check a --baseline b", "use --against b"),
         ("predict bcast --machine sp2-mpl -n 4", "use --ranks 4"),
-        ("trace -n 4 ./app", "-- mpiexec -n 4 ./program"),
-        ("improve -np 4 ./app", "-- mpiexec -n 8 ./program"),
-        ("trace --hostfile h -n 4 ./app", "-- mpiexec -n 4 ./program"),
+        ("trace -n 4 ./app", "put the launcher in: nhalf trace -- mpiexec -n 4 ./app"),
+        ("improve -np 4 ./app", "nhalf improve -- mpiexec -np 4 ./app"),
+        ("trace --hostfile h -n 4 ./app", "nhalf trace -- mpiexec --hostfile h -n 4 ./app"),
+        ("trace --out t -n2 ./app", "nhalf trace --out t -- mpiexec -n2 ./app"),
+        ("trace --ntasks=2 -- ./app x", "nhalf trace -- srun --ntasks=2 ./app x"),
+        ("trace -n 4", "nhalf trace -- mpiexec -n 4 ./program"),
+        ("trace -n", "nhalf trace -- mpiexec -n 4 ./program"),
         ("try -n 4 ./app", "use --ranks 4"),
     ],
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,8 @@ import pytest
 from nhalf.base import plugins
 from nhalf.base.errors import InputError
 from nhalf.base.version import __version__
-from nhalf.cli.group import ORDER, PACKAGE, command_line, load_verb
+from nhalf.cli.group import GROUPS, ORDER, PACKAGE, command_line, load_verb
+from nhalf.cli.summaries import group_of
 
 Call = Callable[..., Any]
 HEAVY = ("numpy", "polars", "scipy", "altair", "rich", "msgspec", "jinja2", "vl_convert")
@@ -46,7 +48,9 @@ def heavy_after(*words: str) -> list[str]:
     return done.stderr.split()
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "words", [[], ["--help"], ["--version"], ["run", "--help"], ["show", "--sql", "--help"]]
+)
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert heavy_after(*words) == []
 
@@ -62,8 +66,22 @@ def test_help_lists_every_verb_with_what_it_does(call_afresh: Call) -> None:
     shown = {line[0]: line[1] for line in lines if len(line) > 1}
     for name in VERBS:
         assert len(shown[name]) > 10, name
-    places = [ended.out.index(f"\n  {name} ") for name in ORDER if name in VERBS]
-    assert places == sorted(places)
+
+
+def test_verbs_stand_below_the_question_that_they_answer(call_afresh: Call) -> None:
+    out = call_afresh("--help").out
+    starts = [out.index(f"\n{title}\n") for title in GROUPS.values()]
+    assert starts == sorted(starts)
+    for group, start, end in zip(GROUPS, starts, [*starts[1:], len(out)], strict=True):
+        listed = re.findall(r"^  (\w+) ", out[start:end], re.MULTILINE)
+        assert set(listed) == {name for name in VERBS if group_of(name) == group}
+        ordered = [name for name in ORDER if name in listed]
+        assert listed == [*ordered, *sorted(set(listed) - set(ordered))]
+
+
+def test_every_verb_names_a_group() -> None:
+    assert {group_of(name) for name in VERBS} == set(GROUPS)
+    assert set(ORDER) <= set(VERBS)
 
 
 def test_every_verb_has_help(call: Call) -> None:
@@ -96,12 +114,6 @@ def test_a_wrong_word_is_one_clear_line(call: Call, words: list[str], said: str)
     call(*words).is_error(2, said)
 
 
-def test_without_words_there_is_help(call_afresh: Call) -> None:
-    ended = call_afresh()
-    assert "Verbs" in ended.out + ended.err
-    assert "Traceback" not in ended.err
-
-
 def test_an_unknown_verb_is_an_input_error() -> None:
     with pytest.raises(InputError):
         command_line().main(["nothing"], standalone_mode=False)
@@ -111,8 +123,3 @@ def test_an_unknown_verb_is_an_input_error() -> None:
 def test_any_terminal_can_be_written_to(call_afresh: Call, encoding: str) -> None:
     ended = call_afresh("run", "--transport", "nµhalf½", PYTHONIOENCODING=encoding)
     ended.is_error(2, "unknown transport")
-
-
-@pytest.mark.parametrize("name", ["measure", "bench", "benchmark"])
-def test_a_verb_is_understood_by_its_usual_name(call: Callable[..., Any], name: str) -> None:
-    assert call(name, "--help").out == call("run", "--help").out

@@ -35,13 +35,13 @@ OPTIONS = {
     "check": ("--tolerance", "--pattern", "--mpi", "--junit", "--expect"),
     "compare": ("--mpi", "--tolerance", "--ranks", "--bytes", "--report"),
     "history": ("--pattern", "--mpi", "--bytes", "--report", "--format"),
-    "sql": ("--format",),
+    "show --sql": ("--format",),
     "predict": ("--mpi", "--ranks", "--bytes", "--set", "--out", "--report", "--ledger",
                 "--formula", "--traced-on", "--placement", "--computing-factor", "--algorithms"),
     "machines list": ("--format",),
     "machines show": ("--set", "--format"),
     "fit": ("--node", "--out", "--format"),
-    "ledger": ("--format",),
+    "predict --score": ("--format",),
     "report": ("--out", "--format", "--overlay"),
     "export": ("--mpi", "--pattern", "--ranks", "--bytes", "--set", "--out"),
     "bound": ("--function", "--machine", "--set"),
@@ -137,7 +137,7 @@ def hostile_line(draw: random.Random, good: list[str], bad: list[str]) -> list[s
     verb = draw.choice(sorted(OPTIONS))
     runs = bad if odd in ("place", "everything") else good[:3]
     words = verb.split()
-    if verb == "sql":
+    if verb == "show --sql":
         words += [draw.choice(QUERIES if odd in ("option", "everything") else QUERIES[:1])]
     words += _places(draw, verb, runs, good, bad if odd in ("place", "everything") else good)
     names = draw.sample(OPTIONS[verb], min(len(OPTIONS[verb]), draw.choice((0, 1, 1, 2))))
@@ -160,7 +160,11 @@ def _places(
         "compare": [draw.choice(good[:3]), draw.choice(others)],
         "predict": [draw.choice(("bcast", "beff", "traffic", *others)), "--machine", machine],
         "history": [draw.choice((*runs, good[3])), *draw.choices(runs, k=draw.choice((0, 1)))],
-        "ledger": ["--ledger", draw.choice(("ledger", good[7], *others)), draw.choice(runs)],
+        "predict --score": [
+            "--ledger",
+            draw.choice(("ledger", good[7], *others)),
+            draw.choice(runs),
+        ],
         "machines list": draw.choice(([], [draw.choice(others)])),
         "export": [draw.choice(others), "--to", draw.choice((*EXPORTS, "x"))],
         "bound": [draw.choice(others[-3:] + good[8:9])],

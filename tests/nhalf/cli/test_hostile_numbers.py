@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is in the files: no verb prints what no reader can believe, nor a traceback.
 
-CSV, results of `sql`, formulas and the formats of other programs hold numbers with all digits.
+CSV, results of `--sql`, formulas and the formats of other programs hold numbers with all digits.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def trace_pages(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]
 
 
 def ledgers(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
-    yield "ledger", "--ledger", write_ledger(seed, folder / "ledger"), *draw.choice(FORMS)
+    ledger = write_ledger(seed, folder / "ledger")
+    yield "predict", "--score", "--ledger", ledger, *draw.choice(FORMS)
 
 
 def checks(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
@@ -128,7 +129,13 @@ def runs(draw: random.Random, seed: int, folder: Path) -> Iterator[Words]:
     yield "show", run, *draw.choice((*FORMS, ("--style", "osu"), ("--style", "imb")))
     yield "fit", run, *draw.choice(FORMS)
     table = draw.choice(("points", "launches", "samples", "runs", "extras"))
-    yield "sql", f"select * from {table}", run, *draw.choice((*FORMS, ("--format", "csv")))
+    yield (
+        "show",
+        "--sql",
+        f"select * from {table}",
+        run,
+        *draw.choice((*FORMS, ("--format", "csv"))),
+    )
     yield "export", run, "--to", draw.choice(sorted(load(PACKAGE, Exporter)))
 
 
@@ -189,7 +196,7 @@ def _refused(token: str) -> float:
 
 def _texts(words: Words, ended: Ended) -> Iterator[str]:
     """The lines for people; of what others read only that it has no number that is none."""
-    is_raw = words[0] in ("sql", "export") or {"csv", "--style"} & set(map(str, words))
+    is_raw = words[0] == "export" or {"csv", "--style", "--sql"} & set(map(str, words))
     for line in (*ended.out.splitlines(), *ended.err.splitlines()):
         if not is_raw:
             yield LONG.sub("", line) if "--formula" in words else line

@@ -24,7 +24,7 @@ VERBS = (
     "check n/two --expect sp2-mpl",
     "show n/one",
     "fit n/one",
-    "sql 'select * from points' n",
+    "show --sql 'select * from points' n",
     "predict bcast --machine sp2-mpl",
     "predict b_eff --machine sp2-mpl",
     "predict traffic --machine sp2-mpl",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.ending import RunOutcome
     from nhalf.measure.loop.session import Prepared
 
+GROUP = "measure"
+
 
 MACHINE = "On which machine"
 

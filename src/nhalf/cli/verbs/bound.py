@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nhalf.loops.source.program import SourceProgram
     from nhalf.machines.processor import Processor
 
+GROUP = "program"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="What"):
@@ -55,7 +57,7 @@ class Request(TableOptions, heading="What"):
 
 
 def command(request: Request) -> None:
-    """Bound the time of each innermost loop in C source: essential operations per unit.
+    """Give a lower bound on the time of each inner loop of C source, by execution unit.
 
     nhalf bound kernel.c
     nhalf bound kernel.c --function triad --set n=1000 --json

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
+GROUP = "look"
+
 COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
 CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
 LINES_MAX = 8

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Lost = Sequence[dict[str, Any]]
 
+GROUP = "look"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="How to compare"):

@@ -11,6 +11,8 @@ from nhalf.base.errors import unknown
 from nhalf.base.request import Request as BaseRequest
 from nhalf.base.request import Word
 
+GROUP = "setup"
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -22,7 +24,7 @@ class Request(BaseRequest):
 
 
 def command(request: Request) -> None:
-    """Print a shell completion script for verbs, options, studies and machines.
+    """Print the completion script of a shell: verbs, options, studies and machines.
 
     nhalf completion bash > ~/.local/share/bash-completion/completions/nhalf
     nhalf completion zsh > ~/.zfunc/_nhalf

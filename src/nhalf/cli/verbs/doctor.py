@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from nhalf.sites.build import Further
     from nhalf.sites.examine import ExaminedItem
 
+GROUP = "setup"
+FORMS = {"--selftest": "selftest"}
+
 MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 NAME_WIDTH = 22

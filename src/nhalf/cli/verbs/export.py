@@ -16,6 +16,8 @@ from nhalf.cli.options import OUTPUT, ChangeOptions, TableOptions
 if TYPE_CHECKING:
     from nhalf.exchange.exporters import Exporter, Subject
 
+GROUP = "look"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(ChangeOptions, TableOptions, heading="What to export"):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
     from nhalf.machines.machine import Machine
 
+GROUP = "machine"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading=OUTPUT):

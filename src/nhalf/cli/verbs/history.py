@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nhalf.store.collection import Collection
     from nhalf.store.run import Run
 
+GROUP = "look"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="Which curves"):
@@ -47,7 +49,7 @@ class Request(TableOptions, heading="Which curves"):
 
 
 def command(request: Request) -> int:
-    """Show each curve over time and its changes; exit code 1 if the last of a curve is to slower.
+    """Show each curve over time; exit code 1 if the latest change of any curve is a slowdown.
 
     Exit code 4: none is slower, but a curve has been unclear for --unclear-max runs in a row.
 
@@ -106,7 +108,7 @@ def _collection(request: Request) -> Collection:
     """The runs that can be read, with a line about each of the others."""
     from nhalf.cli.run_side import print_skipped
     from nhalf.decide.history.levels import usable_runs
-    from nhalf.store.collection import USUAL
+    from nhalf.store.described import USUAL
 
     collection = usable_runs(request.runs or (USUAL,))
     print_skipped(collection.unreadable.values())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nhalf.exchange.logs.log import LogFile
     from nhalf.store.run import Run
 
+GROUP = "measure"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="What the logs leave open"):
@@ -49,7 +51,7 @@ class Request(TableOptions, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Import logs of OSU, IMB, NetPIPE, nccl-tests, perftest, GPCNeT and others, and programs.
+    """Import logs of OSU, IMB, nccl-tests, perftest and others as runs, foreign traces as traces.
 
     nhalf import old/osu_latency.log --out runs/old
     nhalf import lulesh.goal --out runs/lulesh

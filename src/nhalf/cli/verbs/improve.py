@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
     from nhalf.mpi.launch_settings import LaunchCommand
 
+GROUP = "program"
+
 TRACE_SHARE, TRACE_LEAST_S = 0.25, 10.0
 """The share of the budget that tracing may take, and what it may take in any case."""
 
@@ -70,7 +72,7 @@ class Request(SecondsOption, QuietOption, heading="What to improve"):
 
 
 def command(request: Request) -> int:
-    """Find what makes a program faster, try it in turns with the plain program, and prove it.
+    """Find what makes a program faster, and prove it in turns with the plain program.
 
     Settings of the MPI library, binding, algorithms: what was proven is switched on by a file
     (--out): a script, a batch script, a module, or the library's own tuning file.

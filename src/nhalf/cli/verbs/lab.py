@@ -18,6 +18,8 @@ from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
 from nhalf.cli.options import TableOptions
 
+GROUP = "setup"
+
 DEFAULT = "lab"
 
 

@@ -14,6 +14,8 @@ from typing import Annotated
 from nhalf.base.request import Word
 from nhalf.cli.options import ChangeOptions, TableOptions
 
+GROUP = "machine"
+
 
 @dataclass(frozen=True, kw_only=True)
 class List(TableOptions):

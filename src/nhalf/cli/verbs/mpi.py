@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from nhalf.mpi.discover import Discovery
 
+GROUP = "setup"
+
 
 @dataclass(frozen=True, kw_only=True)
 class List(PrefixOptions, TableOptions):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nhalf.machines.processor import Processor
     from nhalf.store.run import Run
 
+GROUP = "measure"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(RunOptions, heading=OUTPUT):
@@ -33,7 +35,7 @@ class Request(RunOptions, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    """Measure this node: caches, units and memory bandwidth, by timing alone.
+    """Measure the caches, execution units and memory bandwidth of this node, by timing alone.
 
     nhalf node --out runs/node
     nhalf node --report --json

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nhalf.decide.predict import Prediction
     from nhalf.machines.machine import Machine
 
+GROUP = "machine"
+FORMS = {"--score": "ledger"}
+
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms", "flop_rate"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """Names of the study and of its result."""
@@ -102,7 +105,7 @@ class Request(TraceOptions, ChangeOptions, TableOptions, LedgerOptions, heading=
 
 
 def command(request: Request) -> None:
-    """Predict times on a machine, the fastest algorithm for each ranks and size, and crossovers.
+    """Predict times on a machine, the fastest algorithm for each size, and crossovers.
 
     nhalf predict bcast --machine sp2-mpl --ranks 32
     nhalf predict bcast --machine sp2-mpl --formula latex

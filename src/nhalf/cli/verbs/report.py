@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
     from nhalf.store.run import Run
 
+GROUP = "look"
+
 FORMATS = ("html", "png", "svg", "pdf")
 NAMED = 3
 """More runs are counted in the name of a page."""
@@ -52,7 +54,7 @@ class Request(JsonOption, heading=OUTPUT):
 
 
 def command(request: Request) -> int:
-    """Write the report: verdict, findings and charts in one self-contained file.
+    """Write a report: verdict, findings and charts in one self-contained file.
 
     The exit code is 1 if data arrived wrong.
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
+GROUP = "measure"
+
 MORE = ("launches", "budget")
 """Options that extend a resumed run."""
 RESUMABLE = {
@@ -50,7 +52,7 @@ class Request(RunRequest, RunOptions, heading=OUTPUT):
 
 
 def command(request: Request) -> int:
-    """Measure; every finished point is kept, and an interrupted run can be resumed.
+    """Measure messages; every finished point is kept, and an interrupted run can be resumed.
 
     With --like, the exit code is 1 if anything is slower than in that run, or was not measured, and
     4 if a curve has been unclear for seven runs in a row.

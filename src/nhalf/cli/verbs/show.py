@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
     from nhalf.machines.machine import Machine
 
+GROUP = "look"
+FORMS = {"--sql": "sql"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(TableOptions, heading="What to show"):
@@ -45,7 +48,7 @@ class Request(TableOptions, heading="What to show"):
 
 
 def command(request: Request) -> int:
-    """Show every point of a run (median, interval, rate, warnings), a trace or a machine.
+    """Show the points of a run with intervals and warnings, a trace or a machine; or ask SQL.
 
     The exit code is 1 if data arrived wrong.
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from nhalf.measure.plan.plan import Block
     from nhalf.sites.site import Site
 
+GROUP = "machine"
+
 OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
 """Options that override those of a study."""
 
@@ -60,7 +62,7 @@ class Request(Patterns, ChangeOptions, RunOptions, heading="On which machine"):
 
 
 def command(request: Request) -> None:
-    """Measure on a simulated machine; makes an ordinary run, marked as simulated.
+    """Measure a simulated machine; the run is an ordinary one, marked as simulated.
 
     nhalf simulate dense --machine altix-bx2 --ranks 512
     """

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nhalf.studies.repeat import Repetition
     from nhalf.studies.source import NumberSource
 
+GROUP = "machine"
+
 FORMS_OF_A_RUN = frozenset({"published_study", "json", "format", "quiet", "report"})
 """Options that need no measurement."""
 SOURCES = frozenset({"on", "run"})

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
     from nhalf.measure.traced.tables import TraceFolder
 
+GROUP = "program"
+
 
 INJECTION = "What to make slower"
 
@@ -58,7 +60,7 @@ class Traced(QuietOption, heading="What to trace"):
 
 
 def command(request: Traced) -> int:
-    """Trace every MPI call of an unmodified program by partner, size and time.
+    """Trace every MPI call of an unmodified program: partner, size and time.
 
     The program's output and exit code are its own, even where nothing of it could be traced.
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nhalf.measure.virtual.progress import VirtualProgress
     from nhalf.mpi import Library
 
+GROUP = "machine"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request(JsonOption, heading="On which machine"):

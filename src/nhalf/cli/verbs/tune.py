@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nhalf.mpi.tuner import Tuner
     from nhalf.sites.site import Site
 
+GROUP = "tune"
+
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
 LAUNCHES, PRECISION = 3, 0.02

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nhalf.experiment.why.switch import Mixture
     from nhalf.experiment.why.ways import Ways
 
+GROUP = "program"
+
 EFFORT = "How long, how sure"
 
 
@@ -49,7 +51,7 @@ class Request(SecondsOption, QuietOption, heading="What differs"):
 
 
 def command(request: Request) -> int:
-    """Find which difference between two runs, or two ways to start a program, makes one slower.
+    """Find the difference between two runs, or two ways to start a program, that makes one slower.
 
     Runs mixtures of both in turns until the smallest set of differences that carries the effect
     is proven. Exit code 1 if A and B differ and nothing that can be switched explains it.

@@ -39,7 +39,7 @@ class ComparedLedger:
         return coverages(self.ledger)
 
     def as_json(self) -> dict[str, Any]:
-        """The output of `nhalf ledger --json`."""
+        """The output of `nhalf predict --score --json`."""
         return {
             "ledger": str(self.path),
             "compared": len(self.further),

@@ -77,7 +77,7 @@ class KindCoverage:
         return ""
 
     def as_json(self) -> dict[str, Any]:
-        """The row of the kind in `nhalf ledger --json`."""
+        """The row of the kind in `nhalf predict --score --json`."""
         return {**vars(self), "coverage": self.coverage}
 
 

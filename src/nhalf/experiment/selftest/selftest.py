@@ -96,7 +96,7 @@ class SelfTest:
         return all(check.held for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
-        """The output of `nhalf selftest --json`."""
+        """The output of `nhalf doctor --selftest --json`."""
         return {
             "held": self.held,
             "runs": self.runs,

@@ -19,11 +19,12 @@ from nhalf.base.errors import InputError
 from nhalf.base.unreadable import UNREADABLE
 from nhalf.measure.traced.virtual_machine import TracedMachine
 from nhalf.store import parquet
+from nhalf.store.described import TRACE_DESCRIPTION
 
 VERSION = 1
 """Version of the folder: raised when an older reader would misread a newer trace."""
 
-DESCRIPTION = "trace.json"
+DESCRIPTION = TRACE_DESCRIPTION
 
 SCHEDULE = "schedule"
 """The detail of a program that another tool wrote down without the times of its calls."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that `run`, `show` and `sql` put on a terminal."""
+"""The tables that `run` and `show` put on a terminal."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_pa
     assert (row["ranks"], row["threads"], row["verified"]) == (1, 2, True)
     assert row["time_s"] > 0
     assert row["mops"] > 0
-    rows = call("sql", "select pattern, axes from points", out, "--json")
+    rows = call("show", "--sql", "select pattern, axes from points", out, "--json")
     assert "npb-ep" in rows.out
     assert "class=S" in rows.out
 

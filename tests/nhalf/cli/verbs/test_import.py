@@ -88,7 +88,11 @@ def test_repeated_tables_are_launches(call: Call, tmp_path: Path) -> None:
     assert (large["launches"], large["median_s"]) == (5, pytest.approx(2e-6))
     rows = json.loads(
         call(
-            "sql", "SELECT bytes, launch FROM launches ORDER BY bytes, launch", "run", "--json"
+            "show",
+            "--sql",
+            "SELECT bytes, launch FROM launches ORDER BY bytes, launch",
+            "run",
+            "--json",
         ).out
     )["rows"]
     assert rows == [[1, 0], [1, 2], [1, 3], *([1024, launch] for launch in range(5))]

@@ -24,7 +24,9 @@ def test_rates_are_counted_as_stream_does(call: Callable[..., Ended], tmp_path: 
     assert done.code == 0, done.err
     points = json.loads(done.out)["points"]
     assert {point["pattern"] for point in points} == set(asked[1].split(","))
-    rows = call("sql", "select distinct pattern, bytes_per_time from points", out, "--json")
+    rows = call(
+        "show", "--sql", "select distinct pattern, bytes_per_time from points", out, "--json"
+    )
     assert rows.code == 0, rows.err
     for pattern, counted in (("memory-copy", 131072), ("memory-triad", 196608)):
         assert pattern in rows.out

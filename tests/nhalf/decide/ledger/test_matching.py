@@ -49,10 +49,10 @@ def test_what_was_predicted_is_compared_with_what_was_measured_later(
     # Half as fast as what was predicted from.
     slower = ("--model", "L=12e-6,o_s=2e-6,o_r=2e-6,G=2e-10,g=2e-6")
     assert call("run", *MEASURED, *slower, *sizes, *algorithms, "--out", second).code == 0
-    call("ledger", first, "--ledger", ledger)
+    call("predict", "--score", first, "--ledger", ledger)
     assert read_ledger(ledger).scores == ()  # it was measured before
     later(second, hours=1)
-    told = call("ledger", second, "--ledger", ledger, "--json")
+    told = call("predict", "--score", second, "--ledger", ledger, "--json")
     assert told.code == 0, told.err
     found = json.loads(told.out)
     rows = {row["kind"]: row for row in found["kinds"]}
@@ -62,9 +62,9 @@ def test_what_was_predicted_is_compared_with_what_was_measured_later(
     cells = {(cell["algorithm"], cell["ranks"], cell["size_bytes"]) for cell in found["cells"]}
     assert ("linear", 4, 65536) in cells
     assert len(read_ledger(ledger).scores) == found["compared"]
-    again = json.loads(call("ledger", second, "--ledger", ledger, "--json").out)
+    again = json.loads(call("predict", "--score", second, "--ledger", ledger, "--json").out)
     assert (again["compared"], again["kinds"]) == (0, found["kinds"])
-    out = call("ledger", "--ledger", ledger).out
+    out = call("predict", "--score", "--ledger", ledger).out
     assert "furthest off: bcast/" in out
     assert "below 20 measured cells, intervals stay as they are: model, composed" in out
 
@@ -79,16 +79,20 @@ def test_recording_never_makes_a_prediction_fail(tmp_path: Path, call: Call) -> 
     data = {"XDG_DATA_HOME": str(tmp_path / "data")}
     told = call(*words, "--record", **data)
     assert (told.code, told.err, told.out) == (0, "", expected)
-    found = json.loads(call("ledger", "--json", **data).out)
+    found = json.loads(call("predict", "--score", "--json", **data).out)
     assert [row["kind"] for row in found["kinds"]] == ["model", "composed"]
     call(*words, "--record", "--set", "network.bandwidth=2x").is_error(2, "as they are")
 
 
 def test_an_empty_ledger_says_how_to_record(tmp_path: Path, call: Call) -> None:
-    ended = call("ledger", XDG_DATA_HOME=str(tmp_path))
+    ended = call("predict", "--score", XDG_DATA_HOME=str(tmp_path))
     assert (ended.code, ended.err) == (0, "")
     assert "record some: nhalf predict ... --record" in ended.out
-    call("ledger", "--ledger", tmp_path / "none").is_error(3, "none holds no prediction")
+    ended = call("predict", "--score", "--json", XDG_DATA_HOME=str(tmp_path))
+    assert (ended.code, json.loads(ended.out)["kinds"]) == (0, [])
+    call("predict", "--score", "--ledger", tmp_path / "none").is_error(
+        3, "none holds no prediction"
+    )
 
 
 def test_later_predictions_widen_by_the_ledger(tmp_path: Path, call: Call) -> None:

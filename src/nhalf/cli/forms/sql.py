@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf sql`: query any number of runs with SQL, as one collection."""
+"""`nhalf show --sql`: query any number of runs with SQL, as one collection."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ class Request(TableOptions):
 def command(request: Request) -> None:
     """Query runs with SQL: points, launches, samples, ranks, extras, runs, environment.
 
-    nhalf sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
-    nhalf sql 'show tables'
-    nhalf sql 'select run, started, host from runs' runs --format markdown
+    nhalf show --sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
+    nhalf show --sql 'show tables'
+    nhalf show --sql 'select run, started, host from runs' runs --format markdown
     """
     from nhalf.cli.run_side import print_skipped
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
-    from nhalf.store.collection import USUAL, collected
+    from nhalf.store.collection import collected
+    from nhalf.store.described import USUAL
 
     if request.query and not request.runs and Path(request.query).is_dir():
         raise InputError(
             f"{request.query} is a folder, not a query",
-            f"give the query first: nhalf sql 'select * from points' {request.query}",
+            f"give the query first: nhalf show --sql 'select * from points' {request.query}",
         )
     if not request.runs and not USUAL.is_dir():
         raise InputError("no run to ask", "name runs or a folder of runs after the query")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf ledger`: how good were the predictions that were recorded?"""
+"""`nhalf predict --score`: how good were the predictions that were recorded?"""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ class Request(TableOptions, LedgerOptions, heading="What was measured"):
 
 
 def command(request: Request) -> None:
-    """Compare recorded predictions with what was measured later: coverage and bias by kind.
+    """Score recorded predictions by what was measured later: coverage and bias by kind.
 
-    nhalf ledger runs/later
-    nhalf ledger runs/later traces/lu --ledger predictions.jsonl
-    nhalf ledger --json
+    nhalf predict --score runs/later
+    nhalf predict --score runs/later traces/lu --ledger predictions.jsonl
+    nhalf predict --score --json
     """
     from nhalf.cli.run_side import print_skipped
-    from nhalf.decide.ledger.compared import compared_ledger
-    from nhalf.decide.ledger.lines import usual_path
+    from nhalf.decide.ledger.compared import ComparedLedger, compared_ledger
+    from nhalf.decide.ledger.lines import Ledger, usual_path
     from nhalf.present.terminal.ledger import show_ledger
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-    if request.ledger is None and not request.json and not usual_path().exists():
-        words = "no prediction is recorded; record some: nhalf predict ... --record"
-        stdout_console().print(words, markup=False, soft_wrap=True)
+    if request.ledger is None and not usual_path().exists():
+        if request.json:
+            emit_json(ComparedLedger(usual_path(), Ledger()).as_json())
+        else:
+            words = "no prediction is recorded; record some: nhalf predict ... --record"
+            stdout_console().print(words, markup=False, soft_wrap=True)
         return
     compared = compared_ledger(request.runs, request.ledger)
     print_skipped(compared.unreadable)

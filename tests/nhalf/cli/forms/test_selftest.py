@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verb selftest: a table or one JSON object, exit 1 when a promise is broken."""
+"""`nhalf doctor --selftest`: a table or one JSON object, exit 1 when a promise is broken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.cli.verbs.selftest import WORDS, Request, command
+from nhalf.cli.forms.selftest import WORDS, Request, command
 from nhalf.experiment.selftest.selftest import PromisedFigure, SelfTest
 
 

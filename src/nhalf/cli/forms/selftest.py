@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf selftest`: how often are our own statistics right?"""
+"""`nhalf doctor --selftest`: how often are our own statistics right?"""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def command(request: Request) -> int:
     With RUNs, nights are drawn from their launches: what a comparison on their machine would find
     with more launches. Two or more runs of one study are compared with each other as they are.
 
-    nhalf selftest
-    nhalf selftest runs/today
-    nhalf selftest runs/2026-*
+    nhalf doctor --selftest
+    nhalf doctor --selftest runs/today
+    nhalf doctor --selftest runs/2026-*
     """
     if request.kept_runs:
         return _of_kept(request)
