@@ -33,6 +33,20 @@ def test_the_reference_names_every_verb_and_every_option() -> None:
             assert f"`{cell}`" in section
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_entry_pages_lead_to_every_verb(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    verbs = set(plugins.names("nhalf.cli.verbs"))
+    assert {verb for verb in verbs if not re.search(rf"`nhalf {verb}\b", text)} == set()
+
+
+def test_the_index_leads_to_every_transport() -> None:
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    table = text.split("`--transport`:\n")[1].split("\n## ")[0]
+    headers = {path.stem for path in (ROOT / "native" / "transports").glob("*.hpp")}
+    assert set(re.findall(r"`(\w+)`", table)) == headers - {"simulated"}
+
+
 def test_every_machine_of_record_is_in_the_table_and_has_a_section() -> None:
     reference = machine_reference.reference()
     overview = machine_reference.overview()

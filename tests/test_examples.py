@@ -5,15 +5,18 @@ A line `$ nhalf …` is a command, the lines below it what it says; `…` stands
 line of its own: for any lines), blanks count as one, blank lines not at all. `[exit 1]` is the
 exit code. A comment `# needs: SimGrid` leaves the example out where that is not. TOML files and
 logs beside the transcript are there when the commands run. The README and the tutorials are
-transcripts: the `console` blocks of a page run in order, in one folder.
+transcripts: the `console` blocks of a page run in order, in one folder. Those that start `./solver`
+are a transcript of their own, with that program compiled from `examples/solver`.
 """
 
 from __future__ import annotations
 
 import ctypes.util
+import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +24,17 @@ from typing import Any
 
 import pytest
 
+from tests.nhalf.measure.traced.programs import built, compilers
+from tests.nhalf.measure.virtual.programs import library_of
+
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120.0
 TUTORIALS = ROOT / "docs" / "tutorials"
-PAGES = [ROOT / "README.md", *sorted(TUTORIALS.glob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted(TUTORIALS.glob("*.md"))]
 TRANSCRIPTS = [*sorted((ROOT / "examples").glob("*/run.txt")), *PAGES]
+PROGRAM = "./solver"
+SOLVER = ROOT / "examples" / "solver" / "solver.cpp"
 NEEDS_SIMGRID = re.compile(r"^# needs: SimGrid$|^\$ nhalf simulate ", re.MULTILINE)
 
 
@@ -52,12 +61,14 @@ def parse(text: str) -> list[Step]:
     return steps
 
 
-def transcript_of(path: Path) -> str:
-    """A transcript as it is, or the console blocks of a page one after the other."""
+def transcript_of(path: Path, starts_program: bool = False) -> str:
+    """A transcript as it is, or the console blocks of a page one after the other: those that start
+    the program, or all others."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".md":
         return text
-    return "\n".join(re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return "\n".join(block for block in blocks if (PROGRAM in block) == starts_program)
 
 
 def condensed(lines: list[str]) -> list[str]:
@@ -99,10 +110,29 @@ def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., An
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     for given in (*transcript.parent.glob("*.toml"), *transcript.parent.glob("osu_*.txt")):
         shutil.copy(given, tmp_path)
+    follow(steps, start_nhalf)
+
+
+def follow(steps: list[Step], start: Callable[..., Any]) -> None:
+    """Run every command, and compare what it says with what it must say."""
     for step in steps:
-        exit_code, output = say(start_nhalf, step.command)
+        exit_code, output = say(start, step.command)
         assert exit_code == step.exit_code, f"$ {step.command}\n{output}"
         assert matches(step.expected, output.splitlines()), f"$ {step.command}\n{output}"
+
+
+@pytest.mark.slow
+def test_the_program_of_the_readme(
+    tmp_path: Path, start_nhalf: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = library_of("mpich")
+    program = built(library, compilers(library)[-1], str(SOLVER), tmp_path)
+    program.rename(tmp_path / PROGRAM)
+    # Launches of a search start nhalf themselves.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    steps = parse(transcript_of(README, starts_program=True))
+    assert len(steps) >= 3
+    follow(steps, start_nhalf)
 
 
 def test_there_are_examples() -> None:

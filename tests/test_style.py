@@ -137,10 +137,16 @@ def test_comments_of_native_stand_alone() -> None:
 
 def test_a_folder_may_not_have_many_files() -> None:
     sources = [style.Source(f"src/nhalf/cli/a{number}.py", "") for number in range(46)]
-    assert list(style.no_full_folder(sources[1:])) == []
+    words = style.Source("src/nhalf/cli/README.md", "")
+    assert list(style.no_full_folder([words, *sources[1:]])) == []
     assert [str(complaint) for complaint in style.no_full_folder(sources)] == [
         "src/nhalf/cli:1: folder: 46 files, 45 at most: divide it by subject"
     ]
+
+
+def test_words_on_patterns_are_no_pattern() -> None:
+    assert list(style.one_idea_per_file(style.Source("native/patterns/README.md", ""))) == []
+    assert list(style.one_idea_per_file(style.Source("native/patterns/a.hpp", ""))) != []
 
 
 def test_a_folder_that_was_divided_is_no_exception_anymore(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,7 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 def one_idea_per_file(source: Source) -> Iterator[Complaint]:
     """A file of patterns registers one, or several whose names begin with its own first word."""
-    subject = re.match(r"native/patterns/(?:(\w+)/)?[^/]+$", source.path)
+    subject = re.match(r"native/patterns/(?:(\w+)/)?(?!README)[^/]+$", source.path)
     if subject and subject[1] is None:
         yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
     elif subject and subject[1] != "bases":
@@ -245,7 +245,8 @@ def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
 
 def no_full_folder(sources: list[Source]) -> Iterator[Complaint]:
     """No folder of code has more files than a reader looks through."""
-    paths = [source.path for source in sources if source.path.startswith(("src/", "native/"))]
+    code = [source for source in sources if source.suffix != ".md"]
+    paths = [source.path for source in code if source.path.startswith(("src/", "native/"))]
     files = Counter(PurePosixPath(path).parent.as_posix() for path in paths)
     for folder, count in files.items():
         if count > FOLDER_FILES_MAX and folder not in FULL_FOLDERS:
