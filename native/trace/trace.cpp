@@ -28,31 +28,31 @@
 #include "trace/requests/untracked.hpp"
 #include "trace/role_makers.hpp"
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                             \
-  static int traced_##name parameters {                                                    \
-    using namespace nhalf::trace;                                                          \
-    constexpr Call self = Call::self_;                                                     \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                    \
-    const Caller caller = NHALF_CALLER;                                                    \
-    const Here here(caller);                                                               \
-    Recorder* const recorder = here.recorder();                                            \
-    const auto role = [&] {                                                                \
-      [[maybe_unused]] Recorder& on = *recorder;                                           \
-      return (__VA_ARGS__);                                                                \
-    };                                                                                     \
-    const auto run = [&] { return then arguments; };                                       \
-    if (recorder == nullptr) [[unlikely]]                                                  \
-      return passed_over<decltype(role())>(run, std::forward_as_tuple arguments);          \
-    recorder->called_from(caller);                                                         \
-    if (Injection::is_on) [[unlikely]]                                                     \
-      Injection::of_process().enter(recorder->injected, static_cast<std::uint16_t>(self)); \
-    const int error = carried_out<can_wait(self)>(*recorder, self, role, run);             \
-    if (Injection::is_on) [[unlikely]]                                                     \
-      recorder->hold(self);                                                                \
-    if constexpr (makes_untracked<decltype(role())>)                                       \
-      forget_namesake(error, std::forward_as_tuple arguments);                             \
-    return error;                                                                          \
-  }                                                                                        \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                                  \
+  static int traced_##name parameters {                                                         \
+    using namespace nhalf::trace;                                                               \
+    constexpr Call self = Call::self_;                                                          \
+    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                         \
+    const Caller caller = NHALF_CALLER;                                                         \
+    const Here here(caller);                                                                    \
+    Recorder* const recorder = here.recorder();                                                 \
+    const auto role = [&] {                                                                     \
+      [[maybe_unused]] Recorder& on = *recorder;                                                \
+      return (__VA_ARGS__);                                                                     \
+    };                                                                                          \
+    const auto run = [&] { return then arguments; };                                            \
+    if (recorder == nullptr) [[unlikely]]                                                       \
+      return passed_over<decltype(role())>(run, std::forward_as_tuple arguments);               \
+    recorder->called_from(caller);                                                              \
+    if (Injection::is_on) [[unlikely]]                                                          \
+      Injection::of_process().enter(recorder->injected, static_cast<std::uint16_t>(self));      \
+    const int error = carried_out<can_wait(self), is_short(#name)>(*recorder, self, role, run); \
+    if (Injection::is_on) [[unlikely]]                                                          \
+      recorder->hold(self);                                                                     \
+    if constexpr (makes_untracked<decltype(role())>)                                            \
+      forget_namesake(error, std::forward_as_tuple arguments);                                  \
+    return error;                                                                               \
+  }                                                                                             \
   NHALF_ENTRY(MPI_##name, &traced_##name)
 
 NHALF_PRELOADED("trace", "this program is not traced", )

@@ -33,12 +33,12 @@ def list_plans(word: str, *, as_json: bool, as_table: bool) -> None:
     Raises InputError if nothing has it.
     """
     from nhalf.measure.plan import catalogue
-    from nhalf.measure.probe.subject import plain_subject
+    from nhalf.measure.probe.stand_in import every_pattern
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 
     studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
-    patterns = plain_subject("threads").description["patterns"]
+    patterns = every_pattern()
     if word:
         studies, patterns = _with_word(word, studies, patterns)
     if as_json:

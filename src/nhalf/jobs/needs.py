@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.plan.resolve import ALL
-from nhalf.measure.probe.subject import plain_subject, transport_file
+from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.subject import transport_file
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
 from nhalf.sites.site import Site
 
@@ -62,7 +63,7 @@ def _check_names(plan: Plan) -> None:
             block.sizes_on(ranks)
     patterns = {}
     with contextlib.suppress(MissingError):
-        patterns = plain_subject("model").infos
+        patterns = every_info()
     for name in plan.patterns if patterns and not plan.study else ():
         if name not in patterns and name != ALL:
             raise unknown("pattern", name, patterns, "nhalf run --list")

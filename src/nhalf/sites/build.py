@@ -9,6 +9,7 @@ from nhalf.base.compiled import CompiledProgram, compile_ahead, compiled, is_com
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.links import sharing_first
+from nhalf.mpi.local_probe import local_executable, missing_programs
 from nhalf.mpi.probe import missing_probe, probe_executable
 from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.examine import ABSENT, DOUBT, GOOD, ExaminedItem
@@ -29,14 +30,19 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
     A transport that carries its own data needs a probe for the first library that starts it;
     others have one for each library. Findings on `further` programs come last.
     """
-    transports = [file for file in transport_files().values() if file.started_by_mpi]
+    files = transport_files().values()
+    transports = [file for file in files if file.started_by_mpi]
     plans = {transport.name: _planned(libraries, transport) for transport in transports}
+    local = [file for file in files if not file.started_by_mpi]
     extra = {
         name: {whom: _missing(program) for whom, program in programs.items()}
         for name, programs in (further or {}).items()
     }
     missing = [state for plan in (*plans.values(), *extra.values()) for state in plan.values()]
+    missing += missing_programs(local)
     compile_ahead((state for state in missing if isinstance(state, CompiledProgram)), cores())
+    for file in local:
+        yield _local_finding(file)
     by_name = {library.name: library for library in libraries}
     for transport in transports:
         plan = plans[transport.name]
@@ -44,6 +50,16 @@ def build(libraries: Sequence[Library], further: Further | None = None) -> Itera
         yield _finding(f"probe {transport.name}", states)
     for name, plan in extra.items():
         yield _finding(name, {whom: _compiled(state) for whom, state in plan.items()})
+
+
+def _local_finding(file: TransportFile) -> ExaminedItem:
+    """The finding on the probe of a transport that starts its own ranks."""
+    name = f"probe {file.name}"
+    try:
+        local_executable(file)
+    except NhalfError as error:
+        return ExaminedItem(name, ABSENT, error.message, error.remedy)
+    return ExaminedItem(name, GOOD, READY)
 
 
 def _missing(program: CompiledProgram | NhalfError) -> State:

@@ -18,13 +18,12 @@ from nhalf.measure.plan.resolve import check_ranks
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
 from nhalf.measure.probe.libraries import libraries_of
-from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.models.npb.problems import APP, problem, rank_rule
+from nhalf.measure.probe.stand_in import kernel_info
+from nhalf.models.npb.problems import APP, CLASSES
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.site import Site
 
 ALL = "all"
-CLASSES = ("S", "W", "A", "B", "C", "D")
 
 
 class Npb(App):
@@ -87,19 +86,8 @@ def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
     block = placed(block, request.given, site)
     if kernels != [ALL]:
         for name in kernels:
-            check_ranks(kernel_info(name, block.axes["class"].split(",")), block)
+            check_ranks(kernel_info(APP, name, block.axes["class"]), block)
     return block
-
-
-def kernel_info(kernel: str, classes: Sequence[str]) -> PatternInfo:
-    """Return on which ranks a kernel runs, as its sources say before anything is compiled."""
-    most = {name: problem(kernel, name).ranks_max for name in classes}
-    return PatternInfo(
-        name=f"{APP}-{kernel}",
-        ranks_min=1,
-        ranks_rule=rank_rule(kernel),
-        ranks_max={name: ranks for name, ranks in most.items() if ranks},
-    )
 
 
 def _classes(text: str) -> list[str]:

@@ -30,7 +30,8 @@ from nhalf.measure.probe.libraries import (
     libraries_here,
     needs_one,
 )
-from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
+from nhalf.measure.probe.stand_in import every_info
+from nhalf.measure.probe.subject import Subject, library_subject, local_subject, transport_file
 from nhalf.measure.virtual.machine import VirtualMachine
 from nhalf.measure.virtual.subject import on_network
 from nhalf.mpi.eager_limits import eager_limits
@@ -139,7 +140,7 @@ def _check_names(plan: Plan) -> None:
     if not names:
         return
     try:
-        infos = plain_subject("threads").infos
+        infos = every_info()
     except NhalfError:  # not built: the probes that are needed will answer
         return
     check_known(names, infos)
@@ -303,7 +304,7 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
     failed: dict[str, str] = {}
     for transport in _transports(plan):
         if not transport.started_by_mpi:
-            subjects.append(plain_subject(transport.name))
+            subjects.append(local_subject(transport))
             continue
         try:
             started_subjects, refused = _started_by_mpi(plan, transport)
@@ -323,10 +324,7 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
 def _transports(plan: Plan) -> list[TransportFile]:
     """Return the transports of a plan, and programs with only the kernels that it names."""
     files = map(transport_file, plan.transports)
-    return [
-        with_kernels(file, plan.patterns) if file.started_by_mpi and file.app else file
-        for file in files
-    ]
+    return [with_kernels(file, plan.patterns) if file.app else file for file in files]
 
 
 def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject], dict[str, str]]:

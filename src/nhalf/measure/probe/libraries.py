@@ -12,6 +12,7 @@ from nhalf.base.errors import MissingError
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi import Library, discover
 from nhalf.mpi.links import sharing_first
+from nhalf.mpi.local_probe import missing_programs
 from nhalf.mpi.probe import missing_probes
 from nhalf.mpi.transport_files import TransportFile
 from nhalf.sites.start import cores
@@ -57,7 +58,9 @@ def compile_probes(plan: Plan, transports: Iterable[TransportFile]) -> None:
     for transport in transports:
         # Without any library, transports that need none are still measured.
         with suppress(MissingError):
-            if transport.started_by_mpi:
+            if not transport.started_by_mpi:
+                programs += missing_programs([transport])
+            else:
                 programs += missing_probes(
                     candidates(plan, transport), transport, one_suffices=needs_one(plan, transport)
                 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from nhalf.measure.probe.crew import Open
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.stand_in import stand_in_description
 from nhalf.mpi import Library
+from nhalf.mpi.local_probe import local_executable
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
 from nhalf.sites.placement import FREE, requested_cores
@@ -152,8 +154,18 @@ def plain_subject(transport: str) -> Subject:
     file = transport_file(transport)
     if file.started_by_mpi:
         raise InputError(f"the ranks of transport {transport} are started by MPI")
-    command = [str(native_files.executable(file.executable))]
-    return Subject(transport, tuple(command), describe(command))
+    return local_subject(file)
+
+
+def local_subject(file: TransportFile) -> Subject:
+    """Return the subject of a transport, or of a program, that starts its own ranks.
+
+    Raises MissingError if it did not come with nhalf and cannot be compiled.
+    """
+    command = [str(local_executable(file))]
+    is_there = os.path.exists(command[0])  # else it would have to be compiled first
+    description = describe(command) if is_there else stand_in_description(file)
+    return Subject(file.name, tuple(command), description)
 
 
 def transport_file(transport: str) -> TransportFile:

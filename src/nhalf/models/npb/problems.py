@@ -12,6 +12,7 @@ from nhalf.base import native_files
 from nhalf.base.errors import InputError, MissingError
 
 APP = "npb"
+CLASSES = ("S", "W", "A", "B", "C", "D")
 TABLE, KERNEL = "classes.inc", "problem.hpp"
 """A kernel's table of classes, which C++ and Java read as well, and its description."""
 HALO = 2

@@ -18,6 +18,7 @@ from nhalf.measure.plan.setting import Setting
 from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.plan.state import RunState
 from nhalf.measure.probe.process import Probe
+from nhalf.measure.probe.stand_in import kernel_info
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject, transport_file
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
@@ -220,7 +221,7 @@ def test_sources_name_the_ranks_that_programs_describe(program: str) -> None:
     subject = subject_of(program)
     for kernel in kernels_of(program_files()[program]):
         described = subject.infos[f"npb-{kernel}"]
-        stated = npb.kernel_info(kernel, npb.CLASSES)
+        stated = kernel_info(npb.APP, kernel, ",".join(npb.CLASSES))
         if program == "npb-mpi":
             assert (stated.ranks_rule, stated.ranks_max) == (
                 *(described.ranks_rule, described.ranks_max),

@@ -22,8 +22,9 @@ class SpreadOfLaunches(Finder[Facts]):
             return
         widest = parts[0]
         title = facts.titles.get(widest.mpi, widest.mpi)
+        visits = f"{title}: visits" if title else "Visits"
         yield Finding(
-            f"{title}: visits of one launch differ by {percent(widest.visit_share)}, launches by "
+            f"{visits} of one launch differ by {percent(widest.visit_share)}, launches by "
             f"another {percent(widest.launch_share)}: {_why(widest)}.",
             importance=BELOW_PRECISION,
             kind="launches-differ",
