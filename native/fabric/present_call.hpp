@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "fabric/callers.hpp"
+#include "fabric/calling_threads.hpp"
 #include "fabric/interface.hpp"
 #include "preloaded/outermost.hpp"
 
@@ -29,8 +29,8 @@ class PresentCall {
   [[nodiscard]] bool is_look() const { return outermost_.lasts() && !waits_; }
 
   /// Whether what calls this function is within the call. Stacks of other threads tell nothing.
-  [[nodiscard, gnu::noinline]] bool has_this(const Callers& callers) const {
-    if (!callers.is_caller()) return outermost_.lasts();
+  [[nodiscard, gnu::noinline]] bool has_this(const CallingThreads& threads) const {
+    if (!threads.is_caller()) return outermost_.lasts();
     return outermost_.leads_to(__builtin_dwarf_cfa());
   }
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "fabric/accesses.hpp"
-#include "fabric/callers.hpp"
+#include "fabric/calling_threads.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
@@ -33,13 +33,13 @@
 #include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
 #include "fabric/looks.hpp"
+#include "fabric/machine/wires.hpp"
 #include "fabric/membership.hpp"
 #include "fabric/present_call.hpp"
 #include "fabric/real_time.hpp"
-#include "fabric/stop.hpp"
-#include "fabric/turns.hpp"
+#include "fabric/scheduler.hpp"
+#include "fabric/stop_run.hpp"
 #include "fabric/waits/other_threads.hpp"
-#include "fabric/wires.hpp"
 #include "host/life_line.hpp"
 #include "host/memory_limit.hpp"
 #include "preloaded/lasting.hpp"
@@ -66,7 +66,7 @@ class Rank {
     number_ = *number;
     heap_.emplace(*region_, region_bytes_);
     flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
-    turns_.emplace(*region_, *flows_, number_, wires_->ranks());
+    scheduler_.emplace(*region_, *flows_, number_, wires_->ranks());
     return true;
   }
 
@@ -75,11 +75,11 @@ class Rank {
     if (std::exchange(has_joined_, true)) return;
     process_ = getpid();
     OtherThreads::here().note_end();
-    pthread_atfork(nullptr, nullptr, [] { Callers::forget(); });
+    pthread_atfork(nullptr, nullptr, [] { CallingThreads::forget(); });
     on_exit([](int code, void*) { here().note_exit(code); }, nullptr);
     hold_life_line();
-    callers_.note();
-    turns_->begin();
+    calling_threads_.note();
+    scheduler_->begin();
     computing_.begin(wires_->computing_permille);
   }
   /// The process ends, maybe without MPI_Finalize; a launcher may end the others before `leave`.
@@ -97,7 +97,7 @@ class Rank {
     if (!is_running()) return;
     if (end_ != never) member().now = end_;
     has_left_ = true;
-    turns_->end(end_ == never ? Presence::gone : Presence::left);
+    scheduler_->end(end_ == never ? Presence::gone : Presence::left);
   }
 
   [[nodiscard]] bool has_endpoint() const { return !endpoints_.empty(); }
@@ -105,7 +105,9 @@ class Rank {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
   /// Whether this thread's time is virtual.
-  [[nodiscard]] bool is_virtual() const { return Callers::is_one() && has_joined_ && !has_left_; }
+  [[nodiscard]] bool is_virtual() const {
+    return CallingThreads::is_one() && has_joined_ && !has_left_;
+  }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int ranks() const { return wires_->ranks(); }
   /// The node of every rank.
@@ -120,11 +122,11 @@ class Rank {
   [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   /// Whether what goes on here is within a call of MPI.
-  [[nodiscard]] bool is_in_call() const { return call_.has_this(callers_); }
+  [[nodiscard]] bool is_in_call() const { return call_.has_this(calling_threads_); }
   Delay& delay() { return delay_; }
 
   bool enter(const MpiCall& call) {
-    if (!callers_.enter())
+    if (!calling_threads_.enter())
       stop("threads", "two threads of a rank are in calls of MPI at once, which is not supported");
     if (!call_.begin(call)) return false;
     polls_per_event_ = polls_per_event(call.name);
@@ -133,7 +135,7 @@ class Rank {
     if (!is_running()) return true;
     // What comes then is computing again if this call is left without its end.
     count_computing();
-    turns_->note_event();
+    scheduler_->note_event();
     auto& doing = slot().doing;
     std::snprintf(doing.call.data(), doing.call.size(), "%s", call.name);
     wait_for(call.peer, call.tag, call.is_world);
@@ -149,7 +151,7 @@ class Rank {
       slot().doing.call[0] = '\0';
       computing_.resume();
     }
-    callers_.exit();
+    calling_threads_.exit();
   }
 
   /// Reads the clock. The program pays for it, so that a loop on the clock ends; the library only
@@ -158,14 +160,14 @@ class Rank {
     // Virtual time has not begun; a loop on the clock ends even so.
     if (region_ == nullptr) return early_ += Wires().clock_read;
     // The clock of a rank is moved by those of its threads that call MPI.
-    if (!Callers::is_one())
-      return callers_.may_read(now()) ? now() : member().now += wires_->clock_read;
+    if (!CallingThreads::is_one())
+      return calling_threads_.may_read(now()) ? now() : member().now += wires_->clock_read;
     if (!is_in_call()) {
       slot().doing.call[0] = '\0';
       note_event();
       count_computing();
       member().now += wires_->clock_read;
-      if (++calls_in_turn_ > free_looks && callers_.is_alone()) settle();
+      if (++calls_in_turn_ > free_looks && calling_threads_.is_alone()) settle();
     } else if (++looks_at_clock_ > free_looks) {
       member().now += wires_->clock_read;
     }
@@ -181,7 +183,7 @@ class Rank {
     count_computing();
     if (time > last_time) stop("time", time_exceeded(number_));
     member().now = std::max(now(), time);
-    if (callers_.is_alone()) settle();
+    if (calling_threads_.is_alone()) settle();
   }
 
   Endpoint& add_endpoint() {
@@ -324,15 +326,13 @@ class Rank {
     const auto noise = wires_->noise.added(time, Noisy::computing, number_, ++computings_);
     member().now += time + noise;
   }
-
   void count_computing() {
     advance_computing();
     computing_.resume();
   }
-
   /// Progress threads of libraries, and those of programs without wrapped calls.
   void check_thread() {
-    if (!callers_.may_poll())
+    if (!calling_threads_.may_poll())
       stop("threads", "a thread beside the calls of MPI, as a progress thread, polls the network");
     looks_at_clock_ = 0;
   }
@@ -356,7 +356,7 @@ class Rank {
     calls_in_turn_ = 0;
     for (;;) {
       const auto due = slot().accesses > 0 ? Inbox(*region_, number_).due() : never;
-      turns_->pass_until(std::min(time, due));
+      scheduler_->pass_until(std::min(time, due));
       const auto reached = region_->next[static_cast<std::size_t>(number_)];
       const bool is_served = slot().accesses > 0 && Inbox(*region_, number_).due() <= reached;
       if (is_served) drain(reached);
@@ -496,10 +496,10 @@ class Rank {
     if (can_nothing_happen(*region_, ranks())) stop("deadlock", who_waits(*region_, ranks()));
   }
   void find_deadlock() {
-    const auto quiet_ns = turns_->quiet_ns();
+    const auto quiet_ns = scheduler_->quiet_ns();
     // Who waits for something outside the network needs the processor more.
     if (quiet_ns > 1'000'000) rest(100'000);
-    if (quiet_ns < quiet_ns_max(*region_, ranks()) || !turns_->has_gone_round()) return;
+    if (quiet_ns < quiet_ns_max(*region_, ranks()) || !scheduler_->has_gone_round()) return;
     stop("deadlock", who_waits(*region_, ranks()));
   }
 
@@ -570,9 +570,9 @@ class Rank {
   std::optional<Wires> wires_;
   std::optional<Heap> heap_;
   std::optional<Flows> flows_;
-  std::optional<Turns> turns_;
+  std::optional<Scheduler> scheduler_;
   Computing computing_;
-  Callers callers_;
+  CallingThreads calling_threads_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Completions>> queues_;
   std::deque<Departing> departing_;

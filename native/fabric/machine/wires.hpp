@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/noise.hpp"
+#include "fabric/machine/description_line.hpp"
+#include "fabric/machine/noise.hpp"
+#include "fabric/machine/routes.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
-#include "fabric/routes.hpp"
-#include "fabric/words.hpp"
 
 namespace nhalf::fabric {
 
@@ -86,7 +86,7 @@ class Wires {
     Wires wires;
     while (!text.empty()) {
       const auto end = std::min(text.find('\n'), text.size());
-      if (!wires.take(Words(text.substr(0, end)))) return std::nullopt;
+      if (!wires.take(DescriptionLine(text.substr(0, end)))) return std::nullopt;
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (!wires.is_whole()) return std::nullopt;
@@ -116,7 +116,7 @@ class Wires {
   Routes routes;
 
  private:
-  bool take(Words line) {
+  bool take(DescriptionLine line) {
     const auto name = line.word();
     if (name == "nodes") return take_nodes(line);
     if (name == "wire") return take_wire(line);
@@ -127,16 +127,16 @@ class Wires {
     if (name == "look") return line.number(empty_look);
     return name.empty() || routes.take(name, line);
   }
-  bool take_nodes(Words& line) {
+  bool take_nodes(DescriptionLine& line) {
     for (int node = 0; line.number(node);) nodes_.push_back(node);
     return !nodes_.empty() && nodes_.size() <= ranks_max;
   }
-  bool take_wire(Words& line) {
+  bool take_wire(DescriptionLine& line) {
     auto& wire = wires_.emplace_back();
     return line.number(wire.distance) && line.number(wire.send) && line.number(wire.receive) &&
            line.number(wire.gap);
   }
-  bool take_part(Words& line) {
+  bool take_part(DescriptionLine& line) {
     if (wires_.empty()) return false;
     auto& part = wires_.back().parts.emplace_back();
     return line.number(part.from_bytes) && line.number(part.start) && line.number(part.per_byte) &&
