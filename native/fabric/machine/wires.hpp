@@ -108,9 +108,9 @@ class Wires {
 
   /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;
-  /// What reading a clock takes, and a look for messages in vain: loops on either end.
+  /// What reading a clock takes, and a poll in vain: loops of either end.
   Picoseconds clock_read = 10'000;
-  Picoseconds empty_look = 100'000;
+  Picoseconds empty_poll = 100'000;
   Noise noise;
   /// What messages share.
   Routes routes;
@@ -124,7 +124,7 @@ class Wires {
     if (name == "computing") return line.number(computing_permille);
     if (name == "clock") return line.number(clock_read);
     if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
-    if (name == "look") return line.number(empty_look);
+    if (name == "look") return line.number(empty_poll);
     return name.empty() || routes.take(name, line);
   }
   bool take_nodes(DescriptionLine& line) {

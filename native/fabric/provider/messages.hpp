@@ -62,10 +62,10 @@ inline Message*& claimed_in(void* context) {
   return reinterpret_cast<Message*&>(static_cast<fi_context*>(context)->internal[0]);
 }
 
-inline ssize_t look(End& end, const Receiving& receiving) {
+inline ssize_t peek(End& end, const Receiving& receiving) {
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  Message* message = rank.look(endpoint, selection_of(end, receiving));
+  Message* message = rank.peek(endpoint, selection_of(end, receiving));
   Completion answer(rank.now(), receiving.context);
   answer.is_received = true;
   answer.envelope = {receiving.tag, 0, true, false};
@@ -89,7 +89,7 @@ inline ssize_t look(End& end, const Receiving& receiving) {
 inline ssize_t receive(End& end, Parts parts, const Receiving& receiving, bool is_tagged) {
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  if (is_tagged && (receiving.flags & FI_PEEK) != 0) return look(end, receiving);
+  if (is_tagged && (receiving.flags & FI_PEEK) != 0) return peek(end, receiving);
   Receive receive{selection_of(end, receiving), {parts.begin(), parts.end()}, receiving.context};
   if (is_tagged && (receiving.flags & FI_CLAIM) != 0) {
     if ((receiving.flags & FI_DISCARD) != 0) receive.parts.clear();
