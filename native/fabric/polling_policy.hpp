@@ -8,13 +8,13 @@
 
 namespace nhalf::fabric {
 
-/// What comes of a poll that has found nothing.
+/// What comes of a poll in vain.
 enum class VainPoll { is_free, takes_time, waits_for_event };
 
 /// Decides from counters alone, so that it can be tested on plain numbers.
 class PollingPolicy {
  public:
-  /// A loop of the program, or of its library on the clock, may go round this often for nothing.
+  /// Rounds of a loop of the program, or of its library on the clock, that cost nothing.
   static constexpr int free_rounds = 1000;
   /// Polls after a probe that has found a message.
   static constexpr int polls_after_probe = 8;
@@ -37,8 +37,7 @@ class PollingPolicy {
     free_polls_ = polls_in_call_ = accesses_in_call_ = 0;
   }
 
-  /// Decides what comes of a poll in vain, in a call that waits or does not, while something may be
-  /// complete in another queue.
+  /// Decides what comes of a poll in vain, while something may be complete in another queue.
   VainPoll decide(bool is_nonblocking, bool has_completion_elsewhere) {
     if (free_polls_ > 0) {
       --free_polls_;
@@ -53,13 +52,11 @@ class PollingPolicy {
     return ++polls_since_event_ <= polls_per_event_ ? VainPoll::is_free : VainPoll::waits_for_event;
   }
 
-  /// Counts a poll in vain that has taken time.
   void note_vain_poll() { ++vain_polls_; }
   /// Whether ranks that wait should poll again: one may have to do what this rank polls for.
   [[nodiscard]] bool needs_others() const {
     return vain_polls_ >= vain_polls_many && std::has_single_bit(vain_polls_);
   }
-  /// Whether there have been so many that only a message may end the loop.
   [[nodiscard]] bool may_be_endless() const { return vain_polls_ == vain_polls_max; }
   void forget_vain_polls() { vain_polls_ = 0; }
 
@@ -73,18 +70,15 @@ class PollingPolicy {
 
   /// Counts an access to memory; whether it is time to check that the call may end.
   bool counts_access() { return ++accesses_in_call_ % accesses_between_checks == 0; }
-
   /// Counts a reading of the clock within a call; whether it takes time.
   bool counts_clock_read() { return ++clock_reads_ > free_rounds; }
   /// The call ends, or its library does something else than read the clock.
   void forget_clock_reads() { clock_reads_ = 0; }
-
-  /// Counts a call that has ended, or a reading of the clock between calls; whether these may be a
-  /// loop that another rank ends, which needs its turn.
+  /// Counts a call that ends, or a reading of the clock between calls; whether these may be a loop
+  /// that another rank ends.
   bool counts_round() { return ++rounds_in_turn_ > free_rounds; }
-  /// The other ranks have had their turns.
   void note_turn() { rounds_in_turn_ = 0; }
-  /// They have, but the loop goes on.
+  /// The other ranks have had their turns, but the loop goes on.
   void note_turn_in_loop() { rounds_in_turn_ = free_rounds; }
 
  private:

@@ -12,35 +12,20 @@
 #include <cstdlib>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "fabric/access.hpp"
-#include "fabric/accesses.hpp"
 #include "fabric/calling_threads.hpp"
-#include "fabric/completions.hpp"
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
-#include "fabric/delay.hpp"
-#include "fabric/endpoint.hpp"
-#include "fabric/endpoints.hpp"
-#include "fabric/exceeded.hpp"
-#include "fabric/flows.hpp"
-#include "fabric/heap.hpp"
-#include "fabric/inbox.hpp"
 #include "fabric/interface.hpp"
-#include "fabric/machine/noise.hpp"
 #include "fabric/machine/wires.hpp"
-#include "fabric/matching.hpp"
 #include "fabric/membership.hpp"
-#include "fabric/message.hpp"
-#include "fabric/message_pool.hpp"
-#include "fabric/picoseconds.hpp"
 #include "fabric/polling_policy.hpp"
 #include "fabric/present_call.hpp"
 #include "fabric/real_time.hpp"
-#include "fabric/region.hpp"
 #include "fabric/scheduler.hpp"
 #include "fabric/sender.hpp"
 #include "fabric/serving.hpp"
@@ -73,9 +58,8 @@ class Rank {
                   std::min<std::size_t>(memory.size(), memory_limit_bytes() / memory_share));
     flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
     scheduler_.emplace(*region_, *flows_, number_, wires_->ranks());
-    pool_.emplace(*region_, *heap_, number_);
-    sender_.emplace(*region_, *pool_, *flows_, *wires_, delay_, number_);
-    serving_.emplace(accesses_, *pool_, *sender_, endpoints_);
+    sender_.emplace(*region_, *heap_, *flows_, *wires_, delay_, number_);
+    serving_.emplace(accesses_, *sender_, endpoints_);
     return true;
   }
 
@@ -109,7 +93,6 @@ class Rank {
     scheduler_->end(end_ == never ? Presence::gone : Presence::left);
   }
 
-  [[nodiscard]] bool has_endpoint() const { return !endpoints_.is_empty(); }
   [[nodiscard]] bool is_running() const {
     return has_joined_ && !has_left_ && process_ == getpid();
   }
@@ -126,9 +109,9 @@ class Rank {
     return std::count(nodes().begin(), nodes().end(), own) > 1;
   }
   [[nodiscard]] const Wire& wire_from(int rank) const { return wires_->between(rank, number_); }
-  [[nodiscard]] Picoseconds now() const { return has_joined_ ? own_member().now : 0; }
-  [[nodiscard]] std::uint64_t sent_bytes() const { return own_member().bytes; }
-  [[nodiscard]] std::uint64_t sent_messages() const { return own_member().messages; }
+  [[nodiscard]] Picoseconds now() const { return has_joined_ ? member().now : 0; }
+  [[nodiscard]] std::uint64_t sent_bytes() const { return member().bytes; }
+  [[nodiscard]] std::uint64_t sent_messages() const { return member().messages; }
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   /// Whether what goes on here is within a call of MPI.
   [[nodiscard]] bool is_in_call() const { return call_.has_this(calling_threads_); }
@@ -189,13 +172,15 @@ class Rank {
   /// What the program computes until then is a part of it.
   void sleep_until(Picoseconds time) {
     count_computing();
-    if (time > last_time) stop("time", time_exceeded(number_));
+    if (time > last_time)
+      stop("time", "rank " + std::to_string(number_) +
+                       " sleeps or waits until after the end of virtual time, which is " +
+                       std::to_string(last_day) + " days");
     member().now = std::max(now(), time);
     if (calling_threads_.is_alone()) settle();
   }
 
-  Endpoint& add_endpoint() { return endpoints_.add(); }
-  Completions& add_queue() { return endpoints_.add_queue(); }
+  Endpoints& endpoints() { return endpoints_; }
   Accesses& accesses() { return accesses_; }
 
   /// Sends; `context` is that of the completion, if one is wanted.
@@ -205,7 +190,7 @@ class Rank {
     const auto size_bytes = bytes_in(parts);
     run_ahead(size_bytes);
     note_event();
-    auto& message = pool_->message(from.number, to, size_bytes);
+    auto& message = sender_->message(from.number, to, size_bytes);
     gather(parts, message.body());
     message.envelope = envelope;
     sender_->send(message, context ? from.of_sends : nullptr, context.value_or(nullptr));
@@ -227,7 +212,8 @@ class Rank {
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {
     if (is_running()) check_thread();
-    at.post(std::move(receive), is_tagged, now(), [this](Message& used) { pool_->release(used); });
+    at.post(std::move(receive), is_tagged, now(),
+            [this](Message& used) { sender_->release(used); });
   }
 
   /// Probes for a message that a selection takes; null if there is none.
@@ -246,11 +232,11 @@ class Rank {
   }
   void discard(Endpoint& at, Message& message) {
     at.tagged().remove(&message);
-    pool_->release(message);
+    sender_->release(message);
   }
   bool receive_claimed(Endpoint& at, Receive receive, Message& message) {
     if (!at.receive_claimed(std::move(receive), message, now())) return false;
-    pool_->release(message);
+    sender_->release(message);
     return true;
   }
 
@@ -288,8 +274,7 @@ class Rank {
   /// Messages have half of the memory at most; ranks and other programs need the rest.
   static constexpr std::uint64_t memory_share = 2;
 
-  Member& member() { return region_->members[static_cast<std::size_t>(number_)]; }
-  [[nodiscard]] const Member& own_member() const {
+  [[nodiscard]] Member& member() const {
     return region_->members[static_cast<std::size_t>(number_)];
   }
   Slot& slot() { return region_->slots[static_cast<std::size_t>(number_)]; }
@@ -354,21 +339,16 @@ class Rank {
         --slot().accesses;
         serving_->serve(message);
       } else if (endpoints_.arrive(message, time)) {
-        pool_->release(message);
+        sender_->release(message);
       }
     }
   }
   /// Lets time pass after a poll in vain: until something happens to this rank if its call waits,
   /// else a moment.
   void pause() {
-    switch (polling_.decide(call_.is_nonblocking(), endpoints_.due() <= now())) {
-      case VainPoll::is_free:
-        return;
-      case VainPoll::takes_time:
-        return poll_in_vain();
-      case VainPoll::waits_for_event:
-        return wait_for_event();
-    }
+    const auto decision = polling_.decide(call_.is_nonblocking(), endpoints_.due() <= now());
+    if (decision == VainPoll::takes_time) poll_in_vain();
+    if (decision == VainPoll::waits_for_event) wait_for_event();
   }
   void poll_in_vain() {
     member().now += wires_->empty_poll;
@@ -387,7 +367,6 @@ class Rank {
       polling_.note_wake_up();
     drain(now());
   }
-  /// Something has happened to this rank, or it acts.
   void note_event() {
     polling_.note_event();
     slot().has_polled_long = 0;
@@ -422,7 +401,6 @@ class Rank {
   std::optional<Heap> heap_;
   std::optional<Flows> flows_;
   std::optional<Scheduler> scheduler_;
-  std::optional<MessagePool> pool_;
   std::optional<Sender> sender_;
   std::optional<Serving> serving_;
   Computing computing_;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank sends: it gives messages their times, hands them to the network, and reports them
-// when they have left.
+// What a rank sends: it gives messages memory and their times, hands them to the network, and
+// reports them when they have left.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <new>
+#include <string>
 
+#include "fabric/access.hpp"
 #include "fabric/completions.hpp"
 #include "fabric/delay.hpp"
 #include "fabric/flows.hpp"
-#include "fabric/inbox.hpp"
-#include "fabric/machine/noise.hpp"
 #include "fabric/machine/wires.hpp"
-#include "fabric/message.hpp"
-#include "fabric/message_pool.hpp"
-#include "fabric/picoseconds.hpp"
-#include "fabric/region.hpp"
 
 namespace nhalf::fabric {
 
@@ -27,9 +25,30 @@ class Sender {
   static constexpr std::size_t ahead_messages_max = 64;
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
 
-  Sender(Region& region, MessagePool& pool, Flows& flows, const Wires& wires, const Delay& delay,
-         int rank)
-      : region_(region), pool_(pool), flows_(flows), wires_(wires), delay_(delay), rank_(rank) {}
+  Sender(Region& region, Heap& heap, Flows& flows, const Wires& wires, const Delay& delay, int rank)
+      : region_(region), heap_(heap), flows_(flows), wires_(wires), delay_(delay), rank_(rank) {}
+
+  /// Returns a message from an endpoint of this rank, whose bytes are yet to be written.
+  Message& message(std::uint32_t endpoint, Address to, std::size_t size_bytes,
+                   std::uint32_t head_bytes = 0) {
+    const auto place = allocated(sizeof(Message) + head_bytes + size_bytes);
+    auto& message = *new (&region_.at<std::byte>(place)) Message;
+    message.head_bytes = head_bytes;
+    message.size_bytes = size_bytes;
+    message.source = {static_cast<std::uint32_t>(rank_), endpoint};
+    message.target = to.rank;
+    message.endpoint = to.endpoint;
+    return message;
+  }
+  /// Returns an access, or its answer.
+  Message& access(std::uint32_t endpoint, Address to, const Access& access,
+                  std::size_t size_bytes) {
+    auto& carrier = message(endpoint, to, size_bytes, sizeof(Access));
+    carrier.is_access = true;
+    new (carrier.body()) Access(access);
+    return carrier;
+  }
+  void release(Message& message) { heap_.give_back(region_.offset_of(&message), message.room()); }
 
   /// Counts a message that is sent before its rank's turn: it leaves at an event of its own, in the
   /// order of time. Whether so much of the memory waits for it that the other ranks must catch up.
@@ -47,7 +66,10 @@ class Sender {
     const bool is_to_itself = message.source.rank == message.target;
     const bool is_awaited = !is_to_itself && queue != nullptr && message.size_bytes > eager_bytes;
     if (!is_to_itself) own.now += wire_of(message).send + delay_.overhead;
-    if (is_awaited) message.flow.departure = pool_.departure();
+    if (is_awaited) {
+      message.flow.departure = allocated(sizeof(Departure));
+      region_.at<Departure>(message.flow.departure).at = never;
+    }
     send_at(message, own.now);
     if (queue == nullptr) return;
     Completion sent(own.now, context);
@@ -61,10 +83,7 @@ class Sender {
   /// Sends a message that may leave at a time, without the processor.
   void send_at(Message& message, Picoseconds time) {
     ++region_.messages;
-    if (message.source.rank == message.target)
-      arrive_here(message, time);
-    else
-      leave_at(message, time);
+    message.source.rank == message.target ? arrive_here(message, time) : leave_at(message, time);
   }
 
   [[nodiscard]] bool has_departing() const { return !departing_.empty(); }
@@ -78,7 +97,7 @@ class Sender {
       auto& [place, queue, sent] = departing_.front();
       sent.at = departure();
       queue->add(sent);
-      pool_.release_departure(place);
+      heap_.give_back(place, sizeof(Departure));
     }
   }
 
@@ -93,6 +112,17 @@ class Sender {
   Member& member() { return region_.members[static_cast<std::size_t>(rank_)]; }
   [[nodiscard]] const Wire& wire_of(const Message& message) const {
     return wires_.between(rank_, static_cast<int>(message.target));
+  }
+  Offset allocated(std::size_t size_bytes) {
+    const auto place = heap_.take(size_bytes);
+    if (place == 0) {
+      const auto& call = region_.slots[static_cast<std::size_t>(rank_)].doing.call;
+      stop(region_, "memory",
+           "rank " + std::to_string(rank_) + " sends in " + call.data() +
+               ", and messages that nobody has received fill the memory of the virtual network (" +
+               std::to_string(region_.heap.end >> 20) + " MiB)");
+    }
+    return place;
   }
   void leave_at(Message& message, Picoseconds time) {
     auto& own = member();
@@ -116,7 +146,7 @@ class Sender {
   }
 
   Region& region_;
-  MessagePool& pool_;
+  Heap& heap_;
   Flows& flows_;
   const Wires& wires_;
   const Delay& delay_;

@@ -9,43 +9,37 @@
 #include <span>
 #include <utility>
 
-#include "fabric/access.hpp"
 #include "fabric/accesses.hpp"
 #include "fabric/endpoint.hpp"
-#include "fabric/endpoints.hpp"
-#include "fabric/message.hpp"
-#include "fabric/message_pool.hpp"
 #include "fabric/sender.hpp"
 
 namespace nhalf::fabric {
 
 class Serving {
  public:
-  Serving(Accesses& accesses, MessagePool& pool, Sender& sender, Endpoints& endpoints)
-      : accesses_(accesses), pool_(pool), sender_(sender), endpoints_(endpoints) {}
+  Serving(Accesses& accesses, Sender& sender, Endpoints& endpoints)
+      : accesses_(accesses), sender_(sender), endpoints_(endpoints) {}
 
   /// Asks for an access, with which `parts` go.
   void ask(const Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
            Asked asked) {
-    auto& message = pool_.access(from.number, to, access, bytes_in(parts));
+    auto& message = sender_.access(from.number, to, access, bytes_in(parts));
     Access::in(message).number = accesses_.ask(std::move(asked));
     gather(parts, Access::data_in(message));
     sender_.send(message, nullptr, nullptr);
   }
   /// Does what another rank asks, or takes its answer.
   void serve(Message& message) {
-    if (Access::in(message).kind == Access::Kind::answer)
-      take_answer(message);
-    else
-      answer(message);
-    pool_.release(message);
+    const bool is_answer = Access::in(message).kind == Access::Kind::answer;
+    is_answer ? take_answer(message) : answer(message);
+    sender_.release(message);
   }
 
  private:
   void answer(Message& request) {
     const auto& access = Access::in(request);
     const auto size_bytes = Accesses::answer_bytes(access);
-    auto& message = pool_.access(request.endpoint, request.source, access, size_bytes);
+    auto& message = sender_.access(request.endpoint, request.source, access, size_bytes);
     Access& head = Access::in(message);
     head.kind = Access::Kind::answer;
     head.size_bytes = size_bytes;
@@ -63,7 +57,6 @@ class Serving {
   }
 
   Accesses& accesses_;
-  MessagePool& pool_;
   Sender& sender_;
   Endpoints& endpoints_;
 };

@@ -6,12 +6,11 @@
 
 #include "fabric/accesses.hpp"
 #include "fabric/delay.hpp"
-#include "fabric/endpoints.hpp"
+#include "fabric/endpoint.hpp"
 #include "fabric/flows.hpp"
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
 #include "fabric/machine/wires.hpp"
-#include "fabric/message_pool.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region_of_test.hpp"
 #include "fabric/sender.hpp"
@@ -50,15 +49,13 @@ class NetworkOfTest {
 
 struct RankOfTest {
   RankOfTest(NetworkOfTest& network, int number)
-      : pool(network.region, network.heap, number),
-        sender(network.region, pool, network.flows, network.wires, delay, number) {}
+      : sender(network.region, network.heap, network.flows, network.wires, delay, number) {}
 
   Delay delay;
-  MessagePool pool;
   Sender sender;
   Endpoints endpoints;
   Accesses accesses;
-  Serving serving{accesses, pool, sender, endpoints};
+  Serving serving{accesses, sender, endpoints};
 };
 
 }  // namespace nhalf::fabric

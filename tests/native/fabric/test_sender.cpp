@@ -2,13 +2,21 @@
 #include "fabric/sender.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "fabric/network_of_test.hpp"
 
 namespace {
 
 using nhalf::fabric::Access;
+using nhalf::fabric::Address;
 using nhalf::fabric::Completions;
+using nhalf::fabric::Message;
 using nhalf::fabric::never;
 using nhalf::fabric::RankOfTest;
 using nhalf::fabric::Sender;
@@ -18,7 +26,7 @@ TEST_CASE("a message keeps its sender's processor busy and arrives in the time o
   Network network;
   RankOfTest rank(network, 0);
   network.member(0).now = 1000;
-  rank.sender.send(rank.pool.message(0, {1, 0}, 100), nullptr, nullptr);
+  rank.sender.send(rank.sender.message(0, {1, 0}, 100), nullptr, nullptr);
   CHECK(network.member(0).now == 1000 + Network::send);
   CHECK(network.member(0).messages == 1);
   CHECK(network.member(0).bytes == 100);
@@ -32,7 +40,7 @@ TEST_CASE("a delay is added to either end and to the way") {
   Network network;
   RankOfTest rank(network, 0);
   rank.delay = {100'000, 3000, 5.0};
-  rank.sender.send(rank.pool.message(0, {1, 0}, 100), nullptr, nullptr);
+  rank.sender.send(rank.sender.message(0, {1, 0}, 100), nullptr, nullptr);
   CHECK(network.member(0).now == Network::send + 3000);
   const auto& message = network.delivered(1);
   CHECK(message.arrival ==
@@ -44,7 +52,7 @@ TEST_CASE("a rank's message to itself is there at once") {
   Network network;
   RankOfTest rank(network, 0);
   network.member(0).now = 1000;
-  rank.sender.send(rank.pool.access(0, {0, 0}, Access{}, 1 << 20), nullptr, nullptr);
+  rank.sender.send(rank.sender.access(0, {0, 0}, Access{}, 1 << 20), nullptr, nullptr);
   CHECK(network.member(0).now == 1000);
   CHECK(network.member(0).messages == 0);
   CHECK(network.region.slots[0].accesses == 1);
@@ -54,7 +62,7 @@ TEST_CASE("a rank's message to itself is there at once") {
 TEST_CASE("a message that may leave at a time takes no processor") {
   Network network;
   RankOfTest rank(network, 0);
-  rank.sender.send_at(rank.pool.message(0, {1, 0}, 0), 7000);
+  rank.sender.send_at(rank.sender.message(0, {1, 0}, 0), 7000);
   CHECK(network.member(0).now == 0);
   CHECK(network.delivered(1).arrival == 7000 + Network::transit);
 }
@@ -64,7 +72,7 @@ TEST_CASE("a short message is complete when it is sent") {
   RankOfTest rank(network, 0);
   Completions queue;
   int context = 0;
-  rank.sender.send(rank.pool.message(0, {1, 0}, Sender::eager_bytes), &queue, &context);
+  rank.sender.send(rank.sender.message(0, {1, 0}, Sender::eager_bytes), &queue, &context);
   CHECK_FALSE(rank.sender.has_departing());
   CHECK(queue.due() == Network::send);
   CHECK(queue.first().context == &context);
@@ -77,7 +85,7 @@ TEST_CASE("long messages are complete when they have left, one after the other")
   Completions queue;
   constexpr auto bytes = Sender::eager_bytes + 1;
   for (int count = 0; count < 2; ++count)
-    rank.sender.send(rank.pool.message(0, {1, 0}, bytes), &queue, nullptr);
+    rank.sender.send(rank.sender.message(0, {1, 0}, bytes), &queue, nullptr);
   CHECK(rank.sender.has_departing());
   CHECK(rank.sender.departure() == never);
   network.delivered(1);
@@ -97,10 +105,10 @@ TEST_CASE("long messages that nobody waits for, or that do not leave, have no de
   Network network;
   RankOfTest rank(network, 0);
   Completions queue;
-  auto& unreported = rank.pool.message(0, {1, 0}, 1 << 16);
+  auto& unreported = rank.sender.message(0, {1, 0}, 1 << 16);
   rank.sender.send(unreported, nullptr, nullptr);
   CHECK(unreported.flow.departure == 0);
-  rank.sender.send(rank.pool.message(0, {0, 0}, 1 << 16), &queue, nullptr);
+  rank.sender.send(rank.sender.message(0, {0, 0}, 1 << 16), &queue, nullptr);
   CHECK_FALSE(rank.sender.has_departing());
   CHECK(queue.due() == Network::send);
 }
@@ -118,6 +126,61 @@ TEST_CASE("a rank runs ahead by some messages, or by some bytes") {
     CHECK(sender.is_far_ahead(1));
     sender.note_turn();
   }
+}
+
+TEST_CASE("a message names both ends") {
+  Network network;
+  RankOfTest rank(network, 2);
+  const auto& message = rank.sender.message(1, {1, 3}, 100);
+  CHECK(message.source == Address{2, 1});
+  CHECK(message.target == 1);
+  CHECK(message.endpoint == 3);
+  CHECK(message.size_bytes == 100);
+  CHECK(message.room() == sizeof(Message) + 100);
+  CHECK_FALSE(message.is_access);
+}
+
+TEST_CASE("an access stands before the bytes, which alone are its size") {
+  Network network;
+  RankOfTest rank(network, 0);
+  Access access;
+  access.key = 77;
+  auto& message = rank.sender.access(0, {1, 0}, access, 8);
+  CHECK(message.is_access);
+  CHECK(Access::in(message).key == 77);
+  CHECK(message.size_bytes == 8);
+  CHECK(message.room() == sizeof(Message) + sizeof(Access) + 8);
+}
+
+TEST_CASE("memory that is released is used again, and that of departures is") {
+  Network network;
+  RankOfTest rank(network, 0);
+  Completions queue;
+  const auto use = [&] {
+    rank.sender.send(rank.sender.message(0, {1, 0}, 1 << 16), &queue, nullptr);
+    rank.sender.release(network.delivered(1));
+    rank.sender.report_until(never - 1);
+  };
+  use();
+  const auto top = network.region.heap.top;
+  for (int round = 0; round < 10; ++round) use();
+  CHECK(network.region.heap.top == top);
+}
+
+TEST_CASE("a message for which there is no memory ends the run, and says who sends it in what") {
+  Network network;
+  const auto child = fork();
+  if (child == 0) {
+    std::strcpy(network.region.slots[2].doing.call.data(), "MPI_Send");
+    RankOfTest(network, 2).sender.message(0, {1, 0}, 1 << 25);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  const std::string_view text = network.region.outcome.text.data();
+  CHECK(text.starts_with("memory:rank 2 sends in MPI_Send, and "));
+  CHECK(text.ends_with("(" + std::to_string(network.region.heap.end >> 20) + " MiB)"));
 }
 
 }  // namespace
