@@ -12,7 +12,7 @@
 #include "fabric/guard/begun.hpp"
 #include "fabric/guard/guard.hpp"
 #include "fabric/guard/reached.hpp"
-#include "fabric/network.hpp"
+#include "fabric/interface.hpp"
 #include "fabric/roles.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, in words, when no rank has anything to wait for.
+// Whether ranks wait for ever, and who for whom, in words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "fabric/inbox.hpp"
+#include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
 
 namespace nhalf::fabric {
+
+/// Lets ranks that wait without an event poll once more: their library may have something to do
+/// that nothing tells the network of, and a rank that polls for it would keep the turn.
+inline void let_all_poll(Region& region, int ranks, Picoseconds time) {
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    if (region.slots[rank].is_idle != 0 && region.next[rank] == never) region.next[rank] = time;
+}
+
+/// Whether all ranks wait, or poll in loops that only a message ends, and none is on its way.
+inline bool can_nothing_happen(Region& region, int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (has_left(region.members[at].presence)) continue;
+    if (region.next[at] != never && region.slots[at].has_polled_long == 0) return false;
+    if (Inbox(region, rank).due() != never) return false;
+  }
+  return true;
+}
 
 /// Whether only calls of MPI that start and end a program are waiting.
 inline bool is_outside_program(const Region& region, int ranks) {

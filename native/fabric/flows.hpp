@@ -16,12 +16,12 @@
 
 #include "fabric/heap.hpp"
 #include "fabric/inbox.hpp"
+#include "fabric/machine/routes.hpp"
 #include "fabric/max_min.hpp"
 #include "fabric/message.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
-#include "fabric/routes.hpp"
-#include "fabric/stop.hpp"
+#include "fabric/stop_run.hpp"
 
 namespace nhalf::fabric {
 

@@ -3,7 +3,10 @@
 // wrappers are compiled for each kind of handles, and the network once.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstdint>
+#include <cstdlib>
 
 #include "fabric/picoseconds.hpp"
 #include "preloaded/outermost.hpp"
@@ -50,5 +53,15 @@ struct Interface {
   /// Ends the run for a reason.
   void (*stop)(const char* kind, const char* reason);
 };
+
+/// Returns the network; null for a process that was started without one.
+inline const Interface* network() {
+  static const Interface* const exported = [] {
+    return std::getenv("NHALF_FABRIC") == nullptr
+               ? nullptr
+               : static_cast<const Interface*>(dlsym(RTLD_DEFAULT, "nhalf_fabric"));
+  }();
+  return exported;
+}
 
 }  // namespace nhalf::fabric

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/topology.hpp"
+#include "fabric/machine/topology.hpp"
 
 namespace nhalf::fabric {
 

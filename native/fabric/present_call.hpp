@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "fabric/callers.hpp"
+#include "fabric/calling_threads.hpp"
 #include "fabric/interface.hpp"
 #include "preloaded/outermost.hpp"
 
@@ -25,12 +25,12 @@ class PresentCall {
   void end() { outermost_.end(std::exchange(suspended_, {})); }
 
   [[nodiscard]] bool waits() const { return waits_; }
-  /// Whether it looks for something without waiting.
-  [[nodiscard]] bool is_look() const { return outermost_.lasts() && !waits_; }
+  /// Whether it ends without waiting, as a test does.
+  [[nodiscard]] bool is_nonblocking() const { return outermost_.lasts() && !waits_; }
 
   /// Whether what calls this function is within the call. Stacks of other threads tell nothing.
-  [[nodiscard, gnu::noinline]] bool has_this(const Callers& callers) const {
-    if (!callers.is_caller()) return outermost_.lasts();
+  [[nodiscard, gnu::noinline]] bool has_this(const CallingThreads& threads) const {
+    if (!threads.is_caller()) return outermost_.lasts();
     return outermost_.leads_to(__builtin_dwarf_cfa());
   }
 

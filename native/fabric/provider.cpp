@@ -26,7 +26,7 @@ namespace {
 constexpr auto interface_version = FI_VERSION(2, 5);
 
 constexpr Interface interface{
-    .is_here = [] { return Rank::here().has_endpoint(); },
+    .is_here = [] { return !Rank::here().endpoints().is_empty(); },
     .number = [] { return Rank::here().number(); },
     .ranks = [] { return Rank::here().ranks(); },
     .join = [] { Rank::here().join(); },

@@ -3,7 +3,7 @@
 // Calls that cannot be served in virtual time: their library waits outside the network for ever.
 #pragma once
 
-#include "fabric/network.hpp"
+#include "fabric/interface.hpp"
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/library.hpp"

@@ -76,8 +76,8 @@ struct alignas(128) Slot {
   std::uint32_t is_moved;
   /// How many of the messages that have come to the rank reach into its memory.
   std::uint32_t accesses;
-  /// Whether it looks for a message in a loop that nothing but a message can end.
-  std::uint32_t has_looked_long;
+  /// Whether it polls in a loop that nothing but a message can end.
+  std::uint32_t has_polled_long;
   Doing doing;
 };
 
@@ -97,7 +97,7 @@ struct Region {
   std::uint32_t owner;
   std::uint64_t messages;
   /// Since when no rank has had anything to do, in real nanoseconds, after how many messages, and
-  /// how often ranks have looked since then.
+  /// how many turns ranks have had since then.
   std::uint64_t quiet_since_ns;
   std::uint64_t quiet_messages;
   std::uint64_t quiet_turns;

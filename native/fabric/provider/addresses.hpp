@@ -62,10 +62,8 @@ inline int open_addresses(fid_domain*, fi_av_attr* wanted, fid_av** result, void
   static fi_ops_av calls{};
   calls.size = sizeof(fi_ops_av);
   calls.insert = insert;
-  calls.insertsvc =
-      lacking<int, fid_av*, const char*, const char*, fi_addr_t*, std::uint64_t, void*>;
-  calls.insertsym = lacking<int, fid_av*, const char*, std::size_t, const char*, std::size_t,
-                            fi_addr_t*, std::uint64_t, void*>;
+  calls.insertsvc = lacking;
+  calls.insertsym = lacking;
   calls.remove = remove;
   calls.lookup = look_up;
   calls.straddr = in_text;

@@ -70,11 +70,11 @@ inline fi_ops_domain* domain_calls() {
   table.av_open = open_addresses;
   table.cq_open = open_queue;
   table.endpoint = open_end;
-  table.scalable_ep = lacking<int, fid_domain*, fi_info*, fid_ep**, void*>;
+  table.scalable_ep = lacking;
   table.cntr_open = open_counter;
-  table.poll_open = lacking<int, fid_domain*, fi_poll_attr*, fid_poll**>;
-  table.stx_ctx = lacking<int, fid_domain*, fi_tx_attr*, fid_stx**, void*>;
-  table.srx_ctx = lacking<int, fid_domain*, fi_rx_attr*, fid_ep**, void*>;
+  table.poll_open = lacking;
+  table.stx_ctx = lacking;
+  table.srx_ctx = lacking;
   table.query_atomic = describe_atomic;
   return &table;
 }
@@ -92,10 +92,10 @@ inline int open_fabric(fi_fabric_attr*, fid_fabric** result, void* context) {
   static fi_ops_fabric calls{};
   calls.size = sizeof(fi_ops_fabric);
   calls.domain = open_domain;
-  calls.passive_ep = lacking<int, fid_fabric*, fi_info*, fid_pep**, void*>;
-  calls.eq_open = lacking<int, fid_fabric*, fi_eq_attr*, fid_eq**, void*>;
-  calls.wait_open = lacking<int, fid_fabric*, fi_wait_attr*, fid_wait**>;
-  calls.trywait = lacking<int, fid_fabric*, fid**, int>;
+  calls.passive_ep = lacking;
+  calls.eq_open = lacking;
+  calls.wait_open = lacking;
+  calls.trywait = lacking;
   auto* fabric = new fid_fabric{};
   describe(fabric->fid, FI_CLASS_FABRIC, context, operations<fid_fabric>());
   fabric->ops = &calls;

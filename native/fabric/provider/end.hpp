@@ -36,10 +36,9 @@ struct End {
   }
 };
 
-inline End& end_of(fid* file) {
-  return *reinterpret_cast<End*>(file);
-}
-inline End& end_of(fid_ep* file) {
+/// Returns the endpoint that begins with libfabric's part of it.
+template <class File>
+End& end_of(File* file) {
   return *reinterpret_cast<End*>(file);
 }
 
@@ -106,22 +105,16 @@ inline fi_ops* end_operations() {
   return &table;
 }
 inline fi_ops_ep* option_calls() {
-  static fi_ops_ep table{sizeof(fi_ops_ep),
-                         cancel,
-                         get_option,
-                         set_option,
-                         lacking<int, fid_ep*, int, fi_tx_attr*, fid_ep**, void*>,
-                         lacking<int, fid_ep*, int, fi_rx_attr*, fid_ep**, void*>,
-                         places_left,
-                         places_left};
+  static fi_ops_ep table{sizeof(fi_ops_ep), cancel,  get_option,  set_option,
+                         lacking,           lacking, places_left, places_left};
   return &table;
 }
 inline fi_ops_cm* naming_calls() {
   static fi_ops_cm table{};
   table.size = sizeof(fi_ops_cm);
-  table.setname = lacking<int, fid*, void*, std::size_t>;
+  table.setname = lacking;
   table.getname = get_name;
-  table.getpeer = lacking<int, fid_ep*, void*, std::size_t*>;
+  table.getpeer = lacking;
   return &table;
 }
 

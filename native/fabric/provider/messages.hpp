@@ -5,7 +5,10 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_tagged.h>
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "fabric/provider/end.hpp"
@@ -27,16 +30,19 @@ struct Sending {
   fi_addr_t to;
   Envelope envelope;
   void* context = nullptr;
-  std::uint64_t flags = 0;
+  /// The flags of the endpoint unless a call brings its own.
+  std::optional<std::uint64_t> flags = std::nullopt;
   /// Whether the library never hears of it again.
   bool is_forgotten = false;
 };
 
-inline ssize_t send(End& end, Parts parts, const Sending& sending) {
+inline ssize_t send(fid_ep* file, Parts parts, const Sending& sending) {
+  const auto& end = end_of(file);
   const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(sending.to);
   if (!to) return -FI_EINVAL;
+  const auto flags = sending.flags.value_or(end.send_flags);
   const bool is_reported =
-      !sending.is_forgotten && (!end.is_selective_in_sends || (sending.flags & FI_COMPLETION) != 0);
+      !sending.is_forgotten && (!end.is_selective_in_sends || (flags & FI_COMPLETION) != 0);
   Rank::here().send(*end.endpoint, *to, sending.envelope, parts,
                     is_reported ? std::optional(sending.context) : std::nullopt);
   return 0;
@@ -44,10 +50,11 @@ inline ssize_t send(End& end, Parts parts, const Sending& sending) {
 
 struct Receiving {
   fi_addr_t from;
+  void* context;
   std::uint64_t tag = 0;
   std::uint64_t ignored = 0;
-  void* context = nullptr;
-  std::uint64_t flags = 0;
+  /// The flags of the endpoint unless a call brings its own.
+  std::optional<std::uint64_t> flags = std::nullopt;
 };
 
 inline Selection selection_of(const End& end, const Receiving& receiving) {
@@ -62,10 +69,10 @@ inline Message*& claimed_in(void* context) {
   return reinterpret_cast<Message*&>(static_cast<fi_context*>(context)->internal[0]);
 }
 
-inline ssize_t look(End& end, const Receiving& receiving) {
+inline ssize_t peek(End& end, const Receiving& receiving, std::uint64_t flags) {
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  Message* message = rank.look(endpoint, selection_of(end, receiving));
+  Message* message = rank.peek(endpoint, selection_of(end, receiving));
   Completion answer(rank.now(), receiving.context);
   answer.is_received = true;
   answer.envelope = {receiving.tag, 0, true, false};
@@ -75,9 +82,9 @@ inline ssize_t look(End& end, const Receiving& receiving) {
     answer.size_bytes = message->size_bytes;
     answer.envelope = message->envelope;
     answer.source = message->source;
-    if ((receiving.flags & FI_DISCARD) != 0)
+    if ((flags & FI_DISCARD) != 0)
       rank.discard(endpoint, *message);
-    else if ((receiving.flags & FI_CLAIM) != 0) {
+    else if ((flags & FI_CLAIM) != 0) {
       message->is_claimed = true;
       claimed_in(receiving.context) = message;
     }
@@ -86,121 +93,85 @@ inline ssize_t look(End& end, const Receiving& receiving) {
   return 0;
 }
 
-inline ssize_t receive(End& end, Parts parts, const Receiving& receiving, bool is_tagged) {
+inline ssize_t receive(fid_ep* file, Parts parts, const Receiving& receiving, bool is_tagged) {
+  auto& end = end_of(file);
+  const auto flags = receiving.flags.value_or(end.receive_flags);
   auto& rank = Rank::here();
   auto& endpoint = *end.endpoint;
-  if (is_tagged && (receiving.flags & FI_PEEK) != 0) return look(end, receiving);
+  if (is_tagged && (flags & FI_PEEK) != 0) return peek(end, receiving, flags);
   Receive receive{selection_of(end, receiving), {parts.begin(), parts.end()}, receiving.context};
-  if (is_tagged && (receiving.flags & FI_CLAIM) != 0) {
-    if ((receiving.flags & FI_DISCARD) != 0) receive.parts.clear();
+  if (is_tagged && (flags & FI_CLAIM) != 0) {
+    if ((flags & FI_DISCARD) != 0) receive.parts.clear();
     return rank.receive_claimed(endpoint, std::move(receive), *claimed_in(receiving.context))
                ? 0
                : -FI_ENOMSG;
   }
-  receive.is_reported =
-      !is_tagged || !end.is_selective_in_receives || (receiving.flags & FI_COMPLETION) != 0;
-  receive.takes_many = !is_tagged && (receiving.flags & FI_MULTI_RECV) != 0;
+  receive.is_reported = !is_tagged || !end.is_selective_in_receives || (flags & FI_COMPLETION) != 0;
+  receive.takes_many = !is_tagged && (flags & FI_MULTI_RECV) != 0;
   rank.receive(endpoint, std::move(receive), is_tagged);
   return 0;
 }
 
-inline fi_ops_tagged* tagged_calls() {
-  static fi_ops_tagged table{
-      sizeof(fi_ops_tagged),
-      [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, std::uint64_t tag,
-         std::uint64_t ignored, void* context) {
-        auto& end = end_of(file);
-        return receive(end, OnePart(data, size).parts(),
-                       {from, tag, ignored, context, end.receive_flags}, true);
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from,
-         std::uint64_t tag, std::uint64_t ignored, void* context) {
-        auto& end = end_of(file);
-        return receive(end, {parts, count}, {from, tag, ignored, context, end.receive_flags}, true);
-      },
-      [](fid_ep* file, const fi_msg_tagged* all, std::uint64_t flags) {
-        return receive(end_of(file), {all->msg_iov, all->iov_count},
-                       {all->addr, all->tag, all->ignore, all->context, flags}, true);
-      },
-      [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, std::uint64_t tag,
-         void* context) {
-        auto& end = end_of(file);
-        return send(end, OnePart(data, size).parts(),
-                    {to, {tag, 0, true, false}, context, end.send_flags});
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to,
-         std::uint64_t tag, void* context) {
-        auto& end = end_of(file);
-        return send(end, {parts, count}, {to, {tag, 0, true, false}, context, end.send_flags});
-      },
-      [](fid_ep* file, const fi_msg_tagged* all, std::uint64_t flags) {
-        const bool has_data = (flags & FI_REMOTE_CQ_DATA) != 0;
-        return send(end_of(file), {all->msg_iov, all->iov_count},
-                    {all->addr, {all->tag, all->data, true, has_data}, all->context, flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to, std::uint64_t tag) {
-        return send(end_of(file), OnePart(data, size).parts(),
-                    {to, {tag, 0, true, false}, nullptr, 0, true});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, void*, std::uint64_t more, fi_addr_t to,
-         std::uint64_t tag, void* context) {
-        auto& end = end_of(file);
-        return send(end, OnePart(data, size).parts(),
-                    {to, {tag, more, true, true}, context, end.send_flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, std::uint64_t more, fi_addr_t to,
-         std::uint64_t tag) {
-        return send(end_of(file), OnePart(data, size).parts(),
-                    {to, {tag, more, true, true}, nullptr, 0, true});
-      }};
-  return &table;
-}
+/// The calls of libfabric, with or without a tag after the addresses.
+template <class Record, class... Tag>
+struct Forms {
+  static constexpr bool is_tagged = sizeof...(Tag) > 0;
+  using Calls = std::conditional_t<is_tagged, fi_ops_tagged, fi_ops_msg>;
 
-inline fi_ops_msg* plain_calls() {
-  static fi_ops_msg table{
-      sizeof(fi_ops_msg),
-      [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, void* context) {
-        auto& end = end_of(file);
-        return receive(end, OnePart(data, size).parts(), {from, 0, 0, context, end.receive_flags},
-                       false);
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from,
-         void* context) {
-        auto& end = end_of(file);
-        return receive(end, {parts, count}, {from, 0, 0, context, end.receive_flags}, false);
-      },
-      [](fid_ep* file, const fi_msg* all, std::uint64_t flags) {
-        return receive(end_of(file), {all->msg_iov, all->iov_count},
-                       {all->addr, 0, 0, all->context, flags}, false);
-      },
-      [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, void* context) {
-        auto& end = end_of(file);
-        return send(end, OnePart(data, size).parts(), {to, {}, context, end.send_flags});
-      },
-      [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to, void* context) {
-        auto& end = end_of(file);
-        return send(end, {parts, count}, {to, {}, context, end.send_flags});
-      },
-      [](fid_ep* file, const fi_msg* all, std::uint64_t flags) {
-        const bool has_data = (flags & FI_REMOTE_CQ_DATA) != 0;
-        return send(end_of(file), {all->msg_iov, all->iov_count},
-                    {all->addr, {0, all->data, false, has_data}, all->context, flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to) {
-        return send(end_of(file), OnePart(data, size).parts(), {to, {}, nullptr, 0, true});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, void*, std::uint64_t more, fi_addr_t to,
-         void* context) {
-        auto& end = end_of(file);
-        return send(end, OnePart(data, size).parts(),
-                    {to, {0, more, false, true}, context, end.send_flags});
-      },
-      [](fid_ep* file, const void* data, std::size_t size, std::uint64_t more, fi_addr_t to) {
-        return send(end_of(file), OnePart(data, size).parts(),
-                    {to, {0, more, false, true}, nullptr, 0, true});
-      }};
-  return &table;
-}
+  static Envelope envelope(std::optional<std::uint64_t> data, Tag... tag) {
+    return {(std::uint64_t{0} + ... + tag), data.value_or(0), is_tagged, data.has_value()};
+  }
+  static ssize_t receive_message(fid_ep* file, const Record* all, std::uint64_t flags) {
+    Receiving receiving{all->addr, all->context};
+    receiving.flags = flags;
+    if constexpr (is_tagged) receiving.tag = all->tag;
+    if constexpr (is_tagged) receiving.ignored = all->ignore;
+    return receive(file, {all->msg_iov, all->iov_count}, receiving, is_tagged);
+  }
+  static ssize_t send_message(fid_ep* file, const Record* all, std::uint64_t flags) {
+    Envelope head{0, all->data, is_tagged, (flags & FI_REMOTE_CQ_DATA) != 0};
+    if constexpr (is_tagged) head.tag = all->tag;
+    return send(file, {all->msg_iov, all->iov_count}, {all->addr, head, all->context, flags});
+  }
+
+  static Calls* calls() {
+    static Calls table{
+        sizeof(Calls),
+        [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, Tag... tag,
+           Tag... ignored, void* context) {
+          return receive(file, OnePart(data, size).parts(), {from, context, tag..., ignored...},
+                         is_tagged);
+        },
+        [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from, Tag... tag,
+           Tag... ignored, void* context) {
+          return receive(file, {parts, count}, {from, context, tag..., ignored...}, is_tagged);
+        },
+        receive_message,
+        [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, Tag... tag,
+           void* context) {
+          return send(file, OnePart(data, size).parts(), {to, envelope({}, tag...), context});
+        },
+        [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to, Tag... tag,
+           void* context) {
+          return send(file, {parts, count}, {to, envelope({}, tag...), context});
+        },
+        send_message,
+        [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to, Tag... tag) {
+          return send(file, OnePart(data, size).parts(),
+                      {to, envelope({}, tag...), nullptr, 0, true});
+        },
+        [](fid_ep* file, const void* data, std::size_t size, void*, std::uint64_t more,
+           fi_addr_t to, Tag... tag, void* context) {
+          return send(file, OnePart(data, size).parts(), {to, envelope(more, tag...), context});
+        },
+        [](fid_ep* file, const void* data, std::size_t size, std::uint64_t more, fi_addr_t to,
+           Tag... tag) {
+          return send(file, OnePart(data, size).parts(),
+                      {to, envelope(more, tag...), nullptr, 0, true});
+        }};
+    return &table;
+  }
+};
 
 inline int open_end(fid_domain*, fi_info* wanted, fid_ep** result, void* context) {
   auto* end = new End{};
@@ -208,11 +179,11 @@ inline int open_end(fid_domain*, fi_info* wanted, fid_ep** result, void* context
   describe(end->file.fid, FI_CLASS_EP, context, end_operations());
   end->file.ops = option_calls();
   end->file.cm = naming_calls();
-  end->file.msg = plain_calls();
-  end->file.tagged = tagged_calls();
+  end->file.msg = Forms<fi_msg>::calls();
+  end->file.tagged = Forms<fi_msg_tagged, std::uint64_t>::calls();
   end->file.rma = remote_calls();
   end->file.atomic = atomic_calls();
-  end->endpoint = &Rank::here().add_endpoint();
+  end->endpoint = &Rank::here().endpoints().add();
   if (wanted != nullptr && wanted->tx_attr != nullptr) end->send_flags = wanted->tx_attr->op_flags;
   if (wanted != nullptr && wanted->rx_attr != nullptr)
     end->receive_flags = wanted->rx_attr->op_flags;

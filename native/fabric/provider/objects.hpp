@@ -10,11 +10,15 @@
 
 namespace nhalf::fabric::provider {
 
-/// Returns the same function for any call that the network does not have.
-template <class Result, class... Arguments>
-Result lacking(Arguments...) {
-  return static_cast<Result>(-FI_ENOSYS);
-}
+/// Stands for any call that the network does not have.
+inline constexpr struct Lacking {
+  template <class Result, class... Arguments>
+  using Call = Result (*)(Arguments...);
+  template <class Result, class... Arguments>
+  constexpr operator Call<Result, Arguments...>() const {
+    return [](Arguments...) { return static_cast<Result>(-FI_ENOSYS); };
+  }
+} lacking;
 
 inline int nothing_to_bind(fid*, fid*, std::uint64_t) {
   return 0;

@@ -120,14 +120,13 @@ inline const char* error_text(fid_cq*, int error, const void*, char*, std::size_
 }
 
 inline int open_queue(fid_domain*, fi_cq_attr* wanted, fid_cq** result, void* context) {
-  static fi_ops_cq calls{
-      sizeof(fi_ops_cq),     read,      read_from, read_error, read_and_wait, read_from_and_wait,
-      lacking<int, fid_cq*>, error_text};
+  static fi_ops_cq calls{sizeof(fi_ops_cq),  read,    read_from, read_error, read_and_wait,
+                         read_from_and_wait, lacking, error_text};
   auto* queue = new Queue{};
   describe(queue->file.fid, FI_CLASS_CQ, context, operations<Queue>());
   queue->file.ops = &calls;
   queue->format = wanted == nullptr ? FI_CQ_FORMAT_UNSPEC : wanted->format;
-  queue->completions = &Rank::here().add_queue();
+  queue->completions = &Rank::here().endpoints().add_queue();
   *result = &queue->file;
   return 0;
 }
@@ -151,8 +150,8 @@ inline int open_counter(fid_domain*, fi_cntr_attr*, fid_cntr** result, void* con
                              return 0;
                            },
                            [](fid_cntr*, std::uint64_t, int) { return 0; },
-                           lacking<int, fid_cntr*, std::uint64_t>,
-                           lacking<int, fid_cntr*, std::uint64_t>};
+                           lacking,
+                           lacking};
   auto* counter = new Counter{};
   describe(counter->file.fid, FI_CLASS_CNTR, context, operations<Counter>());
   counter->file.ops = &calls;

@@ -6,6 +6,7 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,15 @@ static_assert(static_cast<int>(Number::double_precision) == FI_DOUBLE);
 struct Reaching {
   fi_addr_t to;
   void* context = nullptr;
-  std::uint64_t flags = 0;
+  /// The flags of the endpoint unless a call brings its own.
+  std::optional<std::uint64_t> flags = std::nullopt;
   /// Whether the library never hears of it again.
   bool is_forgotten = false;
 };
 
-inline ssize_t reach(End& end, const Access& access, std::vector<iovec> sent,
+inline ssize_t reach(fid_ep* file, const Access& access, std::vector<iovec> sent,
                      std::vector<iovec> received, const Reaching& reaching) {
+  const auto& end = end_of(file);
   const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(reaching.to);
   if (!to) return -FI_EINVAL;
   Asked asked;
@@ -38,8 +41,9 @@ inline ssize_t reach(End& end, const Access& access, std::vector<iovec> sent,
   asked.context = reaching.context;
   asked.size_bytes = static_cast<std::size_t>(access.size_bytes);
   asked.counter = access.kind == Access::Kind::get || access.wants_old ? end.of_gets : end.of_puts;
-  asked.is_reported = !reaching.is_forgotten &&
-                      (!end.is_selective_in_sends || (reaching.flags & FI_COMPLETION) != 0);
+  asked.is_reported =
+      !reaching.is_forgotten && (!end.is_selective_in_sends ||
+                                 (reaching.flags.value_or(end.send_flags) & FI_COMPLETION) != 0);
   Rank::here().access(*end.endpoint, *to, access, sent, std::move(asked));
   return 0;
 }
@@ -51,65 +55,52 @@ inline std::vector<iovec> listed(const void* data, std::size_t size) {
   return {iovec{const_cast<void*>(data), size}};
 }
 
-inline Access moved(Access::Kind kind, const std::vector<iovec>& parts, std::uint64_t place,
-                    std::uint64_t key) {
+/// Writes parts to memory of another rank, or reads them from it.
+inline ssize_t transfer(Access::Kind kind, fid_ep* file, std::vector<iovec> parts,
+                        std::uint64_t place, std::uint64_t key, const Reaching& reaching) {
   Access access;
   access.kind = kind;
   access.place = place;
   access.key = key;
   access.size_bytes = bytes_in(parts);
-  return access;
-}
-inline ssize_t put(End& end, std::vector<iovec> parts, std::uint64_t place, std::uint64_t key,
-                   const Reaching& reaching) {
-  const auto access = moved(Access::Kind::put, parts, place, key);
-  return reach(end, access, std::move(parts), {}, reaching);
-}
-inline ssize_t get(End& end, std::vector<iovec> parts, std::uint64_t place, std::uint64_t key,
-                   const Reaching& reaching) {
-  const auto access = moved(Access::Kind::get, parts, place, key);
-  return reach(end, access, {}, std::move(parts), reaching);
+  if (kind == Access::Kind::get) return reach(file, access, {}, std::move(parts), reaching);
+  return reach(file, access, std::move(parts), {}, reaching);
 }
 
 inline fi_ops_rma* remote_calls() {
+  using enum Access::Kind;
   static fi_ops_rma table{
       sizeof(fi_ops_rma),
       [](fid_ep* file, void* data, std::size_t size, void*, fi_addr_t from, std::uint64_t place,
          std::uint64_t key, void* context) {
-        auto& end = end_of(file);
-        return get(end, listed(data, size), place, key, {from, context, end.send_flags});
+        return transfer(get, file, listed(data, size), place, key, {from, context});
       },
       [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t from,
          std::uint64_t place, std::uint64_t key, void* context) {
-        auto& end = end_of(file);
-        return get(end, listed(parts, count), place, key, {from, context, end.send_flags});
+        return transfer(get, file, listed(parts, count), place, key, {from, context});
       },
       [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
-        return get(end_of(file), listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
-                   all->rma_iov->key, {all->addr, all->context, flags});
+        return transfer(get, file, listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
+                        all->rma_iov->key, {all->addr, all->context, flags});
       },
       [](fid_ep* file, const void* data, std::size_t size, void*, fi_addr_t to, std::uint64_t place,
          std::uint64_t key, void* context) {
-        auto& end = end_of(file);
-        return put(end, listed(data, size), place, key, {to, context, end.send_flags});
+        return transfer(put, file, listed(data, size), place, key, {to, context});
       },
       [](fid_ep* file, const iovec* parts, void**, std::size_t count, fi_addr_t to,
          std::uint64_t place, std::uint64_t key, void* context) {
-        auto& end = end_of(file);
-        return put(end, listed(parts, count), place, key, {to, context, end.send_flags});
+        return transfer(put, file, listed(parts, count), place, key, {to, context});
       },
       [](fid_ep* file, const fi_msg_rma* all, std::uint64_t flags) {
-        return put(end_of(file), listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
-                   all->rma_iov->key, {all->addr, all->context, flags});
+        return transfer(put, file, listed(all->msg_iov, all->iov_count), all->rma_iov->addr,
+                        all->rma_iov->key, {all->addr, all->context, flags});
       },
       [](fid_ep* file, const void* data, std::size_t size, fi_addr_t to, std::uint64_t place,
          std::uint64_t key) {
-        return put(end_of(file), listed(data, size), place, key, {to, nullptr, 0, true});
+        return transfer(put, file, listed(data, size), place, key, {to, nullptr, 0, true});
       },
-      lacking<ssize_t, fid_ep*, const void*, std::size_t, void*, std::uint64_t, fi_addr_t,
-              std::uint64_t, std::uint64_t, void*>,
-      lacking<ssize_t, fid_ep*, const void*, std::size_t, std::uint64_t, fi_addr_t, std::uint64_t,
-              std::uint64_t>};
+      lacking,
+      lacking};
   return &table;
 }
 
@@ -142,7 +133,7 @@ struct Combining {
   }
 };
 
-inline ssize_t combine_at(End& end, const Combining& combining, std::vector<iovec> operands,
+inline ssize_t combine_at(fid_ep* file, const Combining& combining, std::vector<iovec> operands,
                           const std::vector<iovec>& compared, std::vector<iovec> results,
                           const Reaching& reaching) {
   if (!combining.is_known()) return -FI_EOPNOTSUPP;
@@ -156,7 +147,7 @@ inline ssize_t combine_at(End& end, const Combining& combining, std::vector<iove
   access.size_bytes = bytes_in(results.empty() ? operands : results);
   if (access.operation == Operation::read) operands.clear();
   operands.insert(operands.end(), compared.begin(), compared.end());
-  return reach(end, access, std::move(operands), std::move(results), reaching);
+  return reach(file, access, std::move(operands), std::move(results), reaching);
 }
 
 inline Combining combining_of(const fi_msg_atomic& all) {
@@ -181,28 +172,24 @@ inline void add_changes(fi_ops_atomic& table) {
   table.write = [](fid_ep* file, const void* data, std::size_t count, void*, fi_addr_t to,
                    std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
                    void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(data, count), {}, {},
-                      {to, context, end.send_flags});
+    return combine_at(file, combining, combining.listed(data, count), {}, {}, {to, context});
   };
   table.writev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count, fi_addr_t to,
                     std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
                     void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(parts, count), {}, {},
-                      {to, context, end.send_flags});
+    return combine_at(file, combining, combining.listed(parts, count), {}, {}, {to, context});
   };
   table.writemsg = [](fid_ep* file, const fi_msg_atomic* all, std::uint64_t flags) {
     const auto combining = combining_of(*all);
-    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
-                      {}, {all->addr, all->context, flags});
+    return combine_at(file, combining, combining.listed(all->msg_iov, all->iov_count), {}, {},
+                      {all->addr, all->context, flags});
   };
   table.inject = [](fid_ep* file, const void* data, std::size_t count, fi_addr_t to,
                     std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation) {
     const Combining combining{type, operation, place, key};
-    return combine_at(end_of(file), combining, combining.listed(data, count), {}, {},
+    return combine_at(file, combining, combining.listed(data, count), {}, {},
                       {to, nullptr, 0, true});
   };
   table.writevalid = can_combine_at;
@@ -213,24 +200,22 @@ inline void add_fetches(fi_ops_atomic& table) {
   table.readwrite = [](fid_ep* file, const void* data, std::size_t count, void*, void* result,
                        void*, fi_addr_t to, std::uint64_t place, std::uint64_t key,
                        fi_datatype type, fi_op operation, void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(data, count), {},
-                      combining.listed(result, count), {to, context, end.send_flags});
+    return combine_at(file, combining, combining.listed(data, count), {},
+                      combining.listed(result, count), {to, context});
   };
   table.readwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
                         fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
                         std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
                         void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(parts, count), {},
-                      combining.listed(results, result_count), {to, context, end.send_flags});
+    return combine_at(file, combining, combining.listed(parts, count), {},
+                      combining.listed(results, result_count), {to, context});
   };
   table.readwritemsg = [](fid_ep* file, const fi_msg_atomic* all, fi_ioc* results, void**,
                           std::size_t result_count, std::uint64_t flags) {
     const auto combining = combining_of(*all);
-    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count), {},
+    return combine_at(file, combining, combining.listed(all->msg_iov, all->iov_count), {},
                       combining.listed(results, result_count), {all->addr, all->context, flags});
   };
   table.readwritevalid = can_combine_at;
@@ -242,27 +227,25 @@ inline void add_swaps(fi_ops_atomic& table) {
                        const void* compared, void*, void* result, void*, fi_addr_t to,
                        std::uint64_t place, std::uint64_t key, fi_datatype type, fi_op operation,
                        void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(data, count),
+    return combine_at(file, combining, combining.listed(data, count),
                       combining.listed(compared, count), combining.listed(result, count),
-                      {to, context, end.send_flags});
+                      {to, context});
   };
   table.compwritev = [](fid_ep* file, const fi_ioc* parts, void**, std::size_t count,
                         const fi_ioc* compared, void**, std::size_t compared_count, fi_ioc* results,
                         void**, std::size_t result_count, fi_addr_t to, std::uint64_t place,
                         std::uint64_t key, fi_datatype type, fi_op operation, void* context) {
-    auto& end = end_of(file);
     const Combining combining{type, operation, place, key};
-    return combine_at(end, combining, combining.listed(parts, count),
+    return combine_at(file, combining, combining.listed(parts, count),
                       combining.listed(compared, compared_count),
-                      combining.listed(results, result_count), {to, context, end.send_flags});
+                      combining.listed(results, result_count), {to, context});
   };
   table.compwritemsg = [](fid_ep* file, const fi_msg_atomic* all, const fi_ioc* compared, void**,
                           std::size_t compared_count, fi_ioc* results, void**,
                           std::size_t result_count, std::uint64_t flags) {
     const auto combining = combining_of(*all);
-    return combine_at(end_of(file), combining, combining.listed(all->msg_iov, all->iov_count),
+    return combine_at(file, combining, combining.listed(all->msg_iov, all->iov_count),
                       combining.listed(compared, compared_count),
                       combining.listed(results, result_count), {all->addr, all->context, flags});
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A region of the virtual network in this process alone.
+// A region of the virtual network that only this process and its children have.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ class RegionOfTest {
   explicit RegionOfTest(std::size_t heap_bytes)
       : bytes((sizeof(Region) + 4095) / 4096 * 4096 + heap_bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     region = static_cast<Region*>(memory);
   }
   RegionOfTest(const RegionOfTest&) = delete;

@@ -5,12 +5,17 @@
 
 #include <cstring>
 
+#include "fabric/message.hpp"
 #include "fabric/region_of_test.hpp"
 
 namespace {
 
 using nhalf::fabric::Doing;
+using nhalf::fabric::Inbox;
+using nhalf::fabric::Message;
+using nhalf::fabric::never;
 using nhalf::fabric::Presence;
+using nhalf::fabric::Region;
 using nhalf::fabric::RegionOfTest;
 
 void set(RegionOfTest& memory, std::size_t rank, const char* call, int peer, int tag) {
@@ -48,6 +53,46 @@ TEST_CASE("ranks that start or end are not the program's") {
   CHECK(nhalf::fabric::is_outside_program(*memory.region, 1));
   set(memory, 1, "MPI_Recv", 0, 1);
   CHECK_FALSE(nhalf::fabric::is_outside_program(*memory.region, 2));
+}
+
+/// Rank 0 polls, rank 1 waits, rank 2 has ended.
+void begin(Region& region) {
+  region.members[0].presence = region.members[1].presence = Presence::active;
+  region.members[2].presence = Presence::left;
+  region.next[0] = 5000;
+  region.slots[0].has_polled_long = 1;
+  region.next[1] = region.next[2] = never;
+  region.slots[1].is_idle = 1;
+}
+
+TEST_CASE("nothing can happen where all wait or have polled long") {
+  RegionOfTest memory(0);
+  auto& region = *memory.region;
+  begin(region);
+  CHECK(nhalf::fabric::can_nothing_happen(region, 3));
+  region.slots[0].has_polled_long = 0;
+  CHECK_FALSE(nhalf::fabric::can_nothing_happen(region, 3));
+}
+
+TEST_CASE("a message on its way is something that happens") {
+  RegionOfTest memory(4096);
+  auto& region = *memory.region;
+  begin(region);
+  auto& message = region.at<Message>(sizeof(Region) / 4096 * 4096 + 4096);
+  message = Message{};
+  message.arrival = 9000;
+  Inbox(region, 1).put(message);
+  CHECK_FALSE(nhalf::fabric::can_nothing_happen(region, 3));
+}
+
+TEST_CASE("ranks that wait without an event poll once more, others keep their time") {
+  RegionOfTest memory(0);
+  auto& region = *memory.region;
+  begin(region);
+  nhalf::fabric::let_all_poll(region, 3, 6000);
+  CHECK(region.next[0] == 5000);
+  CHECK(region.next[1] == 6000);
+  CHECK(region.next[2] == never);
 }
 
 }  // namespace

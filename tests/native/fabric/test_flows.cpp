@@ -8,8 +8,8 @@
 #include <new>
 #include <optional>
 
+#include "fabric/machine/wires.hpp"
 #include "fabric/region_of_test.hpp"
-#include "fabric/wires.hpp"
 
 namespace {
 

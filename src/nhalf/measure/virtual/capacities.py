@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages share on a machine, as the virtual network reads it (native/fabric/routes.hpp).
+"""What messages share on a machine, for the virtual network (native/fabric/machine/routes.hpp).
 
 These are the capacities of simulated machines: links of the network, a wire that all nodes have in
 common, and what ranks of a node share. A message alone is as fast as its curve: nothing is narrower
@@ -72,7 +72,7 @@ def _share(share: Share) -> str:
 
 
 def _wiring(topology: Topology) -> str:
-    """A topology in the syntax of native/fabric/topology.hpp."""
+    """A topology in the syntax of native/fabric/machine/topology.hpp."""
     match topology:
         case Multistage():
             words = _wiring(topology.as_fat_tree())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine file as the wires of the virtual network (native/fabric/wires.hpp).
+"""A machine file as the wires of the virtual network (native/fabric/machine/wires.hpp).
 
 Half the round trip of n bytes is the machine's curve T(n). The processors of sender and receiver
 are busy for o_s and o_r of it: those of the machine's LogGP parameters where it has some, else a

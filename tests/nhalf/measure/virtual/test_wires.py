@@ -34,7 +34,7 @@ def wires(text: str) -> dict[int, list[list[int]]]:
 
 
 def time_ps(wire: list[list[int]], size_bytes: int) -> float:
-    """What native/fabric/wires.hpp computes."""
+    """What native/fabric/machine/wires.hpp computes."""
     part = [part for part in wire[1:] if part[0] <= size_bytes][-1]
     return part[1] + (part[2] * size_bytes + part[3] * math.sqrt(size_bytes)) / 1e6
 

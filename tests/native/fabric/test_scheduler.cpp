@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/turns.hpp"
+#include "fabric/scheduler.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,28 +11,28 @@ using nhalf::fabric::Flows;
 using nhalf::fabric::Heap;
 using nhalf::fabric::RegionOfTest;
 using nhalf::fabric::Routes;
-using nhalf::fabric::Turns;
+using nhalf::fabric::Scheduler;
 
 TEST_CASE("ranks are at rest once each has had its turn twice without an event") {
   RegionOfTest memory(1 << 20);
   Heap heap(*memory.region, memory.bytes);
   const Routes routes;
   Flows flows(*memory.region, heap, routes, 2);
-  Turns turns(*memory.region, flows, 0, 2);
+  Scheduler scheduler(*memory.region, flows, 0, 2);
   for (int turn = 0; turn < 4; ++turn) {
-    turns.quiet_ns();
-    CHECK(!turns.has_gone_round());
+    scheduler.quiet_ns();
+    CHECK(!scheduler.has_gone_round());
   }
-  turns.quiet_ns();
-  CHECK(turns.has_gone_round());
+  scheduler.quiet_ns();
+  CHECK(scheduler.has_gone_round());
   SUBCASE("a call of MPI is an event") {
-    turns.note_event();
+    scheduler.note_event();
   }
   SUBCASE("so is a message") {
     ++memory.region->messages;
   }
-  turns.quiet_ns();
-  CHECK(!turns.has_gone_round());
+  scheduler.quiet_ns();
+  CHECK(!scheduler.has_gone_round());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/noise.hpp"
+#include "fabric/machine/noise.hpp"
 
 #include <doctest/doctest.h>
 

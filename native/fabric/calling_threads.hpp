@@ -9,7 +9,7 @@
 
 namespace nhalf::fabric {
 
-class Callers {
+class CallingThreads {
  public:
   /// This thread calls MPI; false if another one is in a call.
   bool enter() {

@@ -19,15 +19,15 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/topology.hpp"
-#include "fabric/words.hpp"
+#include "fabric/machine/description_line.hpp"
+#include "fabric/machine/topology.hpp"
 
 namespace nhalf::fabric {
 
 class Routes {
  public:
   /// Reads a line; whether it is one.
-  bool take(std::string_view name, Words& line) {
+  bool take(std::string_view name, DescriptionLine& line) {
     if (name == "link") return line.number(link_Bps_) && line.number(is_duplex_);
     if (name == "topology") {
       const auto kind = line.word();

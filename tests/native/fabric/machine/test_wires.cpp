@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/wires.hpp"
+#include "fabric/machine/wires.hpp"
 
 #include <doctest/doctest.h>
 

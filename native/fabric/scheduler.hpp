@@ -16,13 +16,13 @@
 #include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
 #include "fabric/shared_core.hpp"
-#include "fabric/stop.hpp"
+#include "fabric/stop_run.hpp"
 
 namespace nhalf::fabric {
 
-class Turns {
+class Scheduler {
  public:
-  Turns(Region& region, Flows& flows, int self, int ranks)
+  Scheduler(Region& region, Flows& flows, int self, int ranks)
       : region_(region),
         flows_(flows),
         self_(static_cast<std::size_t>(self)),

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/noise.hpp"
+#include "fabric/machine/description_line.hpp"
+#include "fabric/machine/noise.hpp"
+#include "fabric/machine/routes.hpp"
 #include "fabric/picoseconds.hpp"
 #include "fabric/region.hpp"
-#include "fabric/routes.hpp"
-#include "fabric/words.hpp"
 
 namespace nhalf::fabric {
 
@@ -86,7 +86,7 @@ class Wires {
     Wires wires;
     while (!text.empty()) {
       const auto end = std::min(text.find('\n'), text.size());
-      if (!wires.take(Words(text.substr(0, end)))) return std::nullopt;
+      if (!wires.take(DescriptionLine(text.substr(0, end)))) return std::nullopt;
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (!wires.is_whole()) return std::nullopt;
@@ -108,15 +108,15 @@ class Wires {
 
   /// How many thousandths of a processor's time count as time of the program; 0: none.
   std::uint64_t computing_permille = 0;
-  /// What reading a clock takes, and a look for messages in vain: loops on either end.
+  /// What reading a clock takes, and a poll in vain: loops of either end.
   Picoseconds clock_read = 10'000;
-  Picoseconds empty_look = 100'000;
+  Picoseconds empty_poll = 100'000;
   Noise noise;
   /// What messages share.
   Routes routes;
 
  private:
-  bool take(Words line) {
+  bool take(DescriptionLine line) {
     const auto name = line.word();
     if (name == "nodes") return take_nodes(line);
     if (name == "wire") return take_wire(line);
@@ -124,19 +124,19 @@ class Wires {
     if (name == "computing") return line.number(computing_permille);
     if (name == "clock") return line.number(clock_read);
     if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
-    if (name == "look") return line.number(empty_look);
+    if (name == "look") return line.number(empty_poll);
     return name.empty() || routes.take(name, line);
   }
-  bool take_nodes(Words& line) {
+  bool take_nodes(DescriptionLine& line) {
     for (int node = 0; line.number(node);) nodes_.push_back(node);
     return !nodes_.empty() && nodes_.size() <= ranks_max;
   }
-  bool take_wire(Words& line) {
+  bool take_wire(DescriptionLine& line) {
     auto& wire = wires_.emplace_back();
     return line.number(wire.distance) && line.number(wire.send) && line.number(wire.receive) &&
            line.number(wire.gap);
   }
-  bool take_part(Words& line) {
+  bool take_part(DescriptionLine& line) {
     if (wires_.empty()) return false;
     auto& part = wires_.back().parts.emplace_back();
     return line.number(part.from_bytes) && line.number(part.start) && line.number(part.per_byte) &&

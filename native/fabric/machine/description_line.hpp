@@ -11,9 +11,9 @@
 
 namespace nhalf::fabric {
 
-class Words {
+class DescriptionLine {
  public:
-  explicit Words(std::string_view line) : rest_(line) {}
+  explicit DescriptionLine(std::string_view line) : rest_(line) {}
 
   std::string_view word() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));

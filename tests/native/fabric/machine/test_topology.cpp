@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/topology.hpp"
+#include "fabric/machine/topology.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,19 +8,19 @@
 
 namespace {
 
+using nhalf::fabric::DescriptionLine;
 using nhalf::fabric::Link;
 using nhalf::fabric::read_topology;
 using nhalf::fabric::Topology;
 using nhalf::fabric::Torus;
 using nhalf::fabric::Way;
-using nhalf::fabric::Words;
 
 template <class Kind>
 Kind read(std::string_view text) {
-  Words words(text);
+  DescriptionLine line(text);
   Topology topology;
-  const auto kind = words.word();
-  REQUIRE(read_topology(kind, words, topology));
+  const auto kind = line.word();
+  REQUIRE(read_topology(kind, line, topology));
   return std::get<Kind>(topology);
 }
 template <class Kind>
@@ -97,10 +97,10 @@ TEST_CASE("messages of a torus go the shorter way round") {
 
 TEST_CASE("what is no topology is not read") {
   for (const auto* text : {"ring 4", "torus", "torus 2 4", "tree node 2 4 4 1 2 1", "star x"}) {
-    Words words(text);
+    DescriptionLine line(text);
     Topology topology;
-    const auto kind = words.word();
-    CHECK_FALSE(read_topology(kind, words, topology));
+    const auto kind = line.word();
+    CHECK_FALSE(read_topology(kind, line, topology));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/words.hpp"
+#include "fabric/machine/description_line.hpp"
 
 namespace nhalf::fabric {
 
@@ -29,7 +29,7 @@ inline std::uint64_t product(const std::vector<std::uint32_t>& factors, std::siz
 struct Star {
   std::uint32_t nodes = 0;
 
-  bool read(Words& line) { return line.number(nodes); }
+  bool read(DescriptionLine& line) { return line.number(nodes); }
   [[nodiscard]] std::uint64_t links() const { return 2ull * nodes; }
   void pass(std::uint32_t from, std::uint32_t to, Way& way) const {
     way.push_back(2 * from);
@@ -41,7 +41,7 @@ struct Star {
 struct Direct {
   std::uint32_t nodes = 0;
 
-  bool read(Words& line) { return line.number(nodes); }
+  bool read(DescriptionLine& line) { return line.number(nodes); }
   [[nodiscard]] std::uint64_t links() const { return 2ull * nodes * nodes; }
   void pass(std::uint32_t from, std::uint32_t to, Way& way) const {
     const auto pair = std::min(from, to) * nodes + std::max(from, to);
@@ -56,7 +56,7 @@ struct FatTree {
   std::vector<std::uint32_t> down, up, cables;
   bool is_by_switch = false;
 
-  bool read(Words& line) {
+  bool read(DescriptionLine& line) {
     std::size_t levels = 0;
     is_by_switch = line.word() == "switch";
     return line.number(levels) && levels > 0 && levels < 32 && line.numbers(levels, down) &&
@@ -107,7 +107,7 @@ struct FatTree {
 struct Torus {
   std::vector<std::uint32_t> dimensions;
 
-  bool read(Words& line) {
+  bool read(DescriptionLine& line) {
     std::size_t count = 0;
     return line.number(count) && count > 0 && count < 64 && line.numbers(count, dimensions);
   }
@@ -143,7 +143,7 @@ struct Torus {
 using Topology = std::variant<std::monostate, Star, Direct, FatTree, Torus>;
 
 /// Reads a topology of a kind into another; whether it is one.
-inline bool read_topology(std::string_view kind, Words& line, Topology& topology) {
+inline bool read_topology(std::string_view kind, DescriptionLine& line, Topology& topology) {
   if (kind == "star") return topology.emplace<Star>().read(line);
   if (kind == "direct") return topology.emplace<Direct>().read(line);
   if (kind == "tree") return topology.emplace<FatTree>().read(line);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank sends: it gives messages memory and their times, hands them to the network, and
+// reports them when they have left.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <new>
+#include <string>
+
+#include "fabric/access.hpp"
+#include "fabric/completions.hpp"
+#include "fabric/delay.hpp"
+#include "fabric/flows.hpp"
+#include "fabric/machine/wires.hpp"
+
+namespace nhalf::fabric {
+
+class Sender {
+ public:
+  /// Longer messages occupy their sender until they have left it.
+  static constexpr std::size_t eager_bytes = 16384;
+  static constexpr std::size_t ahead_messages_max = 64;
+  static constexpr std::size_t ahead_bytes_max = 1 << 20;
+
+  Sender(Region& region, Heap& heap, Flows& flows, const Wires& wires, const Delay& delay, int rank)
+      : region_(region), heap_(heap), flows_(flows), wires_(wires), delay_(delay), rank_(rank) {}
+
+  /// Returns a message from an endpoint of this rank, whose bytes are yet to be written.
+  Message& message(std::uint32_t endpoint, Address to, std::size_t size_bytes,
+                   std::uint32_t head_bytes = 0) {
+    const auto place = allocated(sizeof(Message) + head_bytes + size_bytes);
+    auto& message = *new (&region_.at<std::byte>(place)) Message;
+    message.head_bytes = head_bytes;
+    message.size_bytes = size_bytes;
+    message.source = {static_cast<std::uint32_t>(rank_), endpoint};
+    message.target = to.rank;
+    message.endpoint = to.endpoint;
+    return message;
+  }
+  /// Returns an access, or its answer.
+  Message& access(std::uint32_t endpoint, Address to, const Access& access,
+                  std::size_t size_bytes) {
+    auto& carrier = message(endpoint, to, size_bytes, sizeof(Access));
+    carrier.is_access = true;
+    new (carrier.body()) Access(access);
+    return carrier;
+  }
+  void release(Message& message) { heap_.give_back(region_.offset_of(&message), message.room()); }
+
+  /// Counts a message that is sent before its rank's turn: it leaves at an event of its own, in the
+  /// order of time. Whether so much of the memory waits for it that the other ranks must catch up.
+  bool is_far_ahead(std::size_t size_bytes) {
+    ahead_bytes_ += size_bytes;
+    return ++ahead_messages_ > ahead_messages_max || ahead_bytes_ > ahead_bytes_max;
+  }
+  /// They have caught up.
+  void note_turn() { ahead_messages_ = ahead_bytes_ = 0; }
+
+  /// Sends a message now, for which the rank's processor is busy. A queue, if there is one, gets
+  /// the completion with this context.
+  void send(Message& message, Completions* queue, void* context) {
+    auto& own = member();
+    const bool is_to_itself = message.source.rank == message.target;
+    const bool is_awaited = !is_to_itself && queue != nullptr && message.size_bytes > eager_bytes;
+    if (!is_to_itself) own.now += wire_of(message).send + delay_.overhead;
+    if (is_awaited) {
+      message.flow.departure = allocated(sizeof(Departure));
+      region_.at<Departure>(message.flow.departure).at = never;
+    }
+    send_at(message, own.now);
+    if (queue == nullptr) return;
+    Completion sent(own.now, context);
+    sent.size_bytes = message.size_bytes;
+    sent.envelope = message.envelope;
+    if (is_awaited)
+      departing_.push_back({message.flow.departure, queue, sent});
+    else
+      queue->add(sent);
+  }
+  /// Sends a message that may leave at a time, without the processor.
+  void send_at(Message& message, Picoseconds time) {
+    ++region_.messages;
+    message.source.rank == message.target ? arrive_here(message, time) : leave_at(message, time);
+  }
+
+  [[nodiscard]] bool has_departing() const { return !departing_.empty(); }
+  /// Returns when the first message that this rank waits for has left it, if that is known.
+  [[nodiscard]] Picoseconds departure() const {
+    return departing_.empty() ? never : region_.at<Departure>(departing_.front().place).at;
+  }
+  /// Reports what has left by a time.
+  void report_until(Picoseconds time) {
+    for (; departure() <= time; departing_.pop_front()) {
+      auto& [place, queue, sent] = departing_.front();
+      sent.at = departure();
+      queue->add(sent);
+      heap_.give_back(place, sizeof(Departure));
+    }
+  }
+
+ private:
+  /// The completion of a send whose message has not left yet, in the order in which they leave.
+  struct Departing {
+    Offset place;
+    Completions* queue;
+    Completion sent;
+  };
+
+  Member& member() { return region_.members[static_cast<std::size_t>(rank_)]; }
+  [[nodiscard]] const Wire& wire_of(const Message& message) const {
+    return wires_.between(rank_, static_cast<int>(message.target));
+  }
+  Offset allocated(std::size_t size_bytes) {
+    const auto place = heap_.take(size_bytes);
+    if (place == 0) {
+      const auto& call = region_.slots[static_cast<std::size_t>(rank_)].doing.call;
+      stop(region_, "memory",
+           "rank " + std::to_string(rank_) + " sends in " + call.data() +
+               ", and messages that nobody has received fill the memory of the virtual network (" +
+               std::to_string(region_.heap.end >> 20) + " MiB)");
+    }
+    return place;
+  }
+  void leave_at(Message& message, Picoseconds time) {
+    auto& own = member();
+    ++own.messages;
+    own.bytes += message.size_bytes;
+    const auto& wire = wire_of(message);
+    const auto transit = wire.transit(message.size_bytes);
+    message.busy = wire.busy(message.size_bytes);
+    message.cost = wire.receive;
+    message.flow.ready = time;
+    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
+    message.flow.latency = transit - message.flow.work +
+                           wires_.noise.added(transit, Noisy::message, rank_, own.messages);
+    delay_.add_to(message);
+    flows_.add(message);
+  }
+  void arrive_here(Message& message, Picoseconds time) {
+    message.arrival = time;
+    region_.slots[static_cast<std::size_t>(rank_)].accesses += message.is_access ? 1 : 0;
+    Inbox(region_, rank_).put(message);
+  }
+
+  Region& region_;
+  Heap& heap_;
+  Flows& flows_;
+  const Wires& wires_;
+  const Delay& delay_;
+  int rank_;
+  std::deque<Departing> departing_;
+  std::size_t ahead_messages_ = 0;
+  std::size_t ahead_bytes_ = 0;
+};
+
+}  // namespace nhalf::fabric
