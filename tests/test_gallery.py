@@ -17,8 +17,8 @@ import gallery_left_out
 import gallery_orders
 import gallery_tables
 import gallery_traffic
-from bench import BENCHMARKS, asked
-from benchmarks import machines
+from bench import BENCHMARKS
+from benchmarks import machines, sections
 from nhalf.base.errors import MissingError
 from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
@@ -201,7 +201,7 @@ def test_the_kept_comparisons_are_what_comes_out_today() -> None:
     figures, page = machines.measure(1)
     kept = gallery.ROOT / "docs" / "benchmarks"
     question = BENCHMARKS["machines"][1]
-    assert asked(question, page) == (kept / "machines.md").read_text(encoding="utf-8")
+    assert sections.section("machines", question, page) == sections.read(kept, "machines")
     assert sum(row["inside"] for row in figures["b_eff"]) == 16
 
 

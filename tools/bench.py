@@ -2,8 +2,8 @@
 """What nhalf costs and how steady it is, side by side with the Intel MPI Benchmarks.
 
 `python tools/bench.py [--out docs/benchmarks] [--only accuracy,spread] [--runs 10]` measures and
-writes one Markdown page and one JSON file for each. The Intel wheel brings IMB-MPI1; both programs
-run on that library, in turn, so that a machine that changes its speed disturbs both.
+writes one JSON file for each, and its section of a page. The Intel wheel brings IMB-MPI1; both
+programs run on that library, in turn, so that a machine that changes its speed disturbs both.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from benchmarks import (
     overhead,
     predicted_timelines,
     preload,
+    sections,
     spread,
     virtual_network,
 )
@@ -91,16 +92,10 @@ BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
         "How near is virtual time to that of a network that is there?",
     ),
 }
-"""Each with what its page answers."""
+"""Each with what its section answers."""
 RUNS = 10
 RUNS_OF = {"improve": 20}
 """How often each is run unless `--runs` says so, and those that are run more often."""
-
-
-def asked(question: str, page: str) -> str:
-    """A page with its question below the title."""
-    title, rest = page.split("\n", 1)
-    return f"{title}\n\n*{question}*\n{rest}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -115,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
         measure, question = BENCHMARKS[name]
         figures, page = measure(chosen.runs or RUNS_OF.get(name, RUNS))
         (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-        (chosen.out / f"{name}.md").write_text(asked(question, page), "utf-8")
+        sections.write(chosen.out, name, sections.section(name, question, page))
         sys.stdout.write(page + "\n")
     return 0
 

@@ -3,7 +3,7 @@
 
 `python tools/choice.py [--only NAME,...]` simulates every algorithm of barrier and broadcast in all
 cells of a grid, lets decide/choice.py choose from SHARE of the cells, and keeps grid and verdict in
-docs/choice/*.json, of which docs/choice.md makes its table. Needs SimGrid, and many minutes.
+docs/choice/*.json, of which docs/guide/predict.md makes its table. Needs SimGrid, and many minutes.
 """
 
 from __future__ import annotations

@@ -120,14 +120,6 @@ def summary_columns() -> str:
     return "\n".join(["| column | type |", "|---|---|", *rows])
 
 
-def benchmarks() -> str:
-    """Links to the results of `make bench` that are here."""
-    pages = [p for p in sorted((ROOT / "docs" / "benchmarks").glob("*.md")) if p.stem != "index"]
-    titles = [page.read_text(encoding="utf-8").lstrip("# ").split("\n")[0] for page in pages]
-    links = [f"- [{title}]({page.name})" for title, page in zip(titles, pages, strict=True)]
-    return "\n".join(links) or "No results are here yet."
-
-
 def choice() -> str:
     """What choices from few measurements cost, on every grid that is kept."""
     import json
@@ -241,7 +233,6 @@ FILLED: dict[str, Callable[[], str]] = {
     "wings": wings,
     "npb-pictures": npb_pictures,
     "rooms": rooms,
-    "benchmarks": benchmarks,
     "choice": choice,
 }
 _MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)

@@ -176,7 +176,7 @@ with its interval over launches; all is without what other programs took. The er
 the run time: {middle} in the median, {worst} at most. {agree} of {points} agree: their intervals \
 have something in common. Two launches of a program without a delay differ by {spread} in the \
 median, which is what limits the errors: in virtual time, where launches are equal, they are \
-[those of a slower machine](bearing.md)."""
+[those of a slower machine](#bearing)."""
 
 
 def page(points: Sequence[Point], launches: int, load: float, spread: float) -> str:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pages import table
-from nhalf.base.units import format_size, format_time
 from nhalf.measure.probe.subject import library_subject, transport_file
 from nhalf.mpi import Library
 from nhalf.mpi.discover import find
@@ -210,36 +209,20 @@ the [buckets](../guide/no-cluster.md#what-it-shows-and-what-not) of the links at
 rate, which the fitted curve has, but a link that is always busy does not.
 - **Kernels on 4 ranks.** Two ranks share a core: what they compute takes twice as long \
 (`measured:2`), and a message waits until its receiver has the core. The machine file knows no \
-such wait, which was not measured by itself. Messages of class S are short, so it counts; \
-barriers and shorter messages than those below are left out for the same reason.
+such wait. Messages of class S are short, so it counts; \
+barriers and messages below 256 KiB are left out for the same reason.
 """
 
 
 def page(groups: Sequence[Group], runs: int, load: float) -> str:
-    """The page: medians of all groups, then every cell."""
+    """The page: how far virtual times of each group are off, and why."""
     note = NOTE.format(runs=runs, cores=os.cpu_count(), load=load)
     overview = table(
         "The virtual network beside a lab", note, ["what", "median error", "least", "most"],
         [[group.title, f"{100 * group.median_error:.1f} %", f"{min(group.ratios.values()):.2f}",
           f"{max(group.ratios.values()):.2f}"] for group in groups],
     )  # fmt: skip
-    head = ["operation", "size", "lab", "virtual", "virtual / lab"]
-    cells = [
-        table(
-            group.title[0].upper() + group.title[1:],
-            "",
-            head,
-            [_words(group, cell) for cell in group.ratios],
-        )
-        for group in groups
-    ]
-    return "\n".join([overview + WHY, *(f"#{text}".replace("\n\n\n", "\n") for text in cells)])
-
-
-def _words(group: Group, cell: Cell) -> list[str]:
-    name, size = cell
-    times = (format_time(group.lab[cell]), format_time(group.virtual[cell]))
-    return [name, format_size(size) if size else "–", *times, f"{group.ratios[cell]:.2f}"]
+    return overview + WHY
 
 
 def nhalf(*words: str, text: str = "", under: Sequence[str] = ()) -> str:

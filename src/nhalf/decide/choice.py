@@ -44,7 +44,7 @@ PRIOR = Prior(
     weight_values=4,
     values_min=20,
 )
-"""Costs are mostly right within a fifth. Chosen on grids of simulated machines (docs/choice.md)."""
+"""Costs are mostly right within a fifth, as on the grids of docs/guide/predict.md."""
 SCALES = ((1.0, 2.0, 4.0, 8.0), (1.0, 2.0, 4.0, 8.0), (4.0, 16.0), (4.0, 16.0))
 PROTOCOL = 4.0
 """The distance between two protocols, in doublings of the size."""

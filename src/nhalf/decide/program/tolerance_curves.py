@@ -51,7 +51,7 @@ POINTS = 10
 LOSS_SHOWN = 0.2
 """A curve ends where this share of the run time is lost."""
 LEAST_DOUBT = 0.02
-"""A share of the slow-down, if nothing else is in doubt; chosen by docs/benchmarks/bearing.md."""
+"""A share of the slow-down, if nothing else is in doubt; see docs/benchmarks/predictions.md."""
 STEP = 1e-6
 """The step of slopes, as a share of a curve's end."""
 

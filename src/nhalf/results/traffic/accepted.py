@@ -117,7 +117,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def traffic(measurements: pl.LazyFrame) -> list[Row]:
-    """One row per curve; see docs/traffic.md for its members."""
+    """One row per curve; see docs/many-ranks.md for its members."""
     rows = launches(measurements)
     of_curve = curves(rows).partition_by(OVER_LOADS, as_dict=True) if rows.height else {}
     return [

@@ -41,7 +41,7 @@ ENDS_WITHIN_S = 10.0
 OPTIONS = {"mpi": "threads=1"}
 """With which all patterns of a transport can run."""
 FOUND = sorted(libraries(), key=lambda one: (one.vendor != "mpich", not one.abi))
-"""MPICH with the standard ABI first: others have faults of their own (docs/known-faults.md)."""
+"""MPICH with the standard ABI first: others have faults of their own (docs/coverage.md)."""
 
 
 def names() -> list[Any]:
