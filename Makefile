@@ -73,7 +73,7 @@ build/libfabric/stamp: tools/unpack_package
 	@mkdir -p $(@D)
 	@test -f /usr/include/rdma/providers/fi_prov.h || \
 	  tools/unpack_package libfabric-dev $(@D) >$(@D)/log 2>&1 || \
-	  echo "nhalf: nhalf try is left out: libfabric has no headers here (apt-get install libfabric-dev)"
+	  echo "nhalf: nhalf try is left out: no headers of libfabric (apt-get install libfabric-dev)"
 	@touch $@
 
 # The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
@@ -130,7 +130,7 @@ wheel: build/dist/complete ## build a wheel for `pipx install` into build/dist
 wheels: $(BUILD)/stamp ## portable wheels (glibc 2.28) into build/wheelhouse
 	@BUILD=$(CURDIR)/$(BUILD) JOBS=$(JOBS) tools/wheels $(or $(PROCESSORS_OF_WHEELS),x86_64)
 
-bench: setup-complete build/osaca/stamp ## measure nhalf beside IMB and OSACA; results in docs/benchmarks
+bench: setup-complete build/osaca/stamp ## nhalf beside IMB and OSACA; results in docs/benchmarks
 	@$(VENV)/bin/nhalf mpi install intel
 	@NHALF_OSACA=$(CURDIR)/build/osaca/bin/osaca \
 		$(VENV)/bin/python tools/bench.py --out docs/benchmarks

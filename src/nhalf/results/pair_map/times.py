@@ -190,7 +190,7 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
 
 
 def as_row(pair_map: PairTimes) -> Row:
-    """A map for JSON; see docs/pair-map.md for its members."""
+    """A map for JSON; see docs/many-ranks.md for its members."""
     judgement, within = pair_map.judgement, pair_map.within
     middle_s = _over_launches(np.nanmedian, pair_map.between_s)
     row: Row = {
