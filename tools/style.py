@@ -51,14 +51,14 @@ SKIPPED_FOLDERS = {"build", "dist", "runs", "site", "locks", "node_modules"}
 SHOWN = {".ci", ".clang-format", ".gitignore"}
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
-    "native/apps/npb",
+    "apps/npb",
 )
 C_INTERFACES = ("native/interposer/", "native/trace/", "tests/native/apps/counter.cpp")
 """Where functions are given what MPI's own are given."""
 
 CLOCK_ROOMS = (
     *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),
-    *("native/node/livermore/", "native/trace/", "native/apps/npb/", "native/fabric/"),
+    *("native/node/livermore/", "native/trace/", "apps/npb/", "native/fabric/"),
 )
 
 
@@ -221,7 +221,7 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
 
 def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
     """Every header is included by another native file, or found by its folder."""
-    native = [s for s in sources if s.suffix in CPP and s.path.startswith("native/")]
+    native = [s for s in sources if s.suffix in CPP and s.path.startswith(("native/", "apps/"))]
     for source in native:
         plugin = source.path.startswith(NATIVE_PLUGINS) and "/bases/" not in source.path
         if source.suffix not in {".hpp", ".h"} or plugin:
@@ -246,7 +246,7 @@ def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
 def no_full_folder(sources: list[Source]) -> Iterator[Complaint]:
     """No folder of code has more files than a reader looks through."""
     code = [source for source in sources if source.suffix != ".md"]
-    paths = [source.path for source in code if source.path.startswith(("src/", "native/"))]
+    paths = [source.path for source in code if source.path.startswith(("src/", "native/", "apps/"))]
     files = Counter(PurePosixPath(path).parent.as_posix() for path in paths)
     for folder, count in files.items():
         if count > FOLDER_FILES_MAX and folder not in FULL_FOLDERS:

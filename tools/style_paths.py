@@ -20,16 +20,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src")]
 
 CHECKED = (
-    *("docs", "src", "native", "tools"),
+    *("apps", "docs", "src", "native", "tools"),
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile"),
 )
 """Where names of files are looked for."""
 MODULES_CHECKED = ("docs", "src")
-FOLDERS = ("src", "native", "tests", "tools", "examples", "docs")
+FOLDERS = ("apps", "src", "native", "tests", "tools", "examples", "docs")
 SUFFIXES = {".py", ".hpp", ".cpp", ".md", ".toml", ".txt", ".cmake", ""}
 _PATH = re.compile(
     r"(?<![\w./<>{}~$*\"'-])"
-    r"((?:src/nhalf|native|tests|tools|docs|examples)/[\w./-]*\w"
+    r"((?:src/nhalf|apps|native|tests|tools|docs|examples)/[\w./-]*\w"
     r"|(?:[\w-]+/)*[\w-]+\.(?:py|hpp|cpp))"
     r"(?![\w*{/]|\.\w)"
 )

@@ -66,7 +66,7 @@ def _descriptions(source: Source) -> Iterator[tuple[int, str]]:
         for value in values:
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value.lineno, value.value.lstrip()
-    elif source.suffix in CPP and source.path.startswith("native/"):
+    elif source.suffix in CPP and source.path.startswith(("native/", "apps/")):
         before = ""
         for number, line in enumerate(map(str.lstrip, source.lines), 1):
             if line.startswith("/// ") and not before.startswith("///"):

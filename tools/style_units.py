@@ -64,7 +64,7 @@ def _real_fields(source: Source) -> Iterator[tuple[int, str]]:
 
 def _is_app(source: Source) -> bool:
     """Whether a file computes what an application specifies: its numbers have no units."""
-    return source.path.startswith("native/apps/")
+    return source.path.startswith("apps/")
 
 
 def _cpp_real_fields(source: Source) -> Iterator[tuple[int, str]]:

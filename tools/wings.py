@@ -60,7 +60,7 @@ BUDGET_LINES = {
     "jobs": 950,
     "cli": 7_800,
     "native/algorithms": 2_150,
-    "native/apps": 11_850,
+    "apps/npb": 11_850,
     "native/composer": 400,
     "native/contract": 1_650,
     "native/fabric": 6_950,
@@ -197,7 +197,11 @@ def lines(root: Path) -> dict[str, int]:
     """The lines of code of every wing, and of every room of the C++ side."""
     folders = [
         *((folder.name, folder) for folder in sorted((root / "src" / "nhalf").glob("*/"))),
-        *((f"native/{folder.name}", folder) for folder in sorted((root / "native").glob("*/"))),
+        *(
+            (f"{part}/{folder.name}", folder)
+            for part in ("apps", "native")
+            for folder in sorted((root / part).glob("*/"))
+        ),
     ]
     counts = {}
     for name, folder in folders:

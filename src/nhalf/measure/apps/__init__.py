@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applications that can be run: one file each, found by its name.
 
-An application names its programs, which are files of native/apps, and turns a request into a plan.
+An application names its programs, which are files of apps/, and turns a request into a plan.
 What its programs support is known only when the plan is resolved.
 """
 
