@@ -30,12 +30,12 @@ struct Asked {
 
   /// Returns what the library hears when an answer is there.
   [[nodiscard]] Completion completion(Message& answer) const {
-    Completion done(answer.arrival, context);
-    done.cost = answer.cost;
-    done.size_bytes = size_bytes;
-    done.is_access = true;
-    if (Access::in(answer).has_failed) done.failure = Failure::no_memory;
-    return done;
+    Completion completion(answer.arrival, context);
+    completion.cost = answer.cost;
+    completion.size_bytes = size_bytes;
+    completion.is_access = true;
+    if (Access::in(answer).has_failed) completion.failure = Failure::no_memory;
+    return completion;
   }
 };
 
@@ -47,8 +47,8 @@ class Accesses {
   }
   void close(std::uint64_t key) { memory_.erase(key); }
 
-  std::uint64_t ask(Asked asked) {
-    asked_.emplace(++last_number_, std::move(asked));
+  std::uint64_t ask(Asked pending) {
+    asked_.emplace(++last_number_, std::move(pending));
     return last_number_;
   }
   /// Takes what an answer is for.
@@ -65,15 +65,15 @@ class Accesses {
 
   /// Does what another rank asks, and writes what it gets; false if there is no such memory.
   bool serve(const Access& access, const std::byte* data, std::byte* answer) {
-    std::byte* const there = at(access);
-    if (there == nullptr) return access.size_bytes == 0;
+    std::byte* const target = at(access);
+    if (target == nullptr) return access.size_bytes == 0;
     const auto bytes = static_cast<std::size_t>(access.size_bytes);
     if (bytes == 0) return true;
-    if (answer_bytes(access) > 0) std::memcpy(answer, there, bytes);
-    if (access.kind == Access::Kind::put) std::memcpy(there, data, bytes);
+    if (answer_bytes(access) > 0) std::memcpy(answer, target, bytes);
+    if (access.kind == Access::Kind::put) std::memcpy(target, data, bytes);
     if (access.kind != Access::Kind::combine) return true;
     const bool has_operand = access.operation != Operation::read;
-    combine(access.operation, access.type, there, has_operand ? data : nullptr,
+    combine(access.operation, access.type, target, has_operand ? data : nullptr,
             is_conditional(access.operation) ? data + bytes : nullptr, bytes);
     return true;
   }
@@ -85,9 +85,9 @@ class Accesses {
   };
 
   [[nodiscard]] std::byte* at(const Access& access) const {
-    const auto found = memory_.find(access.key);
-    if (found == memory_.end()) return nullptr;
-    const auto& part = found->second;
+    const auto registration = memory_.find(access.key);
+    if (registration == memory_.end()) return nullptr;
+    const auto& part = registration->second;
     const bool fits =
         access.place <= part.size_bytes && access.size_bytes <= part.size_bytes - access.place;
     return fits ? part.begin + access.place : nullptr;

@@ -47,13 +47,13 @@ class Stay {
 
 /// Returns the other end that a call names itself, where its row in the table does not.
 template <auto call, class Arguments>
-Partner partner_of(const roles::Role& role, const Arguments& given) {
+Partner partner_of(const roles::Role& role, const Arguments& values) {
   using trace::Call;
   if constexpr (call == Call::Recv)
-    return roles::partner(std::get<3>(given), std::get<4>(given), std::get<5>(given));
+    return roles::partner(std::get<3>(values), std::get<4>(values), std::get<5>(values));
   else if constexpr (call == Call::Probe || call == Call::Mprobe || call == Call::Iprobe ||
                      call == Call::Improbe)
-    return roles::partner(std::get<0>(given), std::get<1>(given), std::get<2>(given));
+    return roles::partner(std::get<0>(values), std::get<1>(values), std::get<2>(values));
   else
     return role.partner;
 }
@@ -113,22 +113,22 @@ void join(const Interface& network) {
 }  // namespace
 }  // namespace nhalf::fabric
 
-#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                              \
-  static int virtual_##name parameters {                                                    \
-    using namespace nhalf::fabric;                                                          \
-    using namespace nhalf::fabric::roles;                                                   \
-    constexpr Call self = Call::self_;                                                      \
-    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);       \
-    const Interface* const net = network();                                                 \
-    if (net == nullptr) return then arguments;                                              \
-    const Caller on;                                                                        \
-    const Role role = (__VA_ARGS__);                                                        \
-    static_cast<void>(on);                                                                  \
-    const auto given = std::forward_as_tuple arguments;                                     \
-    const Partner partner = partner_of<self>(role, given);                                  \
-    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::trace::request_of(given), \
-                        [&] { return then arguments; });                                    \
-  }                                                                                         \
+#define NHALF_WRAPPED(name, self_, parameters, arguments, ...)                               \
+  static int virtual_##name parameters {                                                     \
+    using namespace nhalf::fabric;                                                           \
+    using namespace nhalf::fabric::roles;                                                    \
+    constexpr Call self = Call::self_;                                                       \
+    auto* const then = nhalf::trace::next<self, decltype(PMPI_##name)>("MPI_" #name);        \
+    const Interface* const net = network();                                                  \
+    if (net == nullptr) return then arguments;                                               \
+    const Caller on;                                                                         \
+    const Role role = (__VA_ARGS__);                                                         \
+    static_cast<void>(on);                                                                   \
+    const auto values = std::forward_as_tuple arguments;                                     \
+    const Partner partner = partner_of<self>(role, values);                                  \
+    return stayed<self>(*net, NHALF_CALLER, role, partner, nhalf::trace::request_of(values), \
+                        [&] { return then arguments; });                                     \
+  }                                                                                          \
   NHALF_ENTRY(MPI_##name, &virtual_##name)
 
 #include "trace/calls/wrapped.inc"

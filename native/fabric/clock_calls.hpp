@@ -79,18 +79,18 @@ NHALF_EXPORTED time_t time(time_t* result) noexcept {
   return now.tv_sec;
 }
 
-NHALF_EXPORTED int nanosleep(const timespec* time, timespec* left) {
+NHALF_EXPORTED int nanosleep(const timespec* time, timespec* remaining) {
   using namespace nhalf::fabric;
   if (has_slept(time)) return 0;
   return OtherThreads::here().until_limit(
-      [&] { return static_cast<int>(syscall(SYS_nanosleep, time, left)); });
+      [&] { return static_cast<int>(syscall(SYS_nanosleep, time, remaining)); });
 }
 
 NHALF_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
-                                   timespec* left) {
+                                   timespec* remaining) {
   using namespace nhalf::fabric;
   const auto sleep = [&](const timespec* until) {
-    return syscall(SYS_clock_nanosleep, clock, flags, until, left) == 0 ? 0 : errno;
+    return syscall(SYS_clock_nanosleep, clock, flags, until, remaining) == 0 ? 0 : errno;
   };
   const bool is_here = time != nullptr && is_valid(*time) && is_of_sleep(clock);
   if (is_here && (flags & TIMER_ABSTIME) != 0 && is_virtual_deadline(clock, *time)) {
@@ -107,8 +107,8 @@ NHALF_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec* t
   return OtherThreads::here().until_limit([&] { return sleep(time); });
 }
 
-NHALF_EXPORTED int thrd_sleep(const timespec* time, timespec* left) {
-  const int error = clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+NHALF_EXPORTED int thrd_sleep(const timespec* time, timespec* remaining) {
+  const int error = clock_nanosleep(CLOCK_REALTIME, 0, time, remaining);
   return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }
 
@@ -119,8 +119,8 @@ NHALF_EXPORTED int usleep(useconds_t microseconds) {
 }
 
 NHALF_EXPORTED unsigned sleep(unsigned seconds) {
-  timespec left{static_cast<time_t>(seconds), 0};
-  return nanosleep(&left, &left) == 0 ? 0 : static_cast<unsigned>(left.tv_sec);
+  timespec remaining{static_cast<time_t>(seconds), 0};
+  return nanosleep(&remaining, &remaining) == 0 ? 0 : static_cast<unsigned>(remaining.tv_sec);
 }
 
 /// Libraries yield whenever they find nothing; here other ranks run when it is their turn.

@@ -29,79 +29,79 @@ constexpr bool can_combine(Operation operation, Number type) {
 
 /// Returns what is there afterwards.
 template <class Type>
-Type combined(Operation operation, Type there, Type operand, Type compared) {
+Type combined(Operation operation, Type target, Type operand, Type compared) {
   // Unsigned numbers of at least an int's size wrap around.
   using Wide = std::conditional_t<std::is_integral_v<Type>, std::uint64_t, Type>;
-  const auto swapped = [&](bool is_met) { return is_met ? operand : there; };
+  const auto swapped = [&](bool is_met) { return is_met ? operand : target; };
   switch (operation) {
     case Operation::minimum:
-      return std::min(there, operand);
+      return std::min(target, operand);
     case Operation::maximum:
-      return std::max(there, operand);
+      return std::max(target, operand);
     case Operation::sum:
-      return static_cast<Type>(static_cast<Wide>(there) + static_cast<Wide>(operand));
+      return static_cast<Type>(static_cast<Wide>(target) + static_cast<Wide>(operand));
     case Operation::product:
-      return static_cast<Type>(static_cast<Wide>(there) * static_cast<Wide>(operand));
+      return static_cast<Type>(static_cast<Wide>(target) * static_cast<Wide>(operand));
     case Operation::logical_or:
-      return static_cast<Type>(there != Type{} || operand != Type{});
+      return static_cast<Type>(target != Type{} || operand != Type{});
     case Operation::logical_and:
-      return static_cast<Type>(there != Type{} && operand != Type{});
+      return static_cast<Type>(target != Type{} && operand != Type{});
     case Operation::logical_xor:
-      return static_cast<Type>((there != Type{}) != (operand != Type{}));
+      return static_cast<Type>((target != Type{}) != (operand != Type{}));
     case Operation::write:
       return operand;
     case Operation::swap_if_equal:
-      return swapped(compared == there);
+      return swapped(compared == target);
     case Operation::swap_if_not_equal:
-      return swapped(compared != there);
+      return swapped(compared != target);
     case Operation::swap_if_less_or_equal:
-      return swapped(compared <= there);
+      return swapped(compared <= target);
     case Operation::swap_if_less:
-      return swapped(compared < there);
+      return swapped(compared < target);
     case Operation::swap_if_greater_or_equal:
-      return swapped(compared >= there);
+      return swapped(compared >= target);
     case Operation::swap_if_greater:
-      return swapped(compared > there);
+      return swapped(compared > target);
     default:
       break;
   }
   if constexpr (std::is_integral_v<Type>) {
     switch (operation) {
       case Operation::bit_or:
-        return static_cast<Type>(there | operand);
+        return static_cast<Type>(target | operand);
       case Operation::bit_and:
-        return static_cast<Type>(there & operand);
+        return static_cast<Type>(target & operand);
       case Operation::bit_xor:
-        return static_cast<Type>(there ^ operand);
+        return static_cast<Type>(target ^ operand);
       case Operation::swap_of_mask:
-        return static_cast<Type>((operand & compared) | (there & ~compared));
+        return static_cast<Type>((operand & compared) | (target & ~compared));
       default:
         break;
     }
   }
-  return there;
+  return target;
 }
 
 template <class Type>
-void combine_all(Operation operation, std::byte* there, const std::byte* operands,
+void combine_all(Operation operation, std::byte* target, const std::byte* operands,
                  const std::byte* compared, std::size_t count) {
   for (std::size_t at = 0; at < count; ++at) {
     Type values[3]{};
     const auto skipped = at * sizeof(Type);
-    std::memcpy(&values[0], there + skipped, sizeof(Type));
+    std::memcpy(&values[0], target + skipped, sizeof(Type));
     if (operands != nullptr) std::memcpy(&values[1], operands + skipped, sizeof(Type));
     if (compared != nullptr) std::memcpy(&values[2], compared + skipped, sizeof(Type));
     const Type result = combined(operation, values[0], values[1], values[2]);
-    std::memcpy(there + skipped, &result, sizeof(Type));
+    std::memcpy(target + skipped, &result, sizeof(Type));
   }
 }
 
 /// Combines numbers with those that are there; `compared` are those of a condition, or null.
-inline void combine(Operation operation, Number type, std::byte* there, const std::byte* operands,
+inline void combine(Operation operation, Number type, std::byte* target, const std::byte* operands,
                     const std::byte* compared, std::size_t bytes) {
   const auto count = bytes / bytes_of(type);
   const auto all = [&]<class Type>(Type) {
-    combine_all<Type>(operation, there, operands, compared, count);
+    combine_all<Type>(operation, target, operands, compared, count);
   };
   switch (type) {
     case Number::int8:

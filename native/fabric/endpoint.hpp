@@ -86,19 +86,19 @@ class Endpoint {
     scatter(receive.parts, receive.used_bytes, message.body(), copied);
     auto* const begin =
         receive.parts.empty() ? nullptr : static_cast<std::byte*>(receive.parts[0].iov_base);
-    Completion done(std::max(message.arrival, now), receive.context);
-    done.cost = message.cost;
-    done.buffer = begin == nullptr ? nullptr : begin + receive.used_bytes;
-    done.size_bytes = copied;
-    done.lost_bytes = message.size_bytes - copied;
-    done.envelope = message.envelope;
-    done.source = message.source;
-    done.is_received = true;
-    if (done.lost_bytes > 0) done.failure = Failure::truncated;
+    Completion completion(std::max(message.arrival, now), receive.context);
+    completion.cost = message.cost;
+    completion.buffer = begin == nullptr ? nullptr : begin + receive.used_bytes;
+    completion.size_bytes = copied;
+    completion.lost_bytes = message.size_bytes - copied;
+    completion.envelope = message.envelope;
+    completion.source = message.source;
+    completion.is_received = true;
+    if (completion.lost_bytes > 0) completion.failure = Failure::truncated;
     receive.used_bytes += copied;
     const bool is_over = !receive.takes_many || room - copied < least_room;
-    done.is_released = receive.takes_many && is_over;
-    if (receive.is_reported || done.lost_bytes > 0) report(done);
+    completion.is_released = receive.takes_many && is_over;
+    if (receive.is_reported || completion.lost_bytes > 0) report(completion);
     return is_over;
   }
 

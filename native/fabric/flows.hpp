@@ -33,8 +33,8 @@ class Flows {
   /// Prepares for the first message; once, before any rank goes on.
   void begin() {
     region_.flow_events.fill(never);
-    region_.pairs = taken(ranks_ * ranks_ * sizeof(Pair));
-    region_.loads = taken(routes_.count() * sizeof(Load));
+    region_.pairs = allocated(ranks_ * ranks_ * sizeof(Pair));
+    region_.loads = allocated(routes_.count() * sizeof(Load));
   }
 
   /// Takes a message that is ready to leave its rank.
@@ -86,7 +86,7 @@ class Flows {
     const auto* events = region_.flow_events.data();
     return std::min_element(events, events + ranks_);
   }
-  Offset taken(std::uint64_t bytes) {
+  Offset allocated(std::uint64_t bytes) {
     const auto place = heap_.take(std::max<std::uint64_t>(bytes, 1));
     if (place == 0) stop(region_, "memory", "the links of this machine fill the memory");
     return place;
@@ -123,7 +123,7 @@ class Flows {
       const auto way =
           routes_.between(static_cast<int>(message.source.rank), static_cast<int>(message.target));
       pair.length = way.size();
-      pair.way = taken(way.size() * sizeof(Link));
+      pair.way = allocated(way.size() * sizeof(Link));
       std::copy(way.begin(), way.end(), &region_.at<Link>(pair.way));
       for (const auto link : way) loads()[link].capacity_Bps = routes_.capacity_Bps(link);
     }
@@ -139,7 +139,7 @@ class Flows {
     flow.demand_Bps = 0;
     Inbox(region_, static_cast<int>(message.target)).expect(now + flow.latency, message.busy);
     if (flow.work == 0) return false;
-    flow.left = static_cast<Work>(flow.work) << 32;
+    flow.work_left = static_cast<Work>(flow.work) << 32;
     region_.flow_events[message.source.rank] = now + flow.work;
     const auto way = way_of(message);
     flow.demand_Bps = demand_of(message, way);
@@ -230,10 +230,10 @@ class Flows {
   }
   void set_share(std::uint32_t rank, Flow& flow, std::uint64_t part, Picoseconds now) {
     if (part == flow.share) return;
-    flow.left -= std::min(flow.left, static_cast<Work>(now - flow.updated) * flow.share);
+    flow.work_left -= std::min(flow.work_left, static_cast<Work>(now - flow.updated) * flow.share);
     flow.updated = now;
     flow.share = part;
-    region_.flow_events[rank] = now + static_cast<Picoseconds>((flow.left + part - 1) / part);
+    region_.flow_events[rank] = now + static_cast<Picoseconds>((flow.work_left + part - 1) / part);
   }
 
   Region& region_;

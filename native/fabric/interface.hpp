@@ -17,7 +17,7 @@ namespace nhalf::fabric {
 struct MpiCall {
   preloaded::Caller caller;
   const char* name;
-  /// Whether it may wait; a look for messages in vain then lasts until one comes.
+  /// Whether it may wait; a poll in vain then lasts until something comes.
   bool waits;
   /// The partner, with the special values of `Doing`.
   int peer;

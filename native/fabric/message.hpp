@@ -52,7 +52,7 @@ struct Flow {
   std::uint64_t demand_Bps = 0;
   std::uint64_t share = 0;
   Picoseconds updated = 0;
-  Work left = 0;
+  Work work_left = 0;
   /// A departure that its sender waits for; 0 if none.
   Offset departure = 0;
   bool has_begun = false;
@@ -100,10 +100,10 @@ inline void scatter(std::span<const iovec> parts, std::size_t skipped, const std
   for (const auto& part : parts) {
     const auto jumped = std::min(skipped, part.iov_len);
     skipped -= jumped;
-    const auto taken = std::min(bytes, part.iov_len - jumped);
-    if (taken > 0) std::memcpy(static_cast<std::byte*>(part.iov_base) + jumped, from, taken);
-    from += taken;
-    bytes -= taken;
+    const auto copied = std::min(bytes, part.iov_len - jumped);
+    if (copied > 0) std::memcpy(static_cast<std::byte*>(part.iov_base) + jumped, from, copied);
+    from += copied;
+    bytes -= copied;
   }
 }
 

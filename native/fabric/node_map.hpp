@@ -50,11 +50,11 @@ inline std::optional<std::string> with_mapping(std::string_view reply, const std
 /// The ranks on the node of one, and its place among them.
 struct NodeMates {
   NodeMates(const std::vector<int>& nodes, std::size_t rank) {
-    for (std::size_t other = 0; other < nodes.size(); ++other) {
-      if (nodes[other] != nodes[rank]) continue;
-      if (other == rank) place = number;
+    for (std::size_t mate = 0; mate < nodes.size(); ++mate) {
+      if (nodes[mate] != nodes[rank]) continue;
+      if (mate == rank) place = number;
       if (number > 0) text += ',';
-      text += std::to_string(other);
+      text += std::to_string(mate);
       ++number;
     }
   }

@@ -198,7 +198,7 @@ class Rank {
 
   /// Reaches into the memory of another rank: `parts` go there with the access.
   void access(Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
-              Asked asked) {
+              Asked pending) {
     join();
     run_ahead(bytes_in(parts));
     if (to.rank == static_cast<std::uint32_t>(number_)) {
@@ -207,7 +207,7 @@ class Rank {
       settle();
     }
     if (polling_.counts_access()) find_endless_loop();
-    serving_->ask(from, to, access, parts, std::move(asked));
+    serving_->ask(from, to, access, parts, std::move(pending));
   }
 
   void receive(Endpoint& at, Receive receive, bool is_tagged) {

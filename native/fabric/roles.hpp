@@ -239,11 +239,11 @@ struct WaitAny {
 
   explicit(false) operator Role() const {
     Role role = awaited(count, requests);
-    role.completed = {{count, requests}, flag, &one, index};
+    role.completed = {{count, requests}, flag, &one_request, index};
     return role;
   }
 
-  static constexpr int one = 1;
+  static constexpr int one_request = 1;
 };
 struct WaitAll {
   int count;
@@ -260,13 +260,13 @@ struct WaitAll {
 struct WaitSome {
   int count;
   MPI_Request* requests;
-  int* done;
+  int* completed_count;
   int* indices;
   MPI_Status* statuses;
 
   explicit(false) operator Role() const {
     Role role = awaited(count, requests);
-    role.completed = {{count, requests}, nullptr, done, indices};
+    role.completed = {{count, requests}, nullptr, completed_count, indices};
     return role;
   }
 };

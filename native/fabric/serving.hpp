@@ -22,9 +22,9 @@ class Serving {
 
   /// Asks for an access, with which `parts` go.
   void ask(const Endpoint& from, Address to, const Access& access, std::span<const iovec> parts,
-           Asked asked) {
+           Asked pending) {
     auto& message = sender_.access(from.number, to, access, bytes_in(parts));
-    Access::in(message).number = accesses_.ask(std::move(asked));
+    Access::in(message).number = accesses_.ask(std::move(pending));
     gather(parts, Access::data_in(message));
     sender_.send(message, nullptr, nullptr);
   }
@@ -48,12 +48,13 @@ class Serving {
   }
   void take_answer(Message& message) {
     const auto& access = Access::in(message);
-    const auto asked = accesses_.answered(access.number);
-    scatter(asked.parts, 0, Access::data_in(message), static_cast<std::size_t>(access.size_bytes));
-    if (asked.counter != nullptr) ++*asked.counter;
+    const auto pending = accesses_.answered(access.number);
+    scatter(pending.parts, 0, Access::data_in(message),
+            static_cast<std::size_t>(access.size_bytes));
+    if (pending.counter != nullptr) ++*pending.counter;
     auto* const queue = endpoints_.queue_of_sends(message.endpoint);
-    if (queue == nullptr || !(asked.is_reported || access.has_failed)) return;
-    queue->add(asked.completion(message));
+    if (queue == nullptr || !(pending.is_reported || access.has_failed)) return;
+    queue->add(pending.completion(message));
   }
 
   Accesses& accesses_;

@@ -27,10 +27,10 @@ class OwnCores {
 inline bool move_here(pid_t thread) {
   const int core = sched_getcpu();
   if (core < 0 || core >= CPU_SETSIZE) return false;
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(core, &here);
-  return sched_setaffinity(thread, sizeof(here), &here) == 0;
+  cpu_set_t own_core;
+  CPU_ZERO(&own_core);
+  CPU_SET(core, &own_core);
+  return sched_setaffinity(thread, sizeof(own_core), &own_core) == 0;
 }
 
 }  // namespace nhalf::fabric

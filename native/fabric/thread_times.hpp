@@ -54,8 +54,8 @@ class ThreadTimes {
     std::uint64_t longest = 0;
     std::uint64_t together = 0;
     for (const auto& [thread, time_ns] : thread_times()) {
-      const auto known = times_ns_.find(thread);
-      const auto before_ns = known == times_ns_.end() ? 0 : known->second;
+      const auto earlier = times_ns_.find(thread);
+      const auto before_ns = earlier == times_ns_.end() ? 0 : earlier->second;
       // The kernel gives numbers of ended threads again.
       const auto own_ns = time_ns > before_ns ? time_ns - before_ns : 0;
       longest = std::max(longest, own_ns);

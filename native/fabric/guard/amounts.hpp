@@ -50,8 +50,8 @@ struct Caller {
   template <class Count, class Type>
   [[nodiscard]] std::uint64_t of_others(const Group& group, const Count* counts, Type type) const {
     std::uint64_t sum = 0;
-    for (int other = 0; other < group.partners(); ++other)
-      if (group.is_other(other)) sum += bytes_at(other, counts, type);
+    for (int partner = 0; partner < group.partners(); ++partner)
+      if (group.is_other(partner)) sum += bytes_at(partner, counts, type);
     return sum;
   }
 };

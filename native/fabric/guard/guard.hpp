@@ -27,9 +27,9 @@ class Guard {
   static void check_operation(const Interface& network, const char* name, int ranks,
                               const Amount& amount, const Passed& before) {
     if (ranks == 0) return;
-    char what[64];
-    std::snprintf(what, sizeof what, "%s on %d ranks", name, ranks);
-    check(network, what, {amount.bytes, amount.messages}, before);
+    char operation[64];
+    std::snprintf(operation, sizeof operation, "%s on %d ranks", name, ranks);
+    check(network, operation, {amount.bytes, amount.messages}, before);
   }
   /// Ends the run if accesses to other ranks' memory took no time, or moved less than they have to.
   static void check_accesses(const Interface& network, const Amount& amount, const Passed& before) {
@@ -42,29 +42,29 @@ class Guard {
   }
 
  private:
-  static void check(const Interface& network, const char* what, const Amount& amount,
+  static void check(const Interface& network, const char* operation, const Amount& amount,
                     const Passed& before) {
     if (network.now() == before.at) {
       char reason[128];
-      std::snprintf(reason, sizeof reason, "%s took no time", what);
+      std::snprintf(reason, sizeof reason, "%s took no time", operation);
       network.stop("bypass", reason);
     }
-    check_amount(network, what, amount, before.amount);
+    check_amount(network, operation, amount, before.amount);
   }
-  static void check_amount(const Interface& network, const char* what, const Amount& amount,
+  static void check_amount(const Interface& network, const char* operation, const Amount& amount,
                            const Amount& before) {
     const auto passed = Passed::of(network).amount;
-    check_number(network, what, "bytes sent", amount.bytes, passed.bytes - before.bytes);
-    check_number(network, what, "messages sent", amount.messages,
+    check_number(network, operation, "bytes sent", amount.bytes, passed.bytes - before.bytes);
+    check_number(network, operation, "messages sent", amount.messages,
                  passed.messages - before.messages);
-    check_number(network, what, "bytes received", amount.arriving_bytes,
+    check_number(network, operation, "bytes received", amount.arriving_bytes,
                  passed.arriving_bytes - before.arriving_bytes);
   }
-  static void check_number(const Interface& network, const char* what, const char* unit,
+  static void check_number(const Interface& network, const char* operation, const char* unit,
                            std::uint64_t moved, std::uint64_t passed) {
     if (passed >= moved) return;
     char reason[192];
-    std::snprintf(reason, sizeof reason, "%s: %llu of %llu %s passed the network", what,
+    std::snprintf(reason, sizeof reason, "%s: %llu of %llu %s passed the network", operation,
                   static_cast<unsigned long long>(passed), static_cast<unsigned long long>(moved),
                   unit);
     network.stop("bypass", reason);

@@ -96,9 +96,9 @@ struct FatTree {
     return first;
   }
   /// Returns a cable up from one of the switches, or nodes, that have the same nodes below them.
-  [[nodiscard]] Link number_of(std::size_t level, std::uint64_t below, std::uint64_t which,
+  [[nodiscard]] Link number_of(std::size_t level, std::uint64_t below, std::uint64_t position,
                                std::uint64_t cable) const {
-    const auto place = (below * product(up, 0, level) + which) * cables_of(level) + cable;
+    const auto place = (below * product(up, 0, level) + position) * cables_of(level) + cable;
     return static_cast<Link>(first_of(level) + 2 * place);
   }
 };

@@ -58,7 +58,7 @@ inline const char* in_text(fid_av*, const void* address, char* text, std::size_t
   return text;
 }
 
-inline int open_addresses(fid_domain*, fi_av_attr* wanted, fid_av** result, void* context) {
+inline int open_addresses(fid_domain*, fi_av_attr* hints, fid_av** result, void* context) {
   static fi_ops_av calls{};
   calls.size = sizeof(fi_ops_av);
   calls.insert = insert;
@@ -70,7 +70,7 @@ inline int open_addresses(fid_domain*, fi_av_attr* wanted, fid_av** result, void
   auto* addresses = new Addresses{};
   describe(addresses->file.fid, FI_CLASS_AV, context, operations<Addresses>());
   addresses->file.ops = &calls;
-  if (wanted != nullptr) wanted->type = FI_AV_TABLE;
+  if (hints != nullptr) hints->type = FI_AV_TABLE;
   *result = &addresses->file;
   return 0;
 }

@@ -55,11 +55,10 @@ inline fi_ops_mr* memory_calls() {
         return register_memory(file, part->iov_base, part->iov_len, access, offset, key, flags,
                                result, context);
       },
-      [](fid* file, const fi_mr_attr* wanted, std::uint64_t flags, fid_mr** result) {
-        if (wanted->iov_count != 1) return -FI_EINVAL;
-        return register_memory(file, wanted->mr_iov->iov_base, wanted->mr_iov->iov_len,
-                               wanted->access, wanted->offset, wanted->requested_key, flags, result,
-                               wanted->context);
+      [](fid* file, const fi_mr_attr* hints, std::uint64_t flags, fid_mr** result) {
+        if (hints->iov_count != 1) return -FI_EINVAL;
+        return register_memory(file, hints->mr_iov->iov_base, hints->mr_iov->iov_len, hints->access,
+                               hints->offset, hints->requested_key, flags, result, hints->context);
       }};
   return &table;
 }

@@ -39,26 +39,25 @@ Attributes* zeroed() {
   return static_cast<Attributes*>(std::calloc(1, sizeof(Attributes) + later_members));
 }
 
-inline bool can_serve(const fi_info& wanted, std::uint64_t flags) {
-  if ((flags & for_other_provider) != 0 || (wanted.caps & ~(abilities | remote_abilities)) != 0)
+inline bool can_serve(const fi_info& hints, std::uint64_t flags) {
+  if ((flags & for_other_provider) != 0 || (hints.caps & ~(abilities | remote_abilities)) != 0)
     return false;
-  if (wanted.ep_attr == nullptr) return true;
-  return wanted.ep_attr->type == FI_EP_UNSPEC || wanted.ep_attr->type == FI_EP_RDM;
+  if (hints.ep_attr == nullptr) return true;
+  return hints.ep_attr->type == FI_EP_UNSPEC || hints.ep_attr->type == FI_EP_RDM;
 }
 
-inline void describe_sends(fi_tx_attr& attributes, std::uint64_t caps, const fi_tx_attr* wanted) {
+inline void describe_sends(fi_tx_attr& attributes, std::uint64_t caps, const fi_tx_attr* hints) {
   attributes.caps = caps & (common_abilities | remote_abilities | FI_SEND);
-  attributes.op_flags = wanted == nullptr ? 0 : wanted->op_flags;
+  attributes.op_flags = hints == nullptr ? 0 : hints->op_flags;
   attributes.msg_order = FI_ORDER_SAS;
   attributes.inject_size = inject_bytes;
   attributes.size = 4096;
   attributes.iov_limit = 8;
   attributes.rma_iov_limit = 1;
 }
-inline void describe_receives(fi_rx_attr& attributes, std::uint64_t caps,
-                              const fi_rx_attr* wanted) {
+inline void describe_receives(fi_rx_attr& attributes, std::uint64_t caps, const fi_rx_attr* hints) {
   attributes.caps = caps & (receive_abilities | remote_abilities);
-  attributes.op_flags = wanted == nullptr ? 0 : wanted->op_flags;
+  attributes.op_flags = hints == nullptr ? 0 : hints->op_flags;
   attributes.msg_order = FI_ORDER_SAS;
   attributes.size = 4096;
   attributes.iov_limit = 8;
@@ -72,16 +71,15 @@ inline void describe_endpoint(fi_ep_attr& attributes) {
   // One of each: libraries would otherwise open endpoints of several contexts.
   attributes.tx_ctx_cnt = attributes.rx_ctx_cnt = 1;
 }
-inline void describe_domain(fi_domain_attr& attributes, const fi_domain_attr* wanted) {
+inline void describe_domain(fi_domain_attr& attributes, const fi_domain_attr* hints) {
   attributes.name = strdup("nhalf0");
   attributes.threading = FI_THREAD_SAFE;
   attributes.control_progress = attributes.data_progress = FI_PROGRESS_MANUAL;
-  if (wanted != nullptr) {
-    if (wanted->threading != FI_THREAD_UNSPEC) attributes.threading = wanted->threading;
-    if (wanted->control_progress != FI_PROGRESS_UNSPEC)
-      attributes.control_progress = wanted->control_progress;
-    if (wanted->data_progress != FI_PROGRESS_UNSPEC)
-      attributes.data_progress = wanted->data_progress;
+  if (hints != nullptr) {
+    if (hints->threading != FI_THREAD_UNSPEC) attributes.threading = hints->threading;
+    if (hints->control_progress != FI_PROGRESS_UNSPEC)
+      attributes.control_progress = hints->control_progress;
+    if (hints->data_progress != FI_PROGRESS_UNSPEC) attributes.data_progress = hints->data_progress;
   }
   attributes.resource_mgmt = FI_RM_ENABLED;
   attributes.av_type = FI_AV_TABLE;
@@ -95,12 +93,12 @@ inline void describe_domain(fi_domain_attr& attributes, const fi_domain_attr* wa
 }
 
 inline int get_info(std::uint32_t version, const char*, const char*, std::uint64_t flags,
-                    const fi_info* wanted, fi_info** result) {
-  if (wanted != nullptr && !can_serve(*wanted, flags)) return -FI_ENODATA;
+                    const fi_info* hints, fi_info** result) {
+  if (hints != nullptr && !can_serve(*hints, flags)) return -FI_ENODATA;
   if (!Rank::here().open()) return -FI_ENODATA;
   auto* info = zeroed<fi_info>();
   info->caps = abilities;
-  if (wanted != nullptr && wanted->caps != 0) info->caps = wanted->caps | FI_SEND | FI_RECV;
+  if (hints != nullptr && hints->caps != 0) info->caps = hints->caps | FI_SEND | FI_RECV;
   info->addr_format = FI_ADDR_PSMX;
   auto* address = static_cast<Address*>(std::calloc(1, sizeof(Address)));
   address->rank = static_cast<std::uint32_t>(Rank::here().number());
@@ -111,10 +109,10 @@ inline int get_info(std::uint32_t version, const char*, const char*, std::uint64
   info->ep_attr = zeroed<fi_ep_attr>();
   info->domain_attr = zeroed<fi_domain_attr>();
   info->fabric_attr = zeroed<fi_fabric_attr>();
-  describe_sends(*info->tx_attr, info->caps, wanted == nullptr ? nullptr : wanted->tx_attr);
-  describe_receives(*info->rx_attr, info->caps, wanted == nullptr ? nullptr : wanted->rx_attr);
+  describe_sends(*info->tx_attr, info->caps, hints == nullptr ? nullptr : hints->tx_attr);
+  describe_receives(*info->rx_attr, info->caps, hints == nullptr ? nullptr : hints->rx_attr);
   describe_endpoint(*info->ep_attr);
-  describe_domain(*info->domain_attr, wanted == nullptr ? nullptr : wanted->domain_attr);
+  describe_domain(*info->domain_attr, hints == nullptr ? nullptr : hints->domain_attr);
   // libfabric adds the provider's name itself.
   info->fabric_attr->name = strdup(provider_name);
   info->fabric_attr->prov_version = FI_VERSION(1, 0);

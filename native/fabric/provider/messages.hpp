@@ -173,7 +173,7 @@ struct Forms {
   }
 };
 
-inline int open_end(fid_domain*, fi_info* wanted, fid_ep** result, void* context) {
+inline int open_end(fid_domain*, fi_info* hints, fid_ep** result, void* context) {
   auto* end = new End{};
   ++open_ends;
   describe(end->file.fid, FI_CLASS_EP, context, end_operations());
@@ -184,9 +184,8 @@ inline int open_end(fid_domain*, fi_info* wanted, fid_ep** result, void* context
   end->file.rma = remote_calls();
   end->file.atomic = atomic_calls();
   end->endpoint = &Rank::here().endpoints().add();
-  if (wanted != nullptr && wanted->tx_attr != nullptr) end->send_flags = wanted->tx_attr->op_flags;
-  if (wanted != nullptr && wanted->rx_attr != nullptr)
-    end->receive_flags = wanted->rx_attr->op_flags;
+  if (hints != nullptr && hints->tx_attr != nullptr) end->send_flags = hints->tx_attr->op_flags;
+  if (hints != nullptr && hints->rx_attr != nullptr) end->receive_flags = hints->rx_attr->op_flags;
   *result = &end->file;
   return 0;
 }

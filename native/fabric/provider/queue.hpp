@@ -23,12 +23,12 @@ struct Queue {
   const Addresses* addresses;
 };
 
-inline std::uint64_t flags_of(const Completion& done) {
-  if (done.is_access) return FI_RMA;
-  std::uint64_t flags = done.is_received ? FI_RECV : FI_SEND;
-  flags |= done.envelope.is_tagged ? FI_TAGGED : FI_MSG;
-  if (done.is_received && done.envelope.has_data) flags |= FI_REMOTE_CQ_DATA;
-  if (done.is_released) flags |= FI_MULTI_RECV;
+inline std::uint64_t flags_of(const Completion& completion) {
+  if (completion.is_access) return FI_RMA;
+  std::uint64_t flags = completion.is_received ? FI_RECV : FI_SEND;
+  flags |= completion.envelope.is_tagged ? FI_TAGGED : FI_MSG;
+  if (completion.is_received && completion.envelope.has_data) flags |= FI_REMOTE_CQ_DATA;
+  if (completion.is_released) flags |= FI_MULTI_RECV;
   return flags;
 }
 
@@ -50,26 +50,27 @@ inline ssize_t read_from(fid_cq* file, void* entries, std::size_t count, fi_addr
   auto& queue = *reinterpret_cast<Queue*>(file);
   auto& rank = Rank::here();
   if (!rank.poll(*queue.completions)) return -FI_EAGAIN;
-  std::size_t taken = 0;
+  std::size_t entry_count = 0;
   auto* to = static_cast<char*>(entries);
-  while (taken < count && queue.completions->due() <= rank.now()) {
+  while (entry_count < count && queue.completions->due() <= rank.now()) {
     if (queue.completions->has_failed_first())
-      return taken > 0 ? static_cast<ssize_t>(taken) : -FI_EAVAIL;
-    // What costs time ends the look: the rank sees it before anything later happens.
+      return entry_count > 0 ? static_cast<ssize_t>(entry_count) : -FI_EAVAIL;
+    // What costs time ends the poll: the rank sees it before anything later happens.
     const bool costs = queue.completions->first().cost > 0;
-    if (costs && taken > 0) break;
-    const auto done = rank.take(*queue.completions);
-    const fi_cq_tagged_entry entry{done.context, flags_of(done),     done.size_bytes,
-                                   done.buffer,  done.envelope.data, done.envelope.tag};
+    if (costs && entry_count > 0) break;
+    const auto completion = rank.take(*queue.completions);
+    const fi_cq_tagged_entry entry{completion.context,       flags_of(completion),
+                                   completion.size_bytes,    completion.buffer,
+                                   completion.envelope.data, completion.envelope.tag};
     std::memcpy(to, &entry, entry_bytes(queue.format));
     to += entry_bytes(queue.format);
     if (senders != nullptr)
-      senders[taken] =
-          queue.addresses == nullptr ? FI_ADDR_NOTAVAIL : queue.addresses->find(done.source);
-    ++taken;
+      senders[entry_count] =
+          queue.addresses == nullptr ? FI_ADDR_NOTAVAIL : queue.addresses->find(completion.source);
+    ++entry_count;
     if (costs) break;
   }
-  return static_cast<ssize_t>(taken);
+  return static_cast<ssize_t>(entry_count);
 }
 inline ssize_t read(fid_cq* file, void* entries, std::size_t count) {
   return read_from(file, entries, count, nullptr);
@@ -101,15 +102,15 @@ inline int error_of(Failure failure) {
 inline ssize_t read_error(fid_cq* file, fi_cq_err_entry* entry, std::uint64_t) {
   auto& queue = *reinterpret_cast<Queue*>(file);
   if (!queue.completions->has_failed_first()) return -FI_EAGAIN;
-  const auto done = Rank::here().take(*queue.completions);
-  entry->op_context = done.context;
-  entry->flags = flags_of(done);
-  entry->len = done.size_bytes;
-  entry->buf = done.buffer;
-  entry->data = done.envelope.data;
-  entry->tag = done.envelope.tag;
-  entry->olen = done.lost_bytes;
-  entry->err = error_of(done.failure);
+  const auto completion = Rank::here().take(*queue.completions);
+  entry->op_context = completion.context;
+  entry->flags = flags_of(completion);
+  entry->len = completion.size_bytes;
+  entry->buf = completion.buffer;
+  entry->data = completion.envelope.data;
+  entry->tag = completion.envelope.tag;
+  entry->olen = completion.lost_bytes;
+  entry->err = error_of(completion.failure);
   entry->prov_errno = entry->err;
   entry->err_data_size = 0;
   return 1;
@@ -119,13 +120,13 @@ inline const char* error_text(fid_cq*, int error, const void*, char*, std::size_
   return strerror(error);
 }
 
-inline int open_queue(fid_domain*, fi_cq_attr* wanted, fid_cq** result, void* context) {
+inline int open_queue(fid_domain*, fi_cq_attr* hints, fid_cq** result, void* context) {
   static fi_ops_cq calls{sizeof(fi_ops_cq),  read,    read_from, read_error, read_and_wait,
                          read_from_and_wait, lacking, error_text};
   auto* queue = new Queue{};
   describe(queue->file.fid, FI_CLASS_CQ, context, operations<Queue>());
   queue->file.ops = &calls;
-  queue->format = wanted == nullptr ? FI_CQ_FORMAT_UNSPEC : wanted->format;
+  queue->format = hints == nullptr ? FI_CQ_FORMAT_UNSPEC : hints->format;
   queue->completions = &Rank::here().endpoints().add_queue();
   *result = &queue->file;
   return 0;

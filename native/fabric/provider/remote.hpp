@@ -36,15 +36,16 @@ inline ssize_t reach(fid_ep* file, const Access& access, std::vector<iovec> sent
   const auto& end = end_of(file);
   const auto to = end.addresses == nullptr ? std::nullopt : end.addresses->at(reaching.to);
   if (!to) return -FI_EINVAL;
-  Asked asked;
-  asked.parts = std::move(received);
-  asked.context = reaching.context;
-  asked.size_bytes = static_cast<std::size_t>(access.size_bytes);
-  asked.counter = access.kind == Access::Kind::get || access.wants_old ? end.of_gets : end.of_puts;
-  asked.is_reported =
+  Asked pending;
+  pending.parts = std::move(received);
+  pending.context = reaching.context;
+  pending.size_bytes = static_cast<std::size_t>(access.size_bytes);
+  pending.counter =
+      access.kind == Access::Kind::get || access.wants_old ? end.of_gets : end.of_puts;
+  pending.is_reported =
       !reaching.is_forgotten && (!end.is_selective_in_sends ||
                                  (reaching.flags.value_or(end.send_flags) & FI_COMPLETION) != 0);
-  Rank::here().access(*end.endpoint, *to, access, sent, std::move(asked));
+  Rank::here().access(*end.endpoint, *to, access, sent, std::move(pending));
   return 0;
 }
 

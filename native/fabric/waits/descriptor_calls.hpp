@@ -129,39 +129,39 @@ NHALF_EXPORTED int __ppoll_chk(pollfd* files, nfds_t number, const timespec* int
   return ppoll(files, number, interval, signals);
 }
 
-NHALF_EXPORTED int pselect(int number, fd_set* in, fd_set* out, fd_set* other,
+NHALF_EXPORTED int pselect(int number, fd_set* in, fd_set* out, fd_set* errors,
                            const timespec* interval, const sigset_t* signals) {
   using namespace nhalf::fabric;
   auto* const then = NHALF_NEXT(pselect);
-  const bool is_sleep = in == nullptr && out == nullptr && other == nullptr;
-  const Sets sets(has_ranks_time() && interval != nullptr ? number : 0, {in, out, other});
+  const bool is_sleep = in == nullptr && out == nullptr && errors == nullptr;
+  const Sets sets(has_ranks_time() && interval != nullptr ? number : 0, {in, out, errors});
   return after(
-      interval, is_sleep, [&] { return then(number, in, out, other, interval, signals); },
+      interval, is_sleep, [&] { return then(number, in, out, errors, interval, signals); },
       [&](std::uint64_t time_ns) {
         const auto part = interval_of(time_ns);
         sets.restore();
-        return then(number, in, out, other, &part, signals);
+        return then(number, in, out, errors, &part, signals);
       });
 }
 
 /// It leaves in its interval what is left of it, as the kernel's does.
-NHALF_EXPORTED int select(int number, fd_set* in, fd_set* out, fd_set* other, timeval* interval) {
+NHALF_EXPORTED int select(int number, fd_set* in, fd_set* out, fd_set* errors, timeval* interval) {
   using namespace nhalf::fabric;
   const bool is_plain =
       interval == nullptr || interval->tv_sec < 0 || interval->tv_usec < 0 || !has_ranks_time();
   if (is_plain) {
     auto* const then = NHALF_NEXT(select);
-    const auto plain = [&] { return then(number, in, out, other, interval); };
+    const auto plain = [&] { return then(number, in, out, errors, interval); };
     return interval == nullptr ? plain() : OtherThreads::here().until_limit(plain);
   }
   const timespec time{interval->tv_sec + interval->tv_usec / 1'000'000,
                       interval->tv_usec % 1'000'000 * 1000};
   const auto begin = Rank::here().now();
-  const int answer = pselect(number, in, out, other, &time, nullptr);
+  const int answer = pselect(number, in, out, errors, &time, nullptr);
   const auto passed_ns = (Rank::here().now() - begin) / nanosecond;
   const auto given_ns = picoseconds_of(time) / nanosecond;
-  const auto left = interval_of(given_ns > passed_ns ? given_ns - passed_ns : 0);
-  *interval = {left.tv_sec, left.tv_nsec / 1000};
+  const auto remaining = interval_of(given_ns > passed_ns ? given_ns - passed_ns : 0);
+  *interval = {remaining.tv_sec, remaining.tv_nsec / 1000};
   return answer;
 }
 

@@ -22,19 +22,20 @@ namespace nhalf::fabric {
 /// The arguments of a system call.
 struct SystemCall {
   long number;
-  long given[6];
+  long arguments[6];
 
   [[nodiscard]] int command() const {
-    return static_cast<int>(given[1]) & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+    return static_cast<int>(arguments[1]) & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
   }
   [[nodiscard]] clockid_t clock() const {
-    return (given[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    return (arguments[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   }
   /// Where its limit is: an interval, or a deadline.
-  [[nodiscard]] const timespec* limit() const { return reinterpret_cast<timespec*>(given[3]); }
+  [[nodiscard]] const timespec* limit() const { return reinterpret_cast<timespec*>(arguments[3]); }
 
   long run() const {
-    return NHALF_NEXT(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+    return NHALF_NEXT(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3],
+                               arguments[4], arguments[5]);
   }
 };
 
@@ -49,7 +50,7 @@ inline long wait_for_word(SystemCall call) {
   long answer = 0;
   const auto attempt = [&](std::uint64_t time_ns) {
     const auto real = is_deadline ? real_deadline(call.clock(), time_ns) : interval_of(time_ns);
-    call.given[3] = reinterpret_cast<long>(&real);
+    call.arguments[3] = reinterpret_cast<long>(&real);
     answer = call.run();
     return answer != -1 || errno != ETIMEDOUT;
   };
@@ -67,7 +68,7 @@ NHALF_EXPORTED long syscall(long number, ...) noexcept {
   SystemCall call{number, {}};
   va_list more;
   va_start(more, number);
-  for (long& one : call.given) one = va_arg(more, long);
+  for (long& argument : call.arguments) argument = va_arg(more, long);
   va_end(more);
   const bool is_wait = number == SYS_futex && call.limit() != nullptr &&
                        (call.command() == FUTEX_WAIT || call.command() == FUTEX_WAIT_BITSET);

@@ -10,13 +10,13 @@
 
 /// The next definition of a function; null if there is none. It is found without a guard, which may
 /// wait by one of these calls.
-#define NHALF_NEXT(name)                               \
-  [] {                                                 \
-    static constinit std::atomic<void*> kept{nullptr}; \
-    void* next = kept.load(std::memory_order_relaxed); \
-    if (next == nullptr) {                             \
-      next = dlsym(RTLD_NEXT, #name);                  \
-      kept.store(next, std::memory_order_relaxed);     \
-    }                                                  \
-    return reinterpret_cast<decltype(&name)>(next);    \
+#define NHALF_NEXT(name)                                 \
+  [] {                                                   \
+    static constinit std::atomic<void*> cached{nullptr}; \
+    void* next = cached.load(std::memory_order_relaxed); \
+    if (next == nullptr) {                               \
+      next = dlsym(RTLD_NEXT, #name);                    \
+      cached.store(next, std::memory_order_relaxed);     \
+    }                                                    \
+    return reinterpret_cast<decltype(&name)>(next);      \
   }()
