@@ -139,6 +139,7 @@ bench: setup-complete build/osaca/stamp ## nhalf beside IMB and OSACA; results i
 # need one core and stand beside the C++ tests, which have no use for two all the time ----
 
 PYTHON_TREE := src tools tests examples
+CPP_TREE := native apps tests examples
 SPELLED_TREE := $(PYTHON_TREE) native apps docs packaging Makefile CMakeLists.txt mkdocs.yml \
   $(wildcard *.md)
 
@@ -151,7 +152,7 @@ lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)
 	@$(VENV)/bin/ruff format --check $(PYTHON_TREE)
 	@$(VENV)/bin/mypy
-	@find native apps tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
+	@find $(CPP_TREE) -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
 	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
 	@$(VENV)/bin/python tools/style_pages.py
@@ -234,7 +235,7 @@ test-full: ## every night and before a release: what `make test` leaves out, whi
 format: $(VENV)/stamp-test ## put everything into its form
 	@$(VENV)/bin/ruff check --fix --quiet $(PYTHON_TREE) || true
 	@$(VENV)/bin/ruff format $(PYTHON_TREE)
-	@find native apps tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format -i
+	@find $(CPP_TREE) -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format -i
 
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
