@@ -34,7 +34,7 @@
     constexpr Call self = Call::self_;                                                          \
     auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                         \
     const Caller caller = NHALF_CALLER;                                                         \
-    const Here here(caller);                                                                    \
+    const Here here(caller, std::bool_constant<is_short(#name)>());                             \
     Recorder* const recorder = here.recorder();                                                 \
     const auto role = [&] {                                                                     \
       [[maybe_unused]] Recorder& on = *recorder;                                                \
@@ -43,7 +43,6 @@
     const auto run = [&] { return then arguments; };                                            \
     if (recorder == nullptr) [[unlikely]]                                                       \
       return passed_over<decltype(role())>(run, std::forward_as_tuple arguments);               \
-    recorder->called_from(caller);                                                              \
     if (Injection::is_on) [[unlikely]]                                                          \
       Injection::of_process().enter(recorder->injected, static_cast<std::uint16_t>(self));      \
     const int error = carried_out<can_wait(self), is_short(#name)>(*recorder, self, role, run); \
