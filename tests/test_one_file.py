@@ -47,7 +47,7 @@ ADDED = {
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree, with one file of each kind added."""
     folder = tmp_path_factory.mktemp("tree")
-    for name in ("native", "src"):
+    for name in ("apps", "native", "src"):
         ignored = shutil.ignore_patterns("__pycache__", "_native")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     shutil.copy(ROOT / "CMakeLists.txt", folder)
@@ -63,7 +63,7 @@ def native(tree: Path) -> Path:
     for header in (tree / "native" / "transports").glob("*.hpp"):
         if header.stem not in ("pipes", "model"):
             header.unlink()
-    for program in (tree / "native" / "apps").glob("*/*.cpp"):
+    for program in (tree / "apps").glob("*/*.cpp"):
         program.unlink()
     path = f"{BUILD_TOOLS}:{os.environ['PATH']}"
     cmake = shutil.which("cmake", path=path)

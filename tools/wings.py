@@ -258,7 +258,7 @@ def main(arguments: list[str]) -> int:
         size = f"{members:>3} files {_of_budget(name, counts)}"
         print(f"{name:<10} {size}  {what}\n{'':<42}imports {', '.join(below) or '–'}")
     for name in counts:
-        if name.startswith("native/"):
+        if name not in ORDER:
             print(f"{name:<20} {_of_budget(name, counts)}")
     said = complaints(root)
     print(

@@ -19,7 +19,7 @@ from nhalf.decide.check.expected import find
 from nhalf.machines import catalogue
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
-from tests.nhalf.cli.verbs.conftest import SIZES
+from tests.nhalf.cli.conftest import SIZES
 
 Make = Callable[..., pl.LazyFrame]
 Keep = Callable[..., str]
