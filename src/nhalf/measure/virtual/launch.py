@@ -150,6 +150,8 @@ def _watched(
                     with suppress(subprocess.TimeoutExpired):
                         process.wait(patience_s)
                     has_ended = process.poll() is not None
+                    # A launcher that is killed closes what its ranks hang on before it has ended.
+                    died = _killed(process) or died
                 finally:
                     leavings.look()
                     _end(process, region, ranks)
