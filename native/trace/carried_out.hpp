@@ -56,7 +56,7 @@ struct Past {
 };
 
 /// Whether a call may take no longer than a message in a cache, so that a jump would show. Others
-/// share their code: with a copy in each of some five hundred, compiling takes four times as long.
+/// share their code: a copy in each of some five hundred is twice as long, and long to compile.
 constexpr bool is_short(std::string_view call) {
   constexpr std::array<std::string_view, 10> calls{"Send", "Isend", "Recv",   "Irecv",   "Wait",
                                                    "Test", "Probe", "Iprobe", "Waitall", "Testall"};
@@ -70,7 +70,7 @@ template <bool waits, class Role, class Run>
   return role.template carry_out<waits>(on, call, run);
 }
 
-/// Runs the call before its role is made, which the first time after it then counts.
+/// Runs the call before its role is made; `past` gets when it began and ended.
 [[gnu::noinline]] inline int run_first(Recorder& on, AnyCall run, Past& past) {
   on.forget_lack();
   past.began = on.arrived(now());

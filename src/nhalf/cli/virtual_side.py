@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that are not there, as options name them for verbs that measure."""
+"""Simulated machines, as options name them for verbs that measure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nhalf.sites.placement import Placement
 
 FACTOR_MAX = 1000.0
-"""A processor that is slower than this is not there either."""
+"""Slower processors are refused."""
 NOISE_MAX = 10.0
 SEED_MAX = 2**63 - 1
 _MEASURED = re.compile(r"measured:(\d+(?:\.\d+)?)")
@@ -73,7 +73,7 @@ def virtual_machine(
         if name in request.given:
             raise InputError(
                 f"--{name.replace('_', '-')} does not go with --machine",
-                "all ranks of a machine that is not there run on this host: leave it out",
+                "all ranks of a simulated machine run on this host: leave it out",
             )
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.machines.message import Messages

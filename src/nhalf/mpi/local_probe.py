@@ -17,8 +17,8 @@ from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import FLAGS, SOURCE
 from nhalf.mpi.transport_files import TransportFile
 
-LANGUAGES = {"": (), "Threads": (), "OpenMP": ("-fopenmp",)}
-"""What a program may need to be compiled here, with the compiler's words for it."""
+FLAGS_BY_NEED: dict[str, tuple[str, ...]] = {"": (), "Threads": (), "OpenMP": ("-fopenmp",)}
+"""What a program that can be compiled here may need, with the compiler's flags for it."""
 
 
 def local_executable(file: TransportFile) -> Path:
@@ -26,16 +26,24 @@ def local_executable(file: TransportFile) -> Path:
 
     Raises MissingError if it did not come with nhalf and cannot be compiled.
     """
-    with suppress(MissingError):
+    if file.needs not in FLAGS_BY_NEED or came_with_nhalf(file):
         return native_files.executable(file.executable)
     return compiled(_program(file))
+
+
+def came_with_nhalf(file: TransportFile) -> bool:
+    """Whether the program of a transport, or of an application, was built with nhalf."""
+    for suffix in ("", "-abi"):
+        with suppress(MissingError):
+            native_files.executable(f"{file.executable}{suffix}")
+            return True
+    return False
 
 
 def missing_programs(files: Iterable[TransportFile]) -> Iterator[CompiledProgram]:
     """The programs that have to be compiled before these start their ranks."""
     for file in files:
-        with suppress(MissingError):
-            native_files.executable(file.executable)
+        if file.needs not in FLAGS_BY_NEED or came_with_nhalf(file):
             continue
         with suppress(MissingError):
             program = _program(file)
@@ -44,16 +52,14 @@ def missing_programs(files: Iterable[TransportFile]) -> Iterator[CompiledProgram
 
 
 def _program(file: TransportFile) -> CompiledProgram:
-    """How the program is compiled. Raises MissingError if it cannot be."""
-    if file.needs not in LANGUAGES:
-        native_files.executable(file.executable)
+    """How the program is compiled. Raises MissingError without a compiler."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
             f"{file.title} has to be compiled, and there is no C++ compiler", COMPILER_REMEDY
         )
     own = file.flags if file.source else (f'-DNHALF_TRANSPORT_HEADER="{file.header}"',)
-    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split(), *LANGUAGES[file.needs], *own]
+    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split(), *FLAGS_BY_NEED[file.needs], *own]
     return CompiledProgram(
         title=file.title,
         name=file.executable,

@@ -20,6 +20,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
 from nhalf.mpi.discover import Broken, Discovery
 from nhalf.mpi.links import check_links, sharing_first
+from nhalf.mpi.local_probe import came_with_nhalf
 from nhalf.mpi.surroundings import can_read_neighbours
 from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.hello import hello
@@ -119,14 +120,21 @@ def probes() -> ExaminedItem:
 
 
 def compiler(libraries: Sequence[Library]) -> ExaminedItem:
-    """The finding on a C++ compiler, which only libraries without the standard ABI need."""
+    """The finding on a C++ compiler: libraries without the standard ABI need one, and transports
+    whose probes were not built with nhalf.
+    """
     for name in COMPILERS:
         path = shutil.which(name)
         if path:
             return ExaminedItem("compiler", GOOD, path)
     needing = [library.name for library in libraries if not library.abi]
+    needing += [
+        f"transport {file.name}"
+        for file in transport_files().values()
+        if not (file.links or came_with_nhalf(file))
+    ]
     if not needing:
-        return ExaminedItem("compiler", GOOD, "none, and no library here needs one")
+        return ExaminedItem("compiler", GOOD, "none, and nothing here needs one")
     detail = f"none, but needed for {', '.join(needing)}"
     return ExaminedItem("compiler", DOUBT, detail, COMPILER_REMEDY)
 

@@ -151,6 +151,21 @@ def test_disks(empty_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {one.state for one in module.disks()} == {DOUBT}
 
 
+def test_a_compiler_for_probes_that_were_not_built(
+    empty_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = empty_machine / "native/include/transports"
+    folder.mkdir(parents=True)
+    (folder / "threads.hpp").write_text("// nhalf-needs: Threads\n")
+    (folder / "ucx.hpp").write_text("// nhalf-needs: MPI\n// nhalf-links: -lucp\n")
+    monkeypatch.setenv("NHALF_NATIVE_DIR", str(folder.parents[1]))
+    finding = module.compiler([])
+    assert (finding.state, finding.found) == (
+        DOUBT,
+        "none, but needed for transport mpi, transport threads",
+    )
+
+
 def test_compiler(empty_machine: Path, script: Script) -> None:
     assert module.compiler([]).state == GOOD
     script(empty_machine / "data/nhalf/mpi/x/bin/mpiexec", "echo '(Open MPI) 5.0.11'")

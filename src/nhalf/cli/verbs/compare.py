@@ -227,7 +227,7 @@ def _in_equal_states(request: Request, b: str) -> tuple[Sides, Lost]:
 
 
 def _virtual_notes(a: str, b: str) -> list[str]:
-    """What is to be said where one side is a machine that is not there, and the other is not."""
+    """What is to be said where one side is a simulated machine, and the other is not."""
     from nhalf.cli.run_side import run_and_library
 
     runs = [run_and_library(name)[0] for name in (a, b or a)]

@@ -189,7 +189,7 @@ def _prepare(request: RunRequest) -> Prepared:
 
 
 def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMachine | None:
-    """The machine that is not there, of the request or of the run to measure once more."""
+    """The simulated machine, of the request or of the run to measure once more."""
     from nhalf.cli.virtual_side import virtual_machine
     from nhalf.measure.virtual.machine import CORES_USUAL, VirtualMachine
 
@@ -200,7 +200,7 @@ def _machine(request: RunRequest, former: tuple[Run, str] | None) -> VirtualMach
 
 
 def _site(request: RunRequest, machine: VirtualMachine | None) -> Site:
-    """The nodes of a machine that is not there, or the hosts of the request."""
+    """The nodes of a simulated machine, or the hosts of the request."""
     from nhalf.measure.plan.planning import site_of
 
     return machine.site if machine else site_of(request)

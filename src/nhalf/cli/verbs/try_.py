@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf try`: run a program on a machine that is not there, in virtual time."""
+"""`nhalf try`: run a program on a simulated machine, in virtual time."""
 
 from __future__ import annotations
 
