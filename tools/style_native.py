@@ -11,8 +11,8 @@ from functools import lru_cache
 from style_source import Complaint, Source, closing
 
 NATIVE_ROOMS = (
-    *("contract", "host", "timing", "pgas", "algorithms/bases", "algorithms", "multicast/bases"),
-    *("multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
+    *("contract", "host", "network", "timing", "pgas", "algorithms/bases", "algorithms"),
+    *("multicast/bases", "multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
     *("composer", "preloaded", "interposer", "probe", "trace", "fabric", "fabric/provider", "apps"),
     "node",
 )

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the parts of a machine and compositions, one per line, and answers each composition with
-// its seconds, or with "-" if it has none (no such algorithm, too large):
+// Reads a machine and compositions, and answers each composition with its seconds, or with "-" if
+// it has none (no such algorithm, too large):
 //
-//   parts                    forgets all parts
-//   o_s 1e-6
-//   o_r 2e-6
-//   message FIRST_BYTES START_S PER_BYTE_S PER_ROOT_BYTE_S     (also sends_apart, receives_apart)
-//   compose bcast binomial RANKS BYTES
-//   compose bcast chain RANKS BYTES PART_BYTES
+//   machine LINES                                  the lines of a machine follow
+//   (network/wires.hpp) compose bcast binomial BYTES compose bcast chain BYTES PART_BYTES among all
+//   ranks of the machine
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -19,13 +17,12 @@
 namespace nhalf {
 namespace {
 
-void answer(const MessageParts& parts, std::istringstream& words) {
+void answer(const std::optional<network::Wires>& wires, std::istringstream& words) {
   std::string operation;
   std::string algorithm;
   Composition composition{};
-  if (!(words >> operation >> algorithm >> composition.ranks >> composition.size_bytes) ||
-      composition.ranks < 1)
-    throw InputError("a composition is: compose OPERATION ALGORITHM RANKS BYTES [PART_BYTES]");
+  if (!wires || !(words >> operation >> algorithm >> composition.size_bytes))
+    throw InputError("a composition is: compose OPERATION ALGORITHM BYTES [PART_BYTES]");
   std::size_t part_bytes = 0;
   if (words >> part_bytes) {
     if (part_bytes == 0) throw InputError("a part has 1 byte or more");
@@ -35,7 +32,7 @@ void answer(const MessageParts& parts, std::istringstream& words) {
   composition.algorithm = algorithm;
   std::optional<double> time_s;
   try {
-    time_s = composed_s(parts, composition);
+    time_s = composed_s(*wires, composition);
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
   }
@@ -46,32 +43,28 @@ void answer(const MessageParts& parts, std::istringstream& words) {
   std::fflush(stdout);
 }
 
-void read_part(MessageParts& parts, const std::string& name, std::istringstream& words) {
-  PartPiece piece{};
-  if (name == "o_s" || name == "o_r") {
-    if (!(words >> (name == "o_s" ? parts.o_s : parts.o_r)))
-      throw InputError(name + " needs a time");
-  } else if (words >> piece.first_bytes >> piece.start_s >> piece.per_byte_s >>
-             piece.per_root_byte_s) {
-    parts.curve(name).add(piece);
-  } else {
-    throw InputError("a piece of '" + name + "' needs four numbers");
-  }
+network::Wires machine_of(std::size_t lines) {
+  std::string text;
+  for (std::string line; lines > 0 && std::getline(std::cin, line); --lines) text += line + "\n";
+  auto wires = network::Wires::read(text);
+  if (!wires) throw InputError("the description is not that of a machine");
+  return *wires;
 }
 
 int compose() {
   memory_source = no_memory;
-  MessageParts parts;
+  std::optional<network::Wires> wires;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string name;
+    std::size_t lines = 0;
     if (!(words >> name)) continue;
     if (name == "compose")
-      answer(parts, words);
-    else if (name == "parts")
-      parts = {};
+      answer(wires, words);
+    else if (name == "machine" && words >> lines)
+      wires = machine_of(lines);
     else
-      read_part(parts, name, words);
+      throw InputError("'" + line + "' is neither a machine nor a composition");
   }
   return 0;
 }

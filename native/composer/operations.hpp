@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composes the time of a collective operation by an algorithm from the parts of a machine.
+// Composes the time of a collective operation by an algorithm on the network of a machine.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +31,11 @@ inline MemorySource no_memory{
     .give_back = [](std::byte*) {},
     .real_bytes = 0};
 
-/// An operation among `ranks`; `size_bytes` is the size of its message, vector or blocks, as in its
-/// pattern, and `part_bytes` that of a part, for algorithms that cut messages.
+/// An operation among all ranks of a machine; `size_bytes` is the size of its message, vector or
+/// blocks, as in its pattern, and `part_bytes` that of a part, for algorithms that cut messages.
 struct Composition {
   std::string_view operation;
   std::string_view algorithm;
-  int ranks;
   std::size_t size_bytes;
   std::size_t part_bytes = default_part_bytes;
 };
@@ -46,27 +45,31 @@ struct Composition {
 template <class Signature, class... Arguments>
 std::optional<double> composed_s(
     const std::vector<Algorithm<ComposedTransport, Signature>>& algorithms,
-    const MessageParts& parts, const Composition& composition, Arguments... arguments) {
+    const network::Wires& wires, const Composition& composition, Arguments... arguments) {
   const auto chosen = std::ranges::find(algorithms, composition.algorithm,
                                         [](const auto& algorithm) { return algorithm.info.name; });
   if (chosen == algorithms.end() || chosen->run == nullptr) return std::nullopt;
   const bool is_cut = composition.part_bytes != default_part_bytes;
   if (is_cut && chosen->run_in_parts == nullptr) return std::nullopt;
-  ComposedMachine machine(parts, composition.ranks);
-  machine.fibers.run(composition.ranks, [&](int rank) {
+  ComposedMachine machine(wires);
+  machine.fibers.run(wires.ranks(), [&](int rank) {
     ComposedTransport transport(machine, rank);
     Scratch scratch;
-    if (is_cut) return chosen->run_in_parts(transport, arguments..., composition.part_bytes);
-    chosen->run(transport, scratch, arguments...);
+    if (is_cut)
+      chosen->run_in_parts(transport, arguments..., composition.part_bytes);
+    else
+      chosen->run(transport, scratch, arguments...);
+    machine.end();
   });
   return machine.latest_s();
 }
 
 /// Returns the seconds from a common start to the last end; nothing for an unknown operation.
-inline std::optional<double> composed_s(const MessageParts& parts, const Composition& composition) {
+inline std::optional<double> composed_s(const network::Wires& wires,
+                                        const Composition& composition) {
   using namespace algorithms;
   using T = ComposedTransport;
-  const auto p = static_cast<std::size_t>(composition.ranks);
+  const auto p = static_cast<std::size_t>(wires.ranks());
   const auto n = composition.size_bytes;
   const auto input = [](std::size_t size_bytes) {
     return Bytes{reinterpret_cast<std::byte*>(2 * page_bytes), size_bytes};
@@ -77,22 +80,22 @@ inline std::optional<double> composed_s(const MessageParts& parts, const Composi
   const auto is = [&](std::string_view name) { return composition.operation == name; };
   // Every rank gets an equal number of floats of a scattered vector, rounded up.
   const auto block = (n / sizeof(float) + p - 1) / p * sizeof(float);
-  if (is("barrier")) return composed_s(barrier::all<T>(), parts, composition);
-  if (is("bcast")) return composed_s(bcast::all<T>(), parts, composition, 0, output(n));
-  if (is("reduce")) return composed_s(reduce::all<T>(), parts, composition, 0, input(n), output(n));
+  if (is("barrier")) return composed_s(barrier::all<T>(), wires, composition);
+  if (is("bcast")) return composed_s(bcast::all<T>(), wires, composition, 0, output(n));
+  if (is("reduce")) return composed_s(reduce::all<T>(), wires, composition, 0, input(n), output(n));
   if (is("allreduce"))
-    return composed_s(allreduce::all<T>(), parts, composition, input(n), output(n));
-  if (is("scan")) return composed_s(scan::all<T>(), parts, composition, input(n), output(n));
+    return composed_s(allreduce::all<T>(), wires, composition, input(n), output(n));
+  if (is("scan")) return composed_s(scan::all<T>(), wires, composition, input(n), output(n));
   if (is("gather"))
-    return composed_s(gather::all<T>(), parts, composition, 0, input(n), output(p * n));
+    return composed_s(gather::all<T>(), wires, composition, 0, input(n), output(p * n));
   if (is("scatter"))
-    return composed_s(scatter::all<T>(), parts, composition, 0, input(p * n), output(n));
+    return composed_s(scatter::all<T>(), wires, composition, 0, input(p * n), output(n));
   if (is("allgather"))
-    return composed_s(allgather::all<T>(), parts, composition, input(n), output(p * n));
+    return composed_s(allgather::all<T>(), wires, composition, input(n), output(p * n));
   if (is("alltoall"))
-    return composed_s(alltoall::all<T>(), parts, composition, input(p * n), output(p * n));
+    return composed_s(alltoall::all<T>(), wires, composition, input(p * n), output(p * n));
   if (is("reduce-scatter"))
-    return composed_s(reduce_scatter::all<T>(), parts, composition, input(p * block),
+    return composed_s(reduce_scatter::all<T>(), wires, composition, input(p * block),
                       output(block));
   return std::nullopt;
 }

@@ -1,52 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose messages carry no data: an algorithm runs on them unchanged, and its messages take
-// the times of a machine's parts. LogGP after A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman,
-// "LogGP: Incorporating Long Messages into the LogP Model", SPAA 1995, with curves for its lines.
+// Ranks whose messages carry no data: an algorithm runs on them unchanged, and its messages pass
+// the network of a machine in virtual time, as those of a library do on the virtual network.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "composer/parts.hpp"
 #include "contract/blocks.hpp"
+#include "contract/options.hpp"
 #include "contract/transport.hpp"
+#include "network/flows.hpp"
+#include "network/heap.hpp"
+#include "network/inbox.hpp"
+#include "network/memory.hpp"
+#include "network/wires.hpp"
 #include "transports/bases/fibers.hpp"
 
 namespace nhalf {
 
+using network::Picoseconds;
+
 /// State of all ranks: their clocks, and the messages in flight.
+///
+/// A rank runs until it needs something from the network. When all ranks do, the network goes on to
+/// the next event that lets one of them continue.
 class ComposedMachine {
  public:
-  struct Message {
-    double arrival_s;
-    std::size_t size_bytes;
+  struct Arrived {
+    Picoseconds time;
+    std::uint64_t size_bytes;
   };
   struct Rank {
-    double clock_s = 0;
-    double sender_free_s = 0;
-    double taken_s = 0;
-    bool taken_any = false;
-    std::unordered_map<int, std::deque<Message>> from;
+    Picoseconds clock = 0;
+    /// When it looks at the network again; never while it does not wait, or nothing has come.
+    Picoseconds due = network::never;
+    bool is_waiting = false;
+    /// When its messages have left, in the order in which they were sent.
+    std::vector<Picoseconds> departures;
+    std::size_t sent = 0;
+    std::unordered_map<int, std::deque<Arrived>> from;
   };
 
-  ComposedMachine(const MessageParts& message_parts, int count)
-      : parts(message_parts), ranks(static_cast<std::size_t>(count)) {}
-
-  /// Returns the time at which the last rank ends.
-  [[nodiscard]] double latest_s() const {
-    double latest_s = 0;
-    for (const auto& rank : ranks) latest_s = std::max(latest_s, rank.clock_s);
-    return latest_s;
+  explicit ComposedMachine(const network::Wires& machine)
+      : wires(machine), ranks(static_cast<std::size_t>(machine.ranks())) {
+    flows_.begin();
   }
 
-  const MessageParts& parts;
+  /// Returns the time at which the last rank ends, in seconds.
+  [[nodiscard]] double latest_s() const {
+    Picoseconds latest = 0;
+    for (const auto& rank : ranks) latest = std::max(latest, rank.clock);
+    return static_cast<double>(latest) * 1e-12;
+  }
+
+  void send(int from, int to, std::uint64_t size_bytes) {
+    auto& sender = at(from);
+    const auto& wire = wires.between(from, to);
+    sender.clock += wire.send;
+    const auto place = heap_.take(sizeof(network::Message));
+    if (place == 0) throw std::bad_alloc();
+    auto& message = *new (&memory_.state().at<std::byte>(place)) network::Message;
+    message.size_bytes = size_bytes;
+    message.source.rank = static_cast<std::uint32_t>(from);
+    message.target = static_cast<std::uint32_t>(to);
+    ++sender.sent;
+    set_times(message, wire, sender.clock);
+    flows_.add(message);
+  }
+
+  /// Lets a rank wait until something that it needs is there, which `has_come` tells once events up
+  /// to the rank's clock have happened.
+  template <class HasCome>
+  void wait(int rank, HasCome has_come) {
+    while (!has_come()) {
+      look_from(rank);
+      fibers.wait_until([&] {
+        if (!at(rank).is_waiting) return true;
+        if (!fibers.is_any_ready()) advance();
+        return !at(rank).is_waiting;
+      });
+    }
+  }
+
+  /// A rank that ends lets the network go on for those that wait.
+  void end() {
+    if (!fibers.is_any_ready()) advance();
+  }
+
+  network::Wires wires;
   std::vector<Rank> ranks;
   Fibers fibers;
+
+ private:
+  /// What the network tells of messages.
+  struct Events {
+    ComposedMachine& machine;
+
+    void departed(const network::Message& message, Picoseconds time) {
+      auto& sender = machine.ranks[message.source.rank];
+      sender.departures.push_back(time);
+      machine.wake_at(sender, time);
+    }
+    void arrived(const network::Message& message, Picoseconds due) {
+      machine.wake_at(machine.ranks[message.target], due);
+    }
+    [[noreturn]] void run_out_of_memory() { throw std::bad_alloc(); }
+  };
+
+  static constexpr std::size_t memory_bytes = std::size_t{1} << 34;
+
+  [[nodiscard]] Rank& at(int rank) { return ranks[static_cast<std::size_t>(rank)]; }
+
+  void wake_at(Rank& rank, Picoseconds time) {
+    if (rank.is_waiting) rank.due = std::min(rank.due, std::max(time, rank.clock));
+  }
+  void look_from(int number) {
+    auto& rank = at(number);
+    rank.is_waiting = true;
+    rank.due = network::never;
+    const auto first = network::Inbox(memory_.state(), number).due();
+    if (first != network::never) wake_at(rank, first);
+  }
+  /// Goes on to the next event of a rank, and wakes it. Without one, nobody is woken.
+  void advance() {
+    while (true) {
+      const auto next = std::min_element(ranks.begin(), ranks.end(),
+                                         [](auto& a, auto& b) { return a.due < b.due; });
+      const auto flow = flows_.due();
+      if (flow == network::never && next->due == network::never) return;
+      if (flow > next->due) return take_arrived(static_cast<int>(next - ranks.begin()));
+      flows_.step();
+    }
+  }
+  /// Lets a rank go on, with what has come in by the time that it looks.
+  void take_arrived(int number) {
+    auto& rank = at(number);
+    network::Inbox inbox(memory_.state(), number);
+    const auto now = rank.due;
+    while (inbox.due() <= now) {
+      const auto& message = inbox.take();
+      rank.from[static_cast<int>(message.source.rank)].push_back(
+          {message.arrival, message.size_bytes});
+      heap_.give_back(memory_.state().offset_of(&message), sizeof(network::Message));
+    }
+    rank.due = network::never;
+    rank.is_waiting = false;
+    if (number != fibers.current()) fibers.wake(number);
+  }
+
+  network::Memory memory_{memory_bytes};
+  network::Heap heap_{memory_.state(), memory_.bytes()};
+  network::Flows<Events> flows_{memory_.state(), heap_, wires.routes, wires.ranks(), Events{*this}};
 };
 
 /// The transport of one rank, which reads and writes no data, so buffers need no memory.
@@ -54,54 +164,45 @@ class ComposedTransport {
  public:
   static constexpr TransportInfo info{"composed", "messages without data on a virtual clock", {}};
 
+  /// A receive, or a send whose message has the number.
   struct Request {
     int from = -1;
     Bytes data;
+    std::size_t sent = 0;
   };
 
   ComposedTransport(ComposedMachine& machine, int rank) : machine_(machine), rank_(rank) {}
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(machine_.ranks.size()); }
-  [[nodiscard]] double now_s() const { return me().clock_s; }
+  [[nodiscard]] double now_s() const { return static_cast<double>(me().clock) * 1e-12; }
 
   void send(int peer, ConstBytes data) {
-    auto& own_rank = me();
-    const auto n = static_cast<double>(data.size());
-    const double start_s = std::max(own_rank.clock_s, own_rank.sender_free_s);
-    own_rank.clock_s = start_s + machine_.parts.o_s;
-    own_rank.sender_free_s = start_s + machine_.parts.sends_apart.at_s(n);
-    at(peer).from[rank_].push_back(
-        {start_s + machine_.parts.message.at_s(n) - machine_.parts.o_r, data.size()});
-    machine_.fibers.wake(peer);
+    auto request = isend(peer, data);
+    wait(request);
   }
-  /// Receives messages no closer together than the gap of the receiver.
   void recv(int peer, Bytes data) {
     auto& coming = me().from[peer];
-    machine_.fibers.wait_until([&coming] { return !coming.empty(); });
+    machine_.wait(rank_, [&] { return !coming.empty(); });
     const auto message = coming.front();
     coming.pop_front();
     if (message.size_bytes > data.size()) throw InputError("a message is longer than its receive");
-    const auto n = static_cast<double>(message.size_bytes);
-    auto& own_rank = me();
-    const double apart_s = own_rank.taken_any ? machine_.parts.receives_apart.at_s(n) : 0;
-    const double taken_s = std::max(message.arrival_s, own_rank.taken_s + apart_s);
-    own_rank.taken_s = taken_s;
-    own_rank.taken_any = true;
-    own_rank.clock_s = std::max(own_rank.clock_s, taken_s) + machine_.parts.o_r;
+    me().clock = std::max(me().clock, message.time) + machine_.wires.between(peer, rank_).receive;
   }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
-    send(to, out);
+    auto request = isend(to, out);
     recv(from, in);
+    wait(request);
   }
   Request isend(int peer, ConstBytes data) {
-    send(peer, data);
-    return {};
+    machine_.send(rank_, peer, data.size());
+    return {-1, {}, data.size() > machine_.wires.eager_bytes ? me().sent : 0};
   }
   Request irecv(int peer, Bytes data) { return {peer, data}; }
   void wait(Request& request) {
     if (request.from >= 0) recv(request.from, request.data);
-    request.from = -1;
+    if (request.sent > 0) wait_departed(request.sent);
+    request = {};
   }
 
   /// Does nothing: algorithms communicate by messages only.
@@ -112,9 +213,13 @@ class ComposedTransport {
   [[nodiscard]] std::string library() const { return "composed"; }
 
  private:
-  [[nodiscard]] ComposedMachine::Rank& me() const { return at(rank_); }
-  [[nodiscard]] ComposedMachine::Rank& at(int rank) const {
-    return machine_.ranks[static_cast<std::size_t>(rank)];
+  [[nodiscard]] ComposedMachine::Rank& me() const {
+    return machine_.ranks[static_cast<std::size_t>(rank_)];
+  }
+  /// Long messages occupy their sender until they have left it.
+  void wait_departed(std::size_t sent) {
+    machine_.wait(rank_, [&] { return me().departures.size() >= sent; });
+    me().clock = std::max(me().clock, me().departures[sent - 1]);
   }
 
   ComposedMachine& machine_;

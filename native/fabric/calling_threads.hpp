@@ -5,9 +5,11 @@
 
 #include <atomic>
 
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
+
+using network::Picoseconds;
 
 class CallingThreads {
  public:

@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "fabric/message.hpp"
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

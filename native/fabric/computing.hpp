@@ -10,10 +10,12 @@
 
 #include <cstdint>
 
-#include "fabric/picoseconds.hpp"
 #include "fabric/thread_times.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
+
+using network::Picoseconds;
 
 class Computing {
  public:

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/inbox.hpp"
-#include "fabric/picoseconds.hpp"
+#include "fabric/flows.hpp"
 #include "fabric/region.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "fabric/message.hpp"
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 
@@ -24,7 +24,8 @@ struct Delay {
         static_cast<Picoseconds>(std::llround(per_byte * static_cast<double>(message.size_bytes)));
     message.flow.latency += latency;
     message.flow.work += streams;
-    message.busy = std::max(message.busy, message.flow.work);
+    message.busy_out = std::max(message.busy_out, message.flow.work);
+    message.busy_in = std::max(message.busy_in, message.flow.work);
     message.cost += overhead;
   }
 };

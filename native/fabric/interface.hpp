@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 #include "preloaded/outermost.hpp"
 
 namespace nhalf::fabric {
+
+using network::Picoseconds;
 
 /// A call of MPI as the network has to know it.
 struct MpiCall {

@@ -69,7 +69,7 @@ NHALF_EXPORTED std::uint64_t nhalf_virtual_way_ps(int rank, std::uint64_t bytes)
   return nhalf::fabric::Rank::here().wire_from(rank).time(bytes);
 }
 NHALF_EXPORTED std::uint64_t nhalf_virtual_spacing_ps(int rank, std::uint64_t bytes) {
-  return nhalf::fabric::Rank::here().wire_from(rank).busy(bytes);
+  return nhalf::fabric::Rank::here().wire_from(rank).busy_in(bytes);
 }
 /// What this rank's messages take more from now on, in picoseconds (trace/inject.hpp).
 NHALF_EXPORTED void nhalf_virtual_delay_ps(double latency, double overhead, double per_byte) {

@@ -21,7 +21,6 @@
 #include "fabric/computing.hpp"
 #include "fabric/deadlock.hpp"
 #include "fabric/interface.hpp"
-#include "fabric/machine/wires.hpp"
 #include "fabric/membership.hpp"
 #include "fabric/polling_policy.hpp"
 #include "fabric/present_call.hpp"
@@ -33,6 +32,7 @@
 #include "fabric/waits/other_threads.hpp"
 #include "host/life_line.hpp"
 #include "host/memory_limit.hpp"
+#include "network/wires.hpp"
 #include "preloaded/lasting.hpp"
 
 namespace nhalf::fabric {
@@ -54,8 +54,8 @@ class Rank {
       return false;
     }
     number_ = *number;
-    heap_.emplace(*region_,
-                  std::min<std::size_t>(memory.size(), memory_limit_bytes() / memory_share));
+    const auto bytes = std::min<std::size_t>(memory.size(), memory_limit_bytes() / memory_share);
+    heap_.emplace(region_->network, bytes - offsetof(Region, network));
     flows_.emplace(*region_, *heap_, wires_->routes, wires_->ranks());
     scheduler_.emplace(*region_, *flows_, number_, wires_->ranks());
     sender_.emplace(*region_, *heap_, *flows_, *wires_, delay_, number_);

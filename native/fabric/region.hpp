@@ -7,14 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
+#include "network/state.hpp"
 
 namespace nhalf::fabric {
 
-inline constexpr int ranks_max = 1024;
-
-/// A place in the region; processes map it at different addresses. 0 is no place.
-using Offset = std::uint64_t;
+using namespace network;
 
 /// A rank that is gone has ended its process without MPI_Finalize.
 enum class Presence : std::uint32_t { absent, active, finished, left, gone };
@@ -60,15 +58,6 @@ struct Doing {
 
 /// The part of a rank, in cache lines of its own.
 struct alignas(128) Slot {
-  Offset first;
-  Offset last;
-  /// Messages on the rank's way out, and when it is free for the next one.
-  Offset outgoing_first;
-  Offset outgoing_last;
-  Picoseconds outgoing_free;
-  /// When all that is on its way in could be there, and when the last message was.
-  Picoseconds incoming_free;
-  Picoseconds incoming_last;
   std::uint32_t turn;
   std::uint32_t is_idle;
   /// The thread that waits for the turn, 0 if it must stay on its cores, and whether it was moved.
@@ -79,12 +68,6 @@ struct alignas(128) Slot {
   /// Whether it polls in a loop that nothing but a message can end.
   std::uint32_t has_polled_long;
   Doing doing;
-};
-
-struct HeapState {
-  Offset top;
-  Offset end;
-  std::array<Offset, 192> free;
 };
 
 /// The beginning of the region. Python writes the description and reads outcome and members, at
@@ -101,26 +84,17 @@ struct Region {
   std::uint64_t quiet_since_ns;
   std::uint64_t quiet_messages;
   std::uint64_t quiet_turns;
-  HeapState heap;
   /// When each rank wants to run, side by side because they are searched at every hand-over.
   std::array<Picoseconds, ranks_max> next;
-  /// When the first message on each rank's way out begins or ends.
-  std::array<Picoseconds, ranks_max> flow_events;
-  /// When messages began to share links otherwise than they do; 0: they do.
-  Picoseconds shares_changed;
-  /// What is kept of every two ranks, and of everything that messages share.
-  Offset pairs;
-  Offset loads;
   std::array<Slot, ranks_max> slots;
+  /// Ends the region: messages lie behind it, and places count from here.
+  State network;
 
   template <class Type>
   Type& at(Offset offset) {
-    return *reinterpret_cast<Type*>(reinterpret_cast<std::byte*>(this) + offset);
+    return network.at<Type>(offset);
   }
-  Offset offset_of(const void* address) const {
-    return static_cast<Offset>(static_cast<const std::byte*>(address) -
-                               reinterpret_cast<const std::byte*>(this));
-  }
+  Offset offset_of(const void* address) const { return network.offset_of(address); }
 };
 
 static_assert(offsetof(Region, outcome) == 65536 && offsetof(Region, members) == 69632);

@@ -12,11 +12,11 @@
 #include <cstdint>
 
 #include "fabric/flows.hpp"
-#include "fabric/picoseconds.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/region.hpp"
 #include "fabric/shared_core.hpp"
 #include "fabric/stop_run.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

@@ -14,14 +14,12 @@
 #include "fabric/completions.hpp"
 #include "fabric/delay.hpp"
 #include "fabric/flows.hpp"
-#include "fabric/machine/wires.hpp"
+#include "network/wires.hpp"
 
 namespace nhalf::fabric {
 
 class Sender {
  public:
-  /// Longer messages occupy their sender until they have left it.
-  static constexpr std::size_t eager_bytes = 16384;
   static constexpr std::size_t ahead_messages_max = 64;
   static constexpr std::size_t ahead_bytes_max = 1 << 20;
 
@@ -64,11 +62,12 @@ class Sender {
   void send(Message& message, Completions* queue, void* context) {
     auto& own = member();
     const bool is_to_itself = message.source.rank == message.target;
-    const bool is_awaited = !is_to_itself && queue != nullptr && message.size_bytes > eager_bytes;
+    const bool is_awaited =
+        !is_to_itself && queue != nullptr && message.size_bytes > wires_.eager_bytes;
     if (!is_to_itself) own.now += wire_of(message).send + delay_.overhead;
     if (is_awaited) {
-      message.flow.departure = allocated(sizeof(Departure));
-      region_.at<Departure>(message.flow.departure).at = never;
+      message.departure = allocated(sizeof(Departure));
+      region_.at<Departure>(message.departure).at = never;
     }
     send_at(message, own.now);
     if (queue == nullptr) return;
@@ -76,7 +75,7 @@ class Sender {
     sent.size_bytes = message.size_bytes;
     sent.envelope = message.envelope;
     if (is_awaited)
-      departing_.push_back({message.flow.departure, queue, sent});
+      departing_.push_back({message.departure, queue, sent});
     else
       queue->add(sent);
   }
@@ -120,7 +119,7 @@ class Sender {
       stop(region_, "memory",
            "rank " + std::to_string(rank_) + " sends in " + call.data() +
                ", and messages that nobody has received fill the memory of the virtual network (" +
-               std::to_string(region_.heap.end >> 20) + " MiB)");
+               std::to_string(region_.network.heap.end >> 20) + " MiB)");
     }
     return place;
   }
@@ -129,13 +128,10 @@ class Sender {
     ++own.messages;
     own.bytes += message.size_bytes;
     const auto& wire = wire_of(message);
-    const auto transit = wire.transit(message.size_bytes);
-    message.busy = wire.busy(message.size_bytes);
+    set_times(message, wire, time);
     message.cost = wire.receive;
-    message.flow.ready = time;
-    message.flow.work = std::min(wire.streams(message.size_bytes), transit);
-    message.flow.latency = transit - message.flow.work +
-                           wires_.noise.added(transit, Noisy::message, rank_, own.messages);
+    message.flow.latency +=
+        wires_.noise.added(wire.transit(message.size_bytes), Noisy::message, rank_, own.messages);
     delay_.add_to(message);
     flows_.add(message);
   }

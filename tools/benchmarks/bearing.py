@@ -28,7 +28,7 @@ from nhalf.facts.program.program import Program
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
 from nhalf.measure.probe.subject import library_subject, transport_file
-from nhalf.measure.virtual.wires import OVERHEADS_SHARE_MAX
+from nhalf.machines.wires import OVERHEADS_SHARE_MAX
 from nhalf.mpi.discover import find
 
 RANKS = 4

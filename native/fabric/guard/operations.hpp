@@ -8,7 +8,7 @@
 
 #include "fabric/guard/handle_table.hpp"
 #include "fabric/interface.hpp"
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

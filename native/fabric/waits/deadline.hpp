@@ -9,9 +9,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
+
+using network::last_time;
+using network::never;
+using network::Picoseconds;
 
 /// Virtual clocks begin here: 0 would be before any file of the program was made.
 inline constexpr std::int64_t clock_begin_s = 1'000'000'000;

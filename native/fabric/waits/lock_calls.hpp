@@ -32,6 +32,8 @@ int sem_clockwait(sem_t*, clockid_t, const timespec*);
 
 namespace nhalf::fabric {
 
+using network::Picoseconds;
+
 /// What a call says when its time is up.
 inline bool is_timeout(int answer) {
   return answer == ETIMEDOUT;

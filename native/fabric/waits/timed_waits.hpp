@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "fabric/picoseconds.hpp"
 #include "fabric/rank.hpp"
 #include "fabric/real_time.hpp"
 #include "fabric/waits/deadline.hpp"
 #include "fabric/waits/other_threads.hpp"
+#include "network/picoseconds.hpp"
 
 namespace nhalf::fabric {
 

@@ -88,6 +88,9 @@ class Fibers {
     for (std::size_t i = 0; i < fibers_.size(); ++i) wake(static_cast<int>(i));
   }
 
+  /// Whether another body than the running one can go on.
+  [[nodiscard]] bool is_any_ready() const { return ready_.next(0) != ReadySet::none; }
+
   /// Bodies that wait for one thing, as Control needs them.
   struct Waiting {
     using Place = std::vector<int>;

@@ -13,8 +13,8 @@ from nhalf.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
+    from nhalf.machines.wires import Noise
     from nhalf.measure.virtual.machine import VirtualMachine
-    from nhalf.measure.virtual.wires import Noise
     from nhalf.sites.placement import Placement
 
 FACTOR_MAX = 1000.0
@@ -107,7 +107,7 @@ def in_words(machine: VirtualMachine) -> str:
 def noise_of(text: str, seed: int) -> Noise:
     """The noise that options give; raises InputError for too much of it."""
     from nhalf.base.units import parse_share
-    from nhalf.measure.virtual.wires import Noise
+    from nhalf.machines.wires import Noise
 
     share = parse_share(text) if text else 0.0
     if text and (share > NOISE_MAX or seed > SEED_MAX):

@@ -84,9 +84,11 @@ def known_ways(
         parts = parts_of(messages)
         if pattern in UNSIZED:
             parts = waiting_at_adapters(machine, parts)
-        if wire:
-            parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
-        composed_ways = _composed(pattern, unmodelled, parts, extent, extrapolate, part_bytes)
+        # On one wire rounds are not followed, messages are counted.
+        composer = None if wire else Composer(messages, parts)
+        composed_ways = _composed(
+            pattern, unmodelled, parts, composer, extent, extrapolate, part_bytes
+        )
         ways += slowed_by_load(pattern, messages, composed_ways)
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
@@ -213,17 +215,17 @@ def _composed(
     operation: str,
     algorithms: Sequence[Algorithm],
     parts: Parts,
+    composer: Composer | None,
     extent: ValidityRange,
     extrapolate: bool,
     part_bytes: int | None,
 ) -> list[Way]:
     """Ways whose cost is composed of the machine's parts.
 
-    If overheads of messages are known, each message is simulated, which is exact for any number of
-    ranks; otherwise the algorithm's own expression is used.
+    A composer follows each message, which is exact for any number of ranks; without one, and with
+    too many ranks, the algorithm's own expression is used.
     """
     extent = replace(extent, largest_bytes=parts.largest_bytes)
-    composer = None if parts.overheads_s is None else Composer(parts)
     how = f"{COMPOSED}: "
     if composer is not None:
         how += f"each message followed, up to {RANKS_MAX} ranks; about "
@@ -254,13 +256,17 @@ def _composed(
 
 
 def parts_of_algorithms(
-    operation: str, algorithms: Sequence[Algorithm], parts: Parts, part_bytes: int | None
+    operation: str,
+    algorithms: Sequence[Algorithm],
+    messages: Messages,
+    parts: Parts,
+    part_bytes: int | None,
 ) -> dict[str, PartOf]:
     """The parts of every algorithm that cuts messages, by its name.
 
     They are of `part_bytes`; None: the fastest by the composed times.
     """
-    composer = None if parts.overheads_s is None else Composer(parts)
+    composer = None if shares_a_wire(messages.machine) else Composer(messages, parts)
     return {
         algorithm.name: _Composed(
             operation, algorithm.name, algorithm.cost, parts, composer, part_bytes

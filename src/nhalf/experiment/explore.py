@@ -120,10 +120,13 @@ def simulated_choice(
 
     Messages are cut into parts of `part_bytes`; None: of the size that composed times choose.
     """
-    parts = parts_of(Messages(machine, mpi))
+    messages = Messages(machine, mpi)
+    parts = parts_of(messages)
     cuts = {
         (name, i, j): size
-        for name, part_of in parts_of_algorithms(operation, algorithms, parts, part_bytes).items()
+        for name, part_of in parts_of_algorithms(
+            operation, algorithms, messages, parts, part_bytes
+        ).items()
         for i, p in enumerate(grid.ranks)
         for j, n in enumerate(grid.size_bytes)
         if (size := part_of(p, n)) is not None

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of algorithms on a machine, composed from its parts message by message.
+"""Times of algorithms on a machine, composed message by message on its network.
 
-A program (native/composer) runs the unchanged algorithm on ranks whose messages carry no data: a
-message takes T; those that one rank sends, or receives, are M / q and R / q apart. That is LogGP
-(Alexandrov et al., SPAA 1995) with measured curves instead of lines.
+A program (native/composer) runs the unchanged algorithm on ranks whose messages carry no data and
+pass the network of the machine in virtual time (native/network), as those of an MPI library do on
+the virtual network: LogGP (Alexandrov et al., SPAA 1995) with curves for its lines, and fair
+sharing of what messages pass at once.
 """
 
 from __future__ import annotations
@@ -16,19 +17,23 @@ from typing import IO
 import numpy as np
 
 from nhalf.base.native_files import executable
-from nhalf.machines.curve import segment_starts
+from nhalf.machines.curve import is_between_nodes
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import Parts
+from nhalf.machines.wires import description, part_line
 from nhalf.models.expression import PART_BYTES
 
 RANKS_MAX = 512
 """With more ranks, an algorithm in which all send to all has too many messages to follow."""
-SPACINGS = {"sends_apart": "M", "receives_apart": "R"}
+SPACINGS = {"out": "M", "in": "R"}
+"""How far messages are apart at one rank, where a fan with many was measured or published."""
 
 
 class Composer:
     """Times of algorithms on one machine; raises MissingError if the program was not built."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, messages: Messages, parts: Parts) -> None:
+        self.messages = messages
         self.parts = parts
         self.ranks = 0
         self.times_s: dict[tuple[str, str, int, int, int], float | None] = {}
@@ -61,42 +66,49 @@ class Composer:
     def _composed_s(
         self, operation: str, algorithm: str, ranks: int, size_bytes: int, part_bytes: int
     ) -> float | None:
-        lines = [] if ranks == self.ranks else ["parts", *_lines(self.parts, ranks)]
-        if not all(map(_is_finite, lines)):
-            return None
+        lines = []
+        if ranks != self.ranks:
+            machine = self._description(ranks).splitlines()
+            lines = [f"machine {len(machine)}", *machine]
         self.ranks = ranks
-        lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes} {part_bytes}")
+        lines.append(f"compose {operation} {algorithm} {size_bytes} {part_bytes}")
         to, back = _pipes(self.program)
         to.write("\n".join(lines) + "\n")
         to.flush()
         answer = back.readline().strip()
         return None if answer in ("", "-") else float(answer)
 
+    def _description(self, ranks: int) -> str:
+        """The machine with this many ranks, on nodes of their own while there are enough."""
+        spacings = [line for name in SPACINGS for line in _apart(self.parts, name, ranks)]
+        return description(self.messages, _spread(self.messages, ranks), spacings=spacings)
 
-def _lines(parts: Parts, ranks: int) -> Iterator[str]:
-    """The parts in the program's protocol, spacings for fans among this many ranks."""
-    assert parts.overheads_s is not None
-    yield f"o_s {parts.overheads_s[0]!r}"
-    yield f"o_r {parts.overheads_s[1]!r}"
-    for first, line in zip(segment_starts(parts.curve), parts.curve.segments, strict=True):
-        yield f"message {first} {line.t0_s!r} {1 / line.r_inf_Bps!r} {line.root_s!r}"
+
+def _spread(messages: Messages, ranks: int) -> list[int]:
+    """The node of every rank: one of its own while there are enough, if messages pass between."""
+    if not any(is_between_nodes(curve.placement) for curve in messages.curves):
+        return [0] * ranks
+    network = messages.machine.network
+    nodes = (network.topology.nodes if network else 0) or ranks
+    per_node = -(-ranks // nodes)
+    return [rank // per_node for rank in range(ranks)]
+
+
+def _apart(parts: Parts, name: str, ranks: int) -> Iterator[str]:
+    """The lines of how far messages are apart that one rank sends to all others, or receives."""
+    part = SPACINGS[name]
+    if part not in parts.fans:
+        return
     partners = min(max(1, ranks - 1), parts.partners_max or ranks)
     low = np.array(parts.bends_bytes)
     high = np.append(low[1:], max(2 * low[-1], 2.0**20))
     # The upper end of a piece belongs to the next one.
     inside = low + 0.5 * (high - low)
-    for name, part in SPACINGS.items():
-        time_s = parts.functions[part]
-        at_low, at_inside = (time_s(size, partners) / partners for size in (low, inside))
-        per_byte_s = (at_inside - at_low) / (inside - low)
-        start_s = at_low - per_byte_s * low
-        for row in zip(low, start_s, per_byte_s, strict=True):
-            yield f"{name} " + " ".join(repr(float(value)) for value in row) + " 0"
-
-
-def _is_finite(line: str) -> bool:
-    """Whether a part has no number beyond all bounds, such as the time of a byte at a rate of 0."""
-    return not {"inf", "-inf", "nan"}.intersection(line.split())
+    time_s = parts.functions[part]
+    at_low, at_inside = (time_s(size, partners) / partners for size in (low, inside))
+    per_byte_s = (at_inside - at_low) / (inside - low)
+    for first, start, per_byte in zip(low, at_low - per_byte_s * low, per_byte_s, strict=True):
+        yield part_line(name, round(float(first)), float(start), float(per_byte))
 
 
 def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:

@@ -38,8 +38,7 @@ class Parts:
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
     to the next M and R are lines as well. They are known for up to `partners_max` partners; None:
-    for any number. `overheads_s` are those of a send and of a receive; None if too little is known
-    of messages to follow them one by one.
+    for any number. `fans` are those of M and R that were measured or published.
     """
 
     functions: dict[str, Part]
@@ -48,7 +47,7 @@ class Parts:
     rendezvous_bytes: int
     curve: FittedModel
     bends_bytes: tuple[float, ...] = ()
-    overheads_s: tuple[float, float] | None = None
+    fans: frozenset[str] = frozenset()
     partners_max: int | None = None
 
 
@@ -62,7 +61,7 @@ def parts_of(messages: Messages) -> Parts:
     message = Message(curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
-    all_fans: list[PatternModel] = []
+    all_fans: dict[str, list[PatternModel]] = {}
     sources = [f"T: the ping-pong of {carrier(curve.mpi, curve.transport)}{between}"]
     for name, pattern in FANS.items():
         fans = [
@@ -72,18 +71,16 @@ def parts_of(messages: Messages) -> Parts:
         ]
         if fans:
             functions[name] = _fan(fans, message)
-            all_fans += fans
+            all_fans[name] = fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
             functions[name], source = _loggp_part(message, loggp, hidden_s, sends=name == "M")
             sources.append(f"{name}: {source}")
     rendezvous_bytes, _ = messages.rendezvous
     overheads_s = _overheads_s(message, loggp)
-    bends = {float(fan.from_bytes) for fan in all_fans} | set(message.start_bytes.tolist())
+    measured = [fan for fans in all_fans.values() for fan in fans]
+    bends = {float(fan.from_bytes) for fan in measured} | set(message.start_bytes.tolist())
     bends |= _gap_crossings_bytes(message, loggp, overheads_s, hidden_s)
-    followed = all(fan.is_fitted for fan in all_fans) and (
-        {fan.pattern for fan in all_fans} == set(FANS.values()) or _is_complete(loggp)
-    )
     return Parts(
         functions,
         tuple(sources),
@@ -91,15 +88,8 @@ def parts_of(messages: Messages) -> Parts:
         rendezvous_bytes,
         curve,
         tuple(sorted(bends)),
-        overheads_s if followed else None,
-        min((fan.to_ranks - 1 for fan in all_fans if fan.to_ranks), default=None),
-    )
-
-
-def _is_complete(loggp: LogGP | None) -> bool:
-    """Whether overheads and gap of LogGP are known."""
-    return loggp is not None and None not in (
-        *(loggp.send_overhead_s, loggp.recv_overhead_s, loggp.gap_s, loggp.gap_per_byte_s),
+        frozenset(all_fans),
+        min((fan.to_ranks - 1 for fan in measured if fan.to_ranks), default=None),
     )
 
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace nhalf {
@@ -11,21 +12,25 @@ namespace {
 
 constexpr LogGP machine{.o_s = 1e-6, .o_r = 2e-6, .g = 4e-6, .L = 5e-6, .G = 1e-9};
 
-MessageParts parts_of(const LogGP& m) {
-  MessageParts parts;
-  parts.o_s = m.o_s;
-  parts.o_r = m.o_r;
-  parts.message.add({0, m.one_s(0), m.G, 0});
-  parts.sends_apart.add({0, m.g, m.G, 0});
-  parts.receives_apart.add({0, m.g, m.G, 0});
-  return parts;
+/// Ranks of a LogGP machine, each on a node of its own, whose sends never wait.
+network::Wires wires_of(const LogGP& m, int ranks) {
+  const auto picoseconds = [](double time_s) {
+    return std::to_string(std::llround(1e12 * time_s));
+  };
+  const auto line = [&](const char* name, double start_s) {
+    return name + (" 0 " + picoseconds(start_s)) + " " + picoseconds(1e6 * m.G) + " 0\n";
+  };
+  std::string text = "nodes";
+  for (int rank = 0; rank < ranks; ++rank) text += " " + std::to_string(rank);
+  text += "\neager 1000000000\nwire 0 " + picoseconds(m.o_s) + " " + picoseconds(m.o_r) + " 0\n";
+  text += line("part", m.one_s(0)) + line("out", m.g) + line("in", m.g);
+  return *network::Wires::read(text);
 }
 
 /// Algorithms of an operation whose time is known by a formula, and the n of that.
 template <class List>
 int check_formulas(const char* operation, const List& list) {
   memory_source = no_memory;
-  const auto parts = parts_of(machine);
   int checked = 0;
   for (const auto& algorithm : list)
     for (const int ranks : {2, 4, 5, 8, 16, 17})
@@ -34,7 +39,8 @@ int check_formulas(const char* operation, const List& list) {
         const auto n = static_cast<double>(size);
         const auto expected_s = algorithm.info.time_s(machine, ranks, n);
         if (!expected_s) continue;
-        const auto composed = composed_s(parts, {operation, algorithm.info.name, ranks, size});
+        const auto composed =
+            composed_s(wires_of(machine, ranks), {operation, algorithm.info.name, size});
         CAPTURE(algorithm.info.name);
         CAPTURE(ranks);
         CAPTURE(size);
@@ -61,9 +67,9 @@ TEST_CASE("algorithms take what their formulas say of a LogGP machine") {
 }
 
 TEST_CASE("messages are cut into the parts that are asked for") {
-  const auto parts = parts_of(machine);
+  const auto wires = wires_of(machine, 8);
   const auto chain_s = [&](std::size_t part_bytes) {
-    return *composed_s(parts, {"bcast", "chain", 8, 1U << 20U, part_bytes});
+    return *composed_s(wires, {"bcast", "chain", 1U << 20U, part_bytes});
   };
   const auto expected_s = [](double part_bytes) {
     const double count = (1U << 20U) / part_bytes;
@@ -71,21 +77,14 @@ TEST_CASE("messages are cut into the parts that are asked for") {
   };
   for (const std::size_t part_bytes : {1024UL, 8192UL, 65536UL, 1UL << 20U})
     CHECK(chain_s(part_bytes) == doctest::Approx(expected_s(static_cast<double>(part_bytes))));
-  CHECK(composed_s(parts, {"bcast", "binomial", 8, 64, default_part_bytes}));
-  CHECK(!composed_s(parts, {"bcast", "binomial", 8, 64, 32}));
+  CHECK(composed_s(wires, {"bcast", "binomial", 64, default_part_bytes}));
+  CHECK(!composed_s(wires, {"bcast", "binomial", 64, 32}));
 }
 
-TEST_CASE("what is no algorithm has no time, and a curve has its pieces in order") {
-  const auto parts = parts_of(machine);
-  CHECK(!composed_s(parts, {"bcast", "nonsense", 4, 8}));
-  CHECK(!composed_s(parts, {"nonsense", "linear", 4, 8}));
-  PartCurve curve;
-  CHECK(curve.at_s(8) == 0);
-  curve.add({0, 1, 0, 0});
-  curve.add({100, 2, 0.5, 0.25});
-  CHECK(curve.at_s(99) == 1);
-  CHECK(curve.at_s(400) == doctest::Approx(2 + 200 + 5));
-  CHECK_THROWS_AS(curve.add({100, 3, 0, 0}), InputError);
+TEST_CASE("what is no algorithm has no time") {
+  const auto wires = wires_of(machine, 4);
+  CHECK(!composed_s(wires, {"bcast", "nonsense", 8}));
+  CHECK(!composed_s(wires, {"nonsense", "linear", 8}));
 }
 
 }  // namespace nhalf

@@ -8,13 +8,12 @@
 #include "fabric/delay.hpp"
 #include "fabric/endpoint.hpp"
 #include "fabric/flows.hpp"
-#include "fabric/heap.hpp"
-#include "fabric/inbox.hpp"
-#include "fabric/machine/wires.hpp"
-#include "fabric/picoseconds.hpp"
 #include "fabric/region_of_test.hpp"
 #include "fabric/sender.hpp"
 #include "fabric/serving.hpp"
+#include "network/heap.hpp"
+#include "network/picoseconds.hpp"
+#include "network/wires.hpp"
 
 namespace nhalf::fabric {
 
@@ -42,7 +41,7 @@ class NetworkOfTest {
 
  public:
   Region& region = *memory_.region;
-  Heap heap{region, memory_.bytes};
+  Heap heap{region.network, memory_.network_bytes()};
   Wires wires = *Wires::read("nodes 0 1 2\nwire 0 10 20 0\npart 0 500 2000000 0\n");
   Flows flows{region, heap, wires.routes, wires.ranks()};
 };

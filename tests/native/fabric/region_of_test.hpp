@@ -22,6 +22,9 @@ class RegionOfTest {
   RegionOfTest& operator=(const RegionOfTest&) = delete;
   ~RegionOfTest() { munmap(region, bytes); }
 
+  /// Returns how many bytes there are from the state of the network on.
+  [[nodiscard]] std::size_t network_bytes() const { return bytes - offsetof(Region, network); }
+
   std::size_t bytes;
   Region* region;
 };

@@ -7,6 +7,7 @@
 
 #include "fabric/message.hpp"
 #include "fabric/region_of_test.hpp"
+#include "network/heap.hpp"
 
 namespace {
 
@@ -75,10 +76,11 @@ TEST_CASE("nothing can happen where all wait or have polled long") {
 }
 
 TEST_CASE("a message on its way is something that happens") {
-  RegionOfTest memory(4096);
+  RegionOfTest memory(8192);
   auto& region = *memory.region;
   begin(region);
-  auto& message = region.at<Message>(sizeof(Region) / 4096 * 4096 + 4096);
+  nhalf::network::Heap heap(region.network, memory.network_bytes());
+  auto& message = region.at<Message>(heap.take(sizeof(Message)));
   message = Message{};
   message.arrival = 9000;
   Inbox(region, 1).put(message);

@@ -11,7 +11,8 @@
 
 namespace {
 
-using namespace nhalf::fabric;  // NOLINT(google-build-using-namespace)
+using namespace nhalf::fabric;
+using nhalf::fabric::Message;  // NOLINT(google-build-using-namespace)
 
 /// A message with its bytes behind it, as in the region.
 class Sent {

@@ -15,7 +15,7 @@ using nhalf::fabric::Scheduler;
 
 TEST_CASE("ranks are at rest once each has had its turn twice without an event") {
   RegionOfTest memory(1 << 20);
-  Heap heap(*memory.region, memory.bytes);
+  Heap heap(memory.region->network, memory.network_bytes());
   const Routes routes;
   Flows flows(*memory.region, heap, routes, 2);
   Scheduler scheduler(*memory.region, flows, 0, 2);

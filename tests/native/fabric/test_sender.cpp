@@ -107,7 +107,7 @@ TEST_CASE("long messages that nobody waits for, or that do not leave, have no de
   Completions queue;
   auto& unreported = rank.sender.message(0, {1, 0}, 1 << 16);
   rank.sender.send(unreported, nullptr, nullptr);
-  CHECK(unreported.flow.departure == 0);
+  CHECK(unreported.departure == 0);
   rank.sender.send(rank.sender.message(0, {0, 0}, 1 << 16), &queue, nullptr);
   CHECK_FALSE(rank.sender.has_departing());
   CHECK(queue.due() == Network::send);
@@ -162,9 +162,9 @@ TEST_CASE("memory that is released is used again, and that of departures is") {
     rank.sender.report_until(never - 1);
   };
   use();
-  const auto top = network.region.heap.top;
+  const auto top = network.region.network.heap.top;
   for (int round = 0; round < 10; ++round) use();
-  CHECK(network.region.heap.top == top);
+  CHECK(network.region.network.heap.top == top);
 }
 
 TEST_CASE("a message for which there is no memory ends the run, and says who sends it in what") {
@@ -180,7 +180,7 @@ TEST_CASE("a message for which there is no memory ends the run, and says who sen
   CHECK(status == 0);
   const std::string_view text = network.region.outcome.text.data();
   CHECK(text.starts_with("memory:rank 2 sends in MPI_Send, and "));
-  CHECK(text.ends_with("(" + std::to_string(network.region.heap.end >> 20) + " MiB)"));
+  CHECK(text.ends_with("(" + std::to_string(network.region.network.heap.end >> 20) + " MiB)"));
 }
 
 }  // namespace

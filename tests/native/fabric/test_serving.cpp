@@ -96,12 +96,12 @@ TEST_CASE("what has been served gives its memory back") {
   TwoRanks ranks;
   ranks.access(TwoRanks::of(Access::Kind::put), {});
   ranks.queue.take();
-  const auto top = ranks.network.region.heap.top;
+  const auto top = ranks.network.region.network.heap.top;
   for (int round = 0; round < 100; ++round) {
     ranks.access(TwoRanks::of(Access::Kind::put), {});
     ranks.queue.take();
   }
-  CHECK(ranks.network.region.heap.top == top);
+  CHECK(ranks.network.region.network.heap.top == top);
 }
 
 }  // namespace

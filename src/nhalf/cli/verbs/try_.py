@@ -128,9 +128,9 @@ def _trial(request: Request) -> VirtualLaunch:
     from nhalf.cli.machine_side import machine_and_library
     from nhalf.cli.virtual_side import computing_factor, noise_of
     from nhalf.machines.message import Messages
+    from nhalf.machines.wires import nodes_of
     from nhalf.measure.traced.virtual_machine import refuse_to_trace_each_rank
     from nhalf.measure.virtual.launch import VirtualLaunch
-    from nhalf.measure.virtual.wires import nodes_of
     from nhalf.mpi.discover import find
 
     if not request.command:

@@ -16,8 +16,8 @@ from nhalf.base.units import format_rate
 from nhalf.exchange.platform.costs import Cost
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Messages
+from nhalf.machines.node_shares import Share, medium_Bps, shares
 from nhalf.machines.pieces import fastest_Bps
-from nhalf.measure.simulate.shared import Share, medium_Bps, shares
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,14 @@ from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.message import Messages
+from nhalf.machines.node_shares import (
+    WIDE,
+    alone_Bps,
+    hosts_per_node,
+    medium_Bps,
+    narrower,
+    shares,
+)
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
@@ -28,14 +36,6 @@ from nhalf.machines.topology import (
     SharedMemory,
     Topology,
     Torus,
-)
-from nhalf.measure.simulate.shared import (
-    WIDE,
-    alone_Bps,
-    hosts_per_node,
-    medium_Bps,
-    narrower,
-    shares,
 )
 
 NODES_MAX = 1 << 20

@@ -16,6 +16,7 @@ import msgspec
 from nhalf.base.errors import InputError, ProgramError
 from nhalf.base.processes import has_no_reader, stop_group, stop_session
 from nhalf.machines.message import Messages
+from nhalf.machines.wires import NO_NOISE, Noise, description
 from nhalf.measure.probe.launch_left import LaunchLeft
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.measure.traced.virtual_machine import REGION, VARIABLE, TracedMachine
@@ -23,7 +24,6 @@ from nhalf.measure.virtual.progress import VirtualProgress
 from nhalf.measure.virtual.region import Presence, RankRecord, Region
 from nhalf.measure.virtual.standstill import Standstill
 from nhalf.measure.virtual.start import error_of, start_virtually, surroundings
-from nhalf.measure.virtual.wires import NO_NOISE, Noise, description
 from nhalf.mpi import Library
 
 STDOUT = 1

@@ -15,14 +15,14 @@ from nhalf.base.errors import InputError
 from nhalf.machines.layout import even_share
 from nhalf.machines.machine_file import read, write
 from nhalf.machines.message import Messages
-from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.virtual.wires import (
+from nhalf.machines.wires import (
     NO_NOISE,
     Noise,
     description,
     nodes_of,
     ranks_per_node,
 )
+from nhalf.measure.plan.plan import Block, Plan
 from nhalf.sites.hosts import Host
 from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site

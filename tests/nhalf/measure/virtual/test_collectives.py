@@ -10,8 +10,8 @@ import pytest
 
 from nhalf.machines import catalogue
 from nhalf.machines.message import Messages
+from nhalf.machines.wires import nodes_of
 from nhalf.measure.virtual.launch import VirtualLaunch, run
-from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.vendors import vendor_of
 from tests.nhalf.measure.virtual.composed import (

@@ -15,8 +15,8 @@ import pytest
 from nhalf.machines import catalogue
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
+from nhalf.machines.wires import Noise
 from nhalf.measure.virtual.machine import VirtualMachine
-from nhalf.measure.virtual.wires import Noise
 from nhalf.store.run import Run
 from tests.nhalf.measure.virtual.programs import built, library_of, tried
 

@@ -16,8 +16,8 @@ from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.message import Messages
+from nhalf.machines.wires import nodes_of
 from nhalf.measure.virtual.launch import VirtualLaunch, run
-from nhalf.measure.virtual.wires import nodes_of
 from nhalf.mpi.discover import libraries
 from tests.named_memory import named_memory
 from tests.nhalf.measure.virtual.programs import built, every_library, in_turn, library_of, tried

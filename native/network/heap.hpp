@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for messages on their way, in the region that all ranks share. Sizes are rounded up to
+// Memory for messages on their way, behind the state of the network. Sizes are rounded up to
 // quarters between powers of two, so that at most a fifth is wasted.
 #pragma once
 
@@ -7,37 +7,38 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fabric/region.hpp"
+#include "network/state.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
-/// Takes memory from the rest of the region, and what was given back first.
+/// Takes memory from the rest, and what was given back first.
 class Heap {
  public:
-  Heap(Region& region, std::size_t region_bytes) : region_(region), state_(region.heap) {
-    if (state_.end != 0) return;
-    state_.top = (sizeof(Region) + alignment - 1) / alignment * alignment;
-    state_.end = region_bytes;
+  /// `memory_bytes` is how many bytes there are from the beginning of the state.
+  Heap(State& state, std::size_t memory_bytes) : state_(state) {
+    if (state.heap.end != 0) return;
+    state.heap.top = (sizeof(State) + alignment - 1) / alignment * alignment;
+    state.heap.end = memory_bytes;
   }
 
-  /// Returns the place of this many bytes; 0 if the region is full.
+  /// Returns the place of this many bytes; 0 if the memory is full.
   Offset take(std::size_t bytes) {
     const auto kind = kind_of(bytes);
-    if (const Offset place = state_.free[kind]; place != 0) {
-      state_.free[kind] = region_.at<Offset>(place);
+    if (const Offset place = state_.heap.free[kind]; place != 0) {
+      state_.heap.free[kind] = state_.at<Offset>(place);
       return place;
     }
     const auto size = size_of(kind);
-    if (size > state_.end - state_.top) return 0;
-    const Offset place = state_.top;
-    state_.top += size;
+    if (size > state_.heap.end - state_.heap.top) return 0;
+    const Offset place = state_.heap.top;
+    state_.heap.top += size;
     return place;
   }
 
   void give_back(Offset place, std::size_t bytes) {
     const auto kind = kind_of(bytes);
-    region_.at<Offset>(place) = state_.free[kind];
-    state_.free[kind] = place;
+    state_.at<Offset>(place) = state_.heap.free[kind];
+    state_.heap.free[kind] = place;
   }
 
   /// Returns the size of a kind: 64, 80, 96, 112, 128, 160, 192 bytes and so on.
@@ -57,8 +58,7 @@ class Heap {
   static constexpr std::size_t smallest_bits = 6;
   static constexpr std::size_t alignment = 4096;
 
-  Region& region_;
-  HeapState& state_;
+  State& state_;
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/heap.hpp"
+#include "network/heap.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "fabric/region_of_test.hpp"
+#include "network/memory.hpp"
 
 namespace {
 
-using nhalf::fabric::Heap;
-using nhalf::fabric::Offset;
-using nhalf::fabric::RegionOfTest;
+using nhalf::network::Heap;
+using nhalf::network::Memory;
+using nhalf::network::Offset;
 
 TEST_CASE("every size has the smallest kind that holds it") {
   for (std::size_t bytes = 1; bytes < 5000; ++bytes) {
@@ -25,13 +25,13 @@ TEST_CASE("every size has the smallest kind that holds it") {
 }
 
 TEST_CASE("memory is given once until it comes back, also to another process") {
-  RegionOfTest memory(1 << 16);
-  Heap heap(*memory.region, memory.bytes);
+  Memory memory(1 << 16);
+  Heap heap(memory.state(), memory.bytes());
   std::set<Offset> places;
   while (const Offset place = heap.take(1000)) CHECK(places.insert(place).second);
   CHECK(places.size() == (1 << 16) / 1024);
   heap.give_back(*places.begin(), 1000);
-  Heap again(*memory.region, memory.bytes);
+  Heap again(memory.state(), memory.bytes());
   CHECK(again.take(900) == *places.begin());
   CHECK(again.take(900) == 0);
 }

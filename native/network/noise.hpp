@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "fabric/picoseconds.hpp"
+#include "network/picoseconds.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 /// Whose times noise lengthens.
 enum class Noisy : std::uint64_t { message, computing };
@@ -47,4 +47,4 @@ class Noise {
   }
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

@@ -15,7 +15,7 @@ from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import Network
 from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar
-from nhalf.measure.virtual.wires import description, nodes_of
+from nhalf.machines.wires import description, nodes_of
 
 SIZES = [0, 1, 216, 217, 2048, 2049, 65535, 65536, 1 << 20, 1 << 21, (1 << 21) + 1, 1 << 22]
 

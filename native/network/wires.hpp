@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What messages take on the machine: LogGP with a curve for each distance of nodes, which
-// src/nhalf/measure/virtual/wires.py writes from a machine file.
+// src/nhalf/machines/wires.py writes from a machine file.
 //
 // Half the round trip of n bytes is T(n), the curve. The sender's processor is busy for `send` of
 // it and the receiver's for `receive`; the rest, `transit`, passes on the way. Of that a message
 // keeps the way out of its sender and the way into its receiver for as long as its bytes take, but
-// for `gap` at least: `busy`.
+// for `gap` at least: `busy_out` and `busy_in`; or as long as messages that one rank sends to many,
+// or receives from many, were seen to be apart.
+//
+//     nodes 0 0 1 1                 the node of every rank
+//     wire 0 250 250 1000           from a distance on: send, receive and gap in picoseconds
+//     part 0 500 1000000000 0       from a size on: start in picoseconds; per byte and per root of
+//     a
+//                                   byte in attoseconds
+//     out 0 1000 1000000000 0       how far messages of the wire are apart at their sender, in
+//     parts in 0 1000 1000000000 0        and at their receiver
 #pragma once
 
 #include <algorithm>
@@ -15,13 +24,13 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/machine/description_line.hpp"
-#include "fabric/machine/noise.hpp"
-#include "fabric/machine/routes.hpp"
-#include "fabric/picoseconds.hpp"
-#include "fabric/region.hpp"
+#include "network/description_line.hpp"
+#include "network/noise.hpp"
+#include "network/picoseconds.hpp"
+#include "network/routes.hpp"
+#include "network/state.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 /// T(n) = start + n per_byte + sqrt(n) per_root from a size on; attoseconds but for the start.
 struct CurvePart {
@@ -47,10 +56,14 @@ class Wire {
   Picoseconds receive = 0;
   Picoseconds gap = 0;
   std::vector<CurvePart> parts;
+  /// How far messages are apart that one rank sends, or receives; none: as far as gap and bytes
+  /// keep them.
+  std::vector<CurvePart> out_parts;
+  std::vector<CurvePart> in_parts;
 
   /// Returns half of a round trip.
   [[nodiscard]] Picoseconds time(std::uint64_t bytes) const {
-    const auto& part = part_of(bytes);
+    const auto& part = part_of(parts, bytes);
     const auto least = static_cast<std::int64_t>(send + receive);
     return static_cast<Picoseconds>(std::max(part.start + part.growth(bytes), least));
   }
@@ -63,15 +76,22 @@ class Wire {
   /// bytes than a message takes beyond an empty one.
   [[nodiscard]] Picoseconds streams(std::uint64_t bytes) const {
     const auto beyond = static_cast<std::int64_t>(time(bytes)) - static_cast<std::int64_t>(time(0));
-    const auto growth = std::min(part_of(bytes).growth(bytes), beyond);
+    const auto growth = std::min(part_of(parts, bytes).growth(bytes), beyond);
     return static_cast<Picoseconds>(std::max<std::int64_t>(growth, 0));
   }
-  [[nodiscard]] Picoseconds busy(std::uint64_t bytes) const {
-    return std::max(gap, streams(bytes));
-  }
+  [[nodiscard]] Picoseconds busy_out(std::uint64_t bytes) const { return busy(out_parts, bytes); }
+  [[nodiscard]] Picoseconds busy_in(std::uint64_t bytes) const { return busy(in_parts, bytes); }
 
  private:
-  [[nodiscard]] const CurvePart& part_of(std::uint64_t bytes) const {
+  [[nodiscard]] Picoseconds busy(const std::vector<CurvePart>& apart, std::uint64_t bytes) const {
+    if (apart.empty()) return std::max(gap, streams(bytes));
+    return apart_time(apart, bytes);
+  }
+  static Picoseconds apart_time(const std::vector<CurvePart>& apart, std::uint64_t bytes) {
+    const auto& part = part_of(apart, bytes);
+    return static_cast<Picoseconds>(std::max<std::int64_t>(part.start + part.growth(bytes), 0));
+  }
+  static const CurvePart& part_of(const std::vector<CurvePart>& parts, std::uint64_t bytes) {
     auto part = parts.begin();
     while (part + 1 != parts.end() && (part + 1)->from_bytes <= bytes) ++part;
     return *part;
@@ -111,6 +131,8 @@ class Wires {
   /// What reading a clock takes, and a poll in vain: loops of either end.
   Picoseconds clock_read = 10'000;
   Picoseconds empty_poll = 100'000;
+  /// Longer messages occupy their sender until they have left it.
+  std::uint64_t eager_bytes = 16384;
   Noise noise;
   /// What messages share.
   Routes routes;
@@ -120,8 +142,11 @@ class Wires {
     const auto name = line.word();
     if (name == "nodes") return take_nodes(line);
     if (name == "wire") return take_wire(line);
-    if (name == "part") return take_part(line);
+    if (name == "part") return take_part(&Wire::parts, line);
+    if (name == "out") return take_part(&Wire::out_parts, line);
+    if (name == "in") return take_part(&Wire::in_parts, line);
     if (name == "computing") return line.number(computing_permille);
+    if (name == "eager") return line.number(eager_bytes);
     if (name == "clock") return line.number(clock_read);
     if (name == "noise") return line.number(noise.share_ppm) && line.number(noise.seed);
     if (name == "look") return line.number(empty_poll);
@@ -136,9 +161,9 @@ class Wires {
     return line.number(wire.distance) && line.number(wire.send) && line.number(wire.receive) &&
            line.number(wire.gap);
   }
-  bool take_part(DescriptionLine& line) {
+  bool take_part(std::vector<CurvePart> Wire::* parts, DescriptionLine& line) {
     if (wires_.empty()) return false;
-    auto& part = wires_.back().parts.emplace_back();
+    auto& part = (wires_.back().*parts).emplace_back();
     return line.number(part.from_bytes) && line.number(part.start) && line.number(part.per_byte) &&
            line.number(part.per_root);
   }
@@ -152,4 +177,4 @@ class Wires {
   std::vector<Wire> wires_;
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

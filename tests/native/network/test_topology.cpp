@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/machine/topology.hpp"
+#include "network/topology.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,12 +8,12 @@
 
 namespace {
 
-using nhalf::fabric::DescriptionLine;
-using nhalf::fabric::Link;
-using nhalf::fabric::read_topology;
-using nhalf::fabric::Topology;
-using nhalf::fabric::Torus;
-using nhalf::fabric::Way;
+using nhalf::network::DescriptionLine;
+using nhalf::network::Link;
+using nhalf::network::read_topology;
+using nhalf::network::Topology;
+using nhalf::network::Torus;
+using nhalf::network::Way;
 
 template <class Kind>
 Kind read(std::string_view text) {
@@ -38,14 +38,14 @@ int common(const Way& one, const Way& other) {
 }
 
 TEST_CASE("a star has a link of each node in each direction") {
-  const auto star = read<nhalf::fabric::Star>("star 8");
+  const auto star = read<nhalf::network::Star>("star 8");
   CHECK(way(star, 2, 5).size() == 2);
   CHECK(common(way(star, 2, 5), way(star, 3, 5)) == 1);
   CHECK(common(way(star, 2, 5), way(star, 5, 2)) == 0);
 }
 
 TEST_CASE("every two nodes have a link of their own") {
-  const auto direct = read<nhalf::fabric::Direct>("direct 4");
+  const auto direct = read<nhalf::network::Direct>("direct 4");
   std::set<Link> links;
   for (std::uint32_t from = 0; from < 4; ++from)
     for (std::uint32_t to = 0; to < 4; ++to)
@@ -54,7 +54,7 @@ TEST_CASE("every two nodes have a link of their own") {
 }
 
 TEST_CASE("messages of a tree go up to the lowest switch above both nodes") {
-  const auto tree = read<nhalf::fabric::FatTree>("tree node 2 4 4 1 2 1 1");
+  const auto tree = read<nhalf::network::FatTree>("tree node 2 4 4 1 2 1 1");
   CHECK(way(tree, 0, 1).size() == 2);
   CHECK(way(tree, 0, 4).size() == 4);
   // Two cables above each leaf switch, chosen by the node that a message goes to.
@@ -65,14 +65,14 @@ TEST_CASE("messages of a tree go up to the lowest switch above both nodes") {
 }
 
 TEST_CASE("both leaf switches may decide on a cable") {
-  const auto tree = read<nhalf::fabric::FatTree>("tree switch 2 8 32 1 4 1 1");
+  const auto tree = read<nhalf::network::FatTree>("tree switch 2 8 32 1 4 1 1");
   CHECK(common(way(tree, 0, 8), way(tree, 1, 15)) == 2);
   CHECK(common(way(tree, 0, 8), way(tree, 1, 16)) == 0);
   CHECK(common(way(tree, 0, 8), way(tree, 1, 40)) == 1);
 }
 
 TEST_CASE("every way of a tree of three levels is whole") {
-  const auto tree = read<nhalf::fabric::FatTree>("tree node 3 4 4 2 1 4 4 1 1 1");
+  const auto tree = read<nhalf::network::FatTree>("tree node 3 4 4 2 1 4 4 1 1 1");
   for (std::uint32_t from = 0; from < 32; ++from)
     for (std::uint32_t to = 0; to < 32; ++to) {
       const std::size_t levels = from == to             ? 0

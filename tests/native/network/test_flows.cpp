@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/flows.hpp"
+#include "network/flows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,21 +8,21 @@
 #include <new>
 #include <optional>
 
-#include "fabric/machine/wires.hpp"
-#include "fabric/region_of_test.hpp"
+#include "network/memory.hpp"
+#include "network/wires.hpp"
 
 namespace {
 
-using nhalf::fabric::Departure;
-using nhalf::fabric::Flows;
-using nhalf::fabric::Heap;
-using nhalf::fabric::Inbox;
-using nhalf::fabric::Message;
-using nhalf::fabric::never;
-using nhalf::fabric::Offset;
-using nhalf::fabric::Picoseconds;
-using nhalf::fabric::RegionOfTest;
-using nhalf::fabric::Wires;
+using nhalf::network::Flows;
+using nhalf::network::Heap;
+using nhalf::network::Inbox;
+using nhalf::network::Memory;
+using nhalf::network::Message;
+using nhalf::network::never;
+using nhalf::network::Offset;
+using nhalf::network::Picoseconds;
+using nhalf::network::set_times;
+using nhalf::network::Wires;
 
 /// Two leaf switches of four nodes with one cable; a byte takes 1000 ps on each link.
 constexpr const char* tree =
@@ -39,10 +39,20 @@ constexpr const char* nodes =
     "link 1000000000 1\n"
     "topology star 2\n";
 
+using Departures = std::map<const Message*, Picoseconds>;
+
+struct Ranks {
+  Departures& departures;
+
+  void departed(const Message& message, Picoseconds time) { departures[&message] = time; }
+  void arrived(const Message&, Picoseconds) {}
+  [[noreturn]] void run_out_of_memory() { throw std::bad_alloc(); }
+};
+
 class Network {
  public:
   explicit Network(const char* machine) : wires_(*Wires::read(machine)) {
-    flows_.emplace(*memory_.region, heap_, wires_.routes, wires_.ranks());
+    flows_.emplace(memory_.state(), heap_, wires_.routes, wires_.ranks(), Ranks{departures_});
     flows_->begin();
   }
 
@@ -50,35 +60,32 @@ class Network {
   Message& send(Picoseconds time, int from, int to, std::uint64_t bytes) {
     while (flows_->due() <= time) flows_->step();
     const auto place = heap_.take(sizeof(Message));
-    auto& message = *new (&memory_.region->at<std::byte>(place)) Message;
+    auto& message = *new (&memory_.state().at<std::byte>(place)) Message;
     const auto& wire = wires_.between(from, to);
     message.size_bytes = bytes;
     message.source.rank = static_cast<std::uint32_t>(from);
     message.target = static_cast<std::uint32_t>(to);
-    message.busy = wire.busy(bytes);
-    message.flow.ready = time + wire.send;
-    message.flow.work = std::min(wire.streams(bytes), wire.transit(bytes));
-    message.flow.latency = wire.transit(bytes) - message.flow.work;
+    set_times(message, wire, time + wire.send);
     flows_->add(message);
     return message;
   }
   /// Returns when the next message of a rank is there.
   Picoseconds arrival(int rank) {
     while (flows_->due() != never) flows_->step();
-    Inbox inbox(*memory_.region, rank);
+    Inbox inbox(memory_.state(), rank);
     return inbox.due() == never ? never : inbox.take().arrival;
   }
   Picoseconds departure_of(Message& message) {
-    const Offset place = message.flow.departure = heap_.take(sizeof(Departure));
     while (flows_->due() != never) flows_->step();
-    return memory_.region->at<Departure>(place).at;
+    return departures_.at(&message);
   }
 
  private:
-  RegionOfTest memory_{1 << 20};
-  Heap heap_{*memory_.region, memory_.bytes};
+  Memory memory_{1 << 20};
+  Heap heap_{memory_.state(), memory_.bytes()};
   Wires wires_;
-  std::optional<Flows> flows_;
+  Departures departures_;
+  std::optional<Flows<Ranks>> flows_;
 };
 
 /// What a message takes besides its bytes, until its receiver takes it.

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/machine/description_line.hpp"
+#include "network/description_line.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 /// The number of a link in one direction, or of both where a network is half duplex.
 using Link = std::uint32_t;
@@ -150,4 +150,4 @@ inline bool read_topology(std::string_view kind, DescriptionLine& line, Topology
   return kind == "torus" && topology.emplace<Torus>().read(line);
 }
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 class DescriptionLine {
  public:
@@ -39,4 +39,4 @@ class DescriptionLine {
   std::string_view rest_;
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages share on a machine, for the virtual network (native/fabric/machine/routes.hpp).
+"""What messages share on a machine, for the virtual network (native/network/routes.hpp).
 
 These are the capacities of simulated machines: links of the network, a wire that all nodes have in
 common, and what ranks of a node share. A message alone is as fast as its curve: nothing is narrower
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from nhalf.machines.machine import Machine
 from nhalf.machines.message import Messages
+from nhalf.machines.node_shares import Share, medium_Bps, shares
 from nhalf.machines.pieces import fastest_Bps
 from nhalf.machines.topology import (
     Crossbar,
@@ -23,7 +24,6 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
-from nhalf.measure.simulate.shared import Share, medium_Bps, shares
 
 
 def capacity_lines(messages: Messages, ranks_per_node: int) -> list[str]:
@@ -72,7 +72,7 @@ def _share(share: Share) -> str:
 
 
 def _wiring(topology: Topology) -> str:
-    """A topology in the syntax of native/fabric/machine/topology.hpp."""
+    """A topology in the syntax of native/network/topology.hpp."""
     match topology:
         case Multistage():
             words = _wiring(topology.as_fat_tree())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine file as the wires of the virtual network (native/fabric/machine/wires.hpp).
+"""A machine file as the network that native parts read (native/network/wires.hpp).
 
 Half the round trip of n bytes is the machine's curve T(n). The processors of sender and receiver
 are busy for o_s and o_r of it: those of the machine's LogGP parameters where it has some, else a
@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError
-from nhalf.machines.curve import loggp_of, segment_starts
+from nhalf.machines.capacities import capacity_lines
+from nhalf.machines.curve import is_between_nodes, loggp_of, segment_starts
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.machines.message import Messages
-from nhalf.measure.virtual.capacities import capacity_lines
 
 _LIST = re.compile(r"\d{1,9}(,\d{1,9})+")
 PER_S = 10**12
@@ -112,8 +112,13 @@ def description(
     nodes: Sequence[int],
     computing_factor: float = 0.0,
     noise: Noise = NO_NOISE,
+    spacings: Sequence[str] = (),
 ) -> str:
-    """The machine as ranks read it, with the factor of their processors' time."""
+    """The machine as ranks read it, with the factor of their processors' time.
+
+    `spacings` are lines on how far messages are apart at one rank, from where the machine's first
+    curve is from: between nodes, or within one.
+    """
     lines = [
         f"nodes {' '.join(map(str, nodes))}",
         f"computing {round(1000 * computing_factor)}",
@@ -122,6 +127,8 @@ def description(
     wires = [(0, messages.within_node), *messages.between_nodes]
     for distance, curve in wires:
         lines += _wire(distance, curve, loggp_of(messages.machine, curve))
+        if is_between_nodes(curve.placement) == is_between_nodes(messages.curve.placement):
+            lines += spacings
     lines += capacity_lines(messages, max(Counter(nodes).values()))
     return "\n".join(lines) + "\n"
 
@@ -135,10 +142,17 @@ def _wire(distance: int, curve: FittedModel, parameters: LogGP | None) -> list[s
     costs = (max(1, round(PER_S * cost_s)) for cost_s in (sending_s, receiving_s))
     lines = [f"wire {distance} {' '.join(map(str, costs))} {round(PER_S * gap_s)}"]
     for start, segment in zip(segment_starts(curve), curve.segments, strict=True):
-        rates = (1 / segment.r_inf_Bps, segment.root_s)
-        numbers = (start, round(PER_S * segment.t0_s), *(round(ATTO * rate) for rate in rates))
-        lines.append(f"part {' '.join(map(str, numbers))}")
+        line = part_line("part", start, segment.t0_s, 1 / segment.r_inf_Bps, segment.root_s)
+        lines.append(line)
     return lines
+
+
+def part_line(
+    name: str, from_bytes: int, start_s: float, per_byte_s: float, per_root_byte_s: float = 0.0
+) -> str:
+    """The line of a part of a curve: whole picoseconds, and attoseconds per byte."""
+    rates = (round(ATTO * rate_s) for rate_s in (per_byte_s, per_root_byte_s))
+    return " ".join(map(str, (name, from_bytes, round(PER_S * start_s), *rates)))
 
 
 def _overheads(shortest_s: float, parameters: LogGP | None) -> tuple[float, float]:

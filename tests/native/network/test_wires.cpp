@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/machine/wires.hpp"
+#include "network/wires.hpp"
 
 #include <doctest/doctest.h>
 
 namespace {
 
-using nhalf::fabric::Wires;
+using nhalf::network::Wires;
 
 constexpr const char* machine =
     "nodes 0 0 1 5\n"
@@ -35,13 +35,13 @@ TEST_CASE("half a round trip is the curve of the distance") {
 TEST_CASE("bytes keep the way as long as they take, not longer than their message") {
   const auto wires = Wires::read(machine);
   REQUIRE(wires);
-  CHECK(wires->between(0, 1).busy(0) == 50);
-  CHECK(wires->between(0, 1).busy(100) == 200);
-  CHECK(wires->between(0, 2).busy(50) == 50);
+  CHECK(wires->between(0, 1).busy_out(0) == 50);
+  CHECK(wires->between(0, 1).busy_out(100) == 200);
+  CHECK(wires->between(0, 2).busy_out(50) == 50);
   // A jump of the curve is no time of the bytes.
-  CHECK(wires->between(0, 2).busy(100) == 100);
+  CHECK(wires->between(0, 2).busy_out(100) == 100);
   // The last part begins below 0: 300 per byte would be more than the message takes.
-  CHECK(wires->between(0, 2).busy(1000) == 200'000 - 5000);
+  CHECK(wires->between(0, 2).busy_out(1000) == 200'000 - 5000);
 }
 
 TEST_CASE("a message takes its overheads at least") {

@@ -19,10 +19,10 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/machine/description_line.hpp"
-#include "fabric/machine/topology.hpp"
+#include "network/description_line.hpp"
+#include "network/topology.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 class Routes {
  public:
@@ -181,4 +181,4 @@ class Routes {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "fabric/machine/topology.hpp"
+#include "network/topology.hpp"
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 /// A link, or anything else that messages share.
 struct Load {
@@ -112,4 +112,4 @@ class MaxMin {
   std::vector<Sharer*> frozen_;
 };
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network

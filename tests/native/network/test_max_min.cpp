@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/max_min.hpp"
+#include "network/max_min.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,10 +8,10 @@
 
 namespace {
 
-using nhalf::fabric::Load;
-using nhalf::fabric::MaxMin;
-using nhalf::fabric::Sharer;
-using nhalf::fabric::Way;
+using nhalf::network::Load;
+using nhalf::network::MaxMin;
+using nhalf::network::Sharer;
+using nhalf::network::Way;
 
 using Rates = std::vector<std::uint64_t>;
 

@@ -8,7 +8,7 @@ from math import sqrt
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.measure.simulate.shared import (
+from nhalf.machines.node_shares import (
     Share,
     alone_Bps,
     hosts_per_node,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/machine/noise.hpp"
+#include "network/noise.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 
 namespace {
 
-using nhalf::fabric::Noise;
-using nhalf::fabric::Noisy;
+using nhalf::network::Noise;
+using nhalf::network::Noisy;
 
 Noise noise(std::uint64_t seed) {
   Noise made;

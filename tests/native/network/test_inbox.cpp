@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/inbox.hpp"
+#include "network/inbox.hpp"
 
 #include <doctest/doctest.h>
 
 #include <new>
 #include <vector>
 
-#include "fabric/heap.hpp"
-#include "fabric/region_of_test.hpp"
+#include "network/heap.hpp"
+#include "network/memory.hpp"
 
 namespace {
 
-using nhalf::fabric::Heap;
-using nhalf::fabric::Inbox;
-using nhalf::fabric::Message;
-using nhalf::fabric::never;
-using nhalf::fabric::Picoseconds;
-using nhalf::fabric::RegionOfTest;
+using nhalf::network::Heap;
+using nhalf::network::Inbox;
+using nhalf::network::Memory;
+using nhalf::network::Message;
+using nhalf::network::never;
+using nhalf::network::Picoseconds;
 
 class Arrivals {
  public:
-  void put(Picoseconds arrival, Picoseconds busy, std::uint64_t tag) {
-    auto& message = *new (&memory_.region->at<std::byte>(heap_.take(sizeof(Message)))) Message;
+  void put(Picoseconds arrival, Picoseconds busy, std::uint32_t tag) {
+    auto& message = *new (&memory_.state().at<std::byte>(heap_.take(sizeof(Message)))) Message;
     message.arrival = arrival;
-    message.busy = busy;
-    message.envelope.tag = tag;
+    message.busy_in = busy;
+    message.source.rank = tag;
     inbox.expect(arrival - busy, busy);
     inbox.put(message);
   }
-  std::vector<std::pair<std::uint64_t, Picoseconds>> all() {
-    std::vector<std::pair<std::uint64_t, Picoseconds>> taken;
+  std::vector<std::pair<std::uint32_t, Picoseconds>> all() {
+    std::vector<std::pair<std::uint32_t, Picoseconds>> taken;
     while (inbox.due() != never) {
       const auto& message = inbox.take();
-      taken.emplace_back(message.envelope.tag, message.arrival);
+      taken.emplace_back(message.source.rank, message.arrival);
     }
     return taken;
   }
 
  private:
-  RegionOfTest memory_{1 << 16};
-  Heap heap_{*memory_.region, memory_.bytes};
+  Memory memory_{1 << 16};
+  Heap heap_{memory_.state(), memory_.bytes()};
 
  public:
-  Inbox inbox{*memory_.region, 3};
+  Inbox inbox{memory_.state(), 3};
 };
 
-using Taken = std::vector<std::pair<std::uint64_t, Picoseconds>>;
+using Taken = std::vector<std::pair<std::uint32_t, Picoseconds>>;
 
 TEST_CASE("messages are taken as they arrive, and as they were sent at one time") {
   Arrivals arrivals;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace nhalf::fabric {
+namespace nhalf::network {
 
 using Picoseconds = std::uint64_t;
 
@@ -16,4 +16,4 @@ inline constexpr Picoseconds never = ~Picoseconds{0};
 inline constexpr int last_day = 200;
 inline constexpr Picoseconds last_time = last_day * 86400 * Picoseconds{1'000'000'000'000};
 
-}  // namespace nhalf::fabric
+}  // namespace nhalf::network
