@@ -36,8 +36,11 @@ class ComposedMachine {
     Picoseconds time;
     std::uint64_t size_bytes;
   };
+  /// When all ranks begin: long after anything that could keep their ways in.
+  static constexpr Picoseconds start = 1'000'000'000'000'000;
+
   struct Rank {
-    Picoseconds clock = 0;
+    Picoseconds clock = start;
     /// When it looks at the network again; never while it does not wait, or nothing has come.
     Picoseconds due = network::never;
     bool is_waiting = false;
@@ -54,9 +57,9 @@ class ComposedMachine {
 
   /// Returns the time at which the last rank ends, in seconds.
   [[nodiscard]] double latest_s() const {
-    Picoseconds latest = 0;
+    Picoseconds latest = start;
     for (const auto& rank : ranks) latest = std::max(latest, rank.clock);
-    return static_cast<double>(latest) * 1e-12;
+    return static_cast<double>(latest - start) * 1e-12;
   }
 
   void send(int from, int to, std::uint64_t size_bytes) {

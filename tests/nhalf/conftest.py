@@ -4,12 +4,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 from tests.nhalf.synthetic import build_logp, build_measurements, build_pair_map, build_traffic
+
+MACHINE = """
+schema = 1
+name = "plain"
+[node]
+ranks = 2
+[[models]]
+pattern = "pingpong"
+transport = "mpi"
+ranks = 2
+placement = "same-node"
+segments = [{from_bytes = 0, to_bytes = 4194304, t0_s = 2e-6, r_inf_Bps = 5e9}]
+[[models]]
+pattern = "pingpong"
+transport = "mpi"
+ranks = 2
+placement = "other-node"
+segments = [{from_bytes = 0, to_bytes = 4194304, t0_s = 9e-6, r_inf_Bps = 1e9}]
+[[loggp]]
+transport = "mpi"
+placement = "other-node"
+latency_s = 5e-6
+send_overhead_s = 1.5e-6
+recv_overhead_s = 2.5e-6
+gap_s = 3e-6
+"""
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a machine with LogGP parameters: 2 ranks on a node."""
+    path = tmp_path_factory.mktemp("machine") / "plain.toml"
+    path.write_text(MACHINE)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
 from nhalf.machines.parts import Parts
-from nhalf.machines.shared import middle
+from nhalf.machines.shared import Amount, middle
 from nhalf.models.expression import parse
 
 FOLD = "2 ** floor(log2(p))"
@@ -56,15 +56,20 @@ def on_one_wire(operation: str) -> dict[str, Algorithm]:
     }
 
 
+def waits_at_adapters(machine: Machine) -> tuple[Amount, ...]:
+    """How long each message keeps an adapter busy at least; () where that is unknown."""
+    if machine.node is None:
+        return ()
+    return tuple(
+        resource.per_message_s for resource in machine.shared if resource.per_message_s is not None
+    )
+
+
 def waiting_at_adapters(machine: Machine, parts: Parts) -> Parts:
     """Parts in which each message waits for those of the other ranks of full nodes."""
-    waits = [
-        resource.per_message_s for resource in machine.shared if resource.per_message_s is not None
-    ]
-    if not waits or machine.node is None:
-        return parts
+    assert machine.node is not None
     other_messages = 2 * machine.node.ranks - 1
-    waiting_s = other_messages * middle(waits[0])
+    waiting_s = other_messages * middle(waits_at_adapters(machine)[0])
     alone = parts.functions["T"]
 
     def time_s(size_bytes: Floats) -> Floats:

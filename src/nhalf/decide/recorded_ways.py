@@ -89,10 +89,13 @@ def _of_ranks(times: PublishedTimes) -> str:
     return f" of {', '.join(map(str, counts))} ranks"
 
 
-def slowed_by_load(pattern: str, messages: Messages, ways: Sequence[Way]) -> list[Way]:
+def slowed_by_load(
+    pattern: str, messages: Messages, ways: Sequence[Way], followed_ranks_max: int
+) -> list[Way]:
     """Ways whose bytes take as long as on the most loaded resource, where resources are recorded.
 
-    In an all-to-all all are loaded at once, which messages followed one by one do not show.
+    In an all-to-all all are loaded at once. Messages that are followed, up to a number of ranks,
+    show that by themselves.
     """
     if pattern != "alltoall" or not messages.machine.shared:
         return list(ways)
@@ -101,6 +104,8 @@ def slowed_by_load(pattern: str, messages: Messages, ways: Sequence[Way]) -> lis
     def slowed(way: Way) -> Way:
         def time_s(ranks: int, size_bytes: int) -> float:
             whole_s = way.time_s(ranks, size_bytes)
+            if ranks <= followed_ranks_max:
+                return whole_s
             start_s = min(whole_s, way.time_s(ranks, 0))
             return start_s + (whole_s - start_s) * all_to_all.slower(ranks, size_bytes)
 

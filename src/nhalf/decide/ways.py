@@ -17,6 +17,7 @@ from nhalf.decide.one_wire import (
     on_one_wire,
     shares_a_wire,
     waiting_at_adapters,
+    waits_at_adapters,
 )
 from nhalf.decide.recorded_ways import at_published, recorded_ways, slowed_by_load
 from nhalf.decide.way import COMPOSED, PartOf, ValidityRange, Way
@@ -82,14 +83,13 @@ def known_ways(
     ]
     if unmodelled:
         parts = parts_of(messages)
-        if pattern in UNSIZED:
-            parts = waiting_at_adapters(machine, parts)
-        # On one wire rounds are not followed, messages are counted.
-        composer = None if wire else Composer(messages, parts)
+        composer = _composer(messages, parts)
+        if pattern in UNSIZED and waits_at_adapters(machine):
+            parts, composer = waiting_at_adapters(machine, parts), None
         composed_ways = _composed(
             pattern, unmodelled, parts, composer, extent, extrapolate, part_bytes
         )
-        ways += slowed_by_load(pattern, messages, composed_ways)
+        ways += slowed_by_load(pattern, messages, composed_ways, RANKS_MAX if composer else 0)
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
@@ -97,6 +97,12 @@ def known_ways(
     if not ways:
         raise _no_pattern(machine, pattern, algorithms)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _composer(messages: Messages, parts: Parts) -> Composer | None:
+    """What follows the messages; None on one wire, where they are counted, not their rounds."""
+    is_followed = parts.is_followed and not shares_a_wire(messages.machine)
+    return Composer(messages, parts) if is_followed else None
 
 
 def _no_pattern(machine: Machine, pattern: str, operations: Iterable[str]) -> InputError:
@@ -266,7 +272,7 @@ def parts_of_algorithms(
 
     They are of `part_bytes`; None: the fastest by the composed times.
     """
-    composer = None if shares_a_wire(messages.machine) else Composer(messages, parts)
+    composer = _composer(messages, parts)
     return {
         algorithm.name: _Composed(
             operation, algorithm.name, algorithm.cost, parts, composer, part_bytes

@@ -38,7 +38,10 @@ class Parts:
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
     to the next M and R are lines as well. They are known for up to `partners_max` partners; None:
-    for any number. `fans` are those of M and R that were measured or published.
+    for any number. `fans` are those of M and R that were measured,
+    or follow from a known gap. Where
+    one was published, costs follow it as the study does; otherwise `is_followed`, message by
+    message.
     """
 
     functions: dict[str, Part]
@@ -48,6 +51,7 @@ class Parts:
     curve: FittedModel
     bends_bytes: tuple[float, ...] = ()
     fans: frozenset[str] = frozenset()
+    is_followed: bool = True
     partners_max: int | None = None
 
 
@@ -88,7 +92,8 @@ def parts_of(messages: Messages) -> Parts:
         rendezvous_bytes,
         curve,
         tuple(sorted(bends)),
-        frozenset(all_fans),
+        frozenset(FANS if loggp and loggp.run and loggp.gap_s is not None else all_fans),
+        all(fan.is_fitted for fan in measured),
         min((fan.to_ranks - 1 for fan in measured if fan.to_ranks), default=None),
     )
 

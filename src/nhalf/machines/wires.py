@@ -27,6 +27,9 @@ ATTO = 10**18
 SEEDS = 2**63
 LAUNCHES_MAX = 1000
 """Launches whose seeds differ from those of the next seed."""
+MPI = "mpi"
+UNLIMITED = 2**63
+"""Sends of nhalf's own transports do not wait until long messages have left."""
 OVERHEAD_SHARE = 0.25
 OVERHEADS_SHARE_MAX = 0.9
 """Both overheads of a published machine may exceed the time of its shortest message."""
@@ -129,6 +132,8 @@ def description(
         lines += _wire(distance, curve, loggp_of(messages.machine, curve))
         if is_between_nodes(curve.placement) == is_between_nodes(messages.curve.placement):
             lines += spacings
+    if messages.curve.transport != MPI:
+        lines.append(f"eager {UNLIMITED}")
     lines += capacity_lines(messages, max(Counter(nodes).values()))
     return "\n".join(lines) + "\n"
 
