@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "composer/operations.hpp"
@@ -35,6 +36,8 @@ void answer(const std::optional<network::Wires>& wires, std::istringstream& word
     time_s = composed_s(*wires, composition);
   } catch (const std::bad_alloc&) {
     // The buffers would exceed the address space of this host.
+  } catch (const std::length_error&) {
+    // It would take too long.
   }
   if (time_s)
     std::printf("%.17g\n", *time_s);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -62,7 +63,11 @@ class ComposedMachine {
     return static_cast<double>(latest - start) * 1e-12;
   }
 
+  /// Throws std::length_error if there are so many messages, or they share so much, that following
+  /// them takes seconds.
   void send(int from, int to, std::uint64_t size_bytes) {
+    if (++messages_ > messages_max || flows_.shares() > shares_max)
+      throw std::length_error("too many messages to follow");
     auto& sender = at(from);
     const auto& wire = wires.between(from, to);
     sender.clock += wire.send;
@@ -117,6 +122,8 @@ class ComposedMachine {
   };
 
   static constexpr std::size_t memory_bytes = std::size_t{1} << 34;
+  static constexpr std::uint64_t messages_max = 70'000;
+  static constexpr std::uint64_t shares_max = 5'000'000;
 
   [[nodiscard]] Rank& at(int rank) { return ranks[static_cast<std::size_t>(rank)]; }
 
@@ -157,6 +164,7 @@ class ComposedMachine {
     if (number != fibers.current()) fibers.wake(number);
   }
 
+  std::uint64_t messages_ = 0;
   network::Memory memory_{memory_bytes};
   network::Heap heap_{memory_.state(), memory_.bytes()};
   network::Flows<Events> flows_{memory_.state(), heap_, wires.routes, wires.ranks(), Events{*this}};

@@ -79,6 +79,9 @@ class Flows {
     if (state_.shares_changed != 0 && *next() > state_.shares_changed) share();
     return *next();
   }
+  /// Returns how many shares of messages have been computed, which is what long runs spend time on.
+  [[nodiscard]] std::uint64_t shares() const { return shares_; }
+
   /// Lets it begin or end.
   void step() {
     const auto* event = next();
@@ -221,6 +224,7 @@ class Flows {
       if (message.flow.has_begun && message.flow.demand_Bps > 0)
         sharers_.push_back({way_of(message), message.flow.demand_Bps, 0, rank});
     }
+    shares_ += sharers_.size();
     max_min_.share(sharers_, loads());
     for (const auto& sharer : sharers_) {
       const auto part = (static_cast<Work>(sharer.rate_Bps) << 32) / sharer.demand_Bps;
@@ -242,6 +246,7 @@ class Flows {
   Ranks ranks_;
   MaxMin max_min_;
   std::vector<Sharer> sharers_;
+  std::uint64_t shares_ = 0;
 };
 
 }  // namespace nhalf::network

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nhalf.decide.way import ValidityRange, Way
@@ -90,12 +90,15 @@ def _of_ranks(times: PublishedTimes) -> str:
 
 
 def slowed_by_load(
-    pattern: str, messages: Messages, ways: Sequence[Way], followed_ranks_max: int
+    pattern: str,
+    messages: Messages,
+    ways: Sequence[Way],
+    is_followed: Callable[[str, int, int], bool],
 ) -> list[Way]:
     """Ways whose bytes take as long as on the most loaded resource, where resources are recorded.
 
-    In an all-to-all all are loaded at once. Messages that are followed, up to a number of ranks,
-    show that by themselves.
+    In an all-to-all all are loaded at once. Where messages are followed they show that by
+    themselves: `is_followed` tells by algorithm, ranks and size in bytes.
     """
     if pattern != "alltoall" or not messages.machine.shared:
         return list(ways)
@@ -104,7 +107,7 @@ def slowed_by_load(
     def slowed(way: Way) -> Way:
         def time_s(ranks: int, size_bytes: int) -> float:
             whole_s = way.time_s(ranks, size_bytes)
-            if ranks <= followed_ranks_max:
+            if is_followed(way.algorithm, ranks, size_bytes):
                 return whole_s
             start_s = min(whole_s, way.time_s(ranks, 0))
             return start_s + (whole_s - start_s) * all_to_all.slower(ranks, size_bytes)

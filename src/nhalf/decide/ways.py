@@ -89,7 +89,9 @@ def known_ways(
         composed_ways = _composed(
             pattern, unmodelled, parts, composer, extent, extrapolate, part_bytes
         )
-        ways += slowed_by_load(pattern, messages, composed_ways, RANKS_MAX if composer else 0)
+        ways += slowed_by_load(
+            pattern, messages, composed_ways, partial(_is_followed, composer, pattern)
+        )
     ways += recorded_ways(pattern, messages, ways, extent, extrapolate)
     ways = at_published(pattern, machine, ways, extent, curves.get(NATIVE, ()))
     if not ways and pattern in FANS.values():
@@ -103,6 +105,15 @@ def _composer(messages: Messages, parts: Parts) -> Composer | None:
     """What follows the messages; None on one wire, where they are counted, not their rounds."""
     is_followed = parts.is_followed and not shares_a_wire(messages.machine)
     return Composer(messages, parts) if is_followed else None
+
+
+def _is_followed(
+    composer: Composer | None, operation: str, algorithm: str, ranks: int, size_bytes: int
+) -> bool:
+    """Whether the composer follows the messages of a cell."""
+    return composer is not None and (
+        composer.time_s(operation, algorithm, ranks, size_bytes) is not None
+    )
 
 
 def _no_pattern(machine: Machine, pattern: str, operations: Iterable[str]) -> InputError:
@@ -311,18 +322,12 @@ class _Composed:
         if key not in self.best:
             n = cost_bytes(self.operation, ranks, size_bytes)
             part_bytes = best_part(self.cost, ranks, n, self.parts)
-            if self._is_followed(ranks, size_bytes):
+            if _is_followed(self.composer, self.operation, self.algorithm, ranks, size_bytes):
                 part_bytes = best_followed_part(
                     part_bytes, size_bytes, partial(self.in_parts_s, ranks, size_bytes)
                 )
             self.best[key] = part_bytes
         return self.best[key]
-
-    def _is_followed(self, ranks: int, size_bytes: int) -> bool:
-        """Whether the composer follows the messages of this cell."""
-        return self.composer is not None and (
-            self.composer.time_s(self.operation, self.algorithm, ranks, size_bytes) is not None
-        )
 
     def in_parts_s(self, ranks: int, size_bytes: int, part_bytes: int) -> float:
         """Seconds with parts of this size, where messages are cut."""

@@ -50,7 +50,7 @@ class Composer:
         size_bytes: int,
         part_bytes: int = PART_BYTES,
     ) -> float | None:
-        """Seconds of an algorithm; None if it is unknown, or with too many ranks.
+        """Seconds of an algorithm; None if it is unknown, or has too many messages to follow.
 
         Only algorithms that cut messages are known with other parts than those of PART_BYTES.
         """
