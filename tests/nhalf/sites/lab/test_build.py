@@ -19,6 +19,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.sites.lab import build, network, processes, remove, slurm, state
 from nhalf.sites.lab.command import must
 from nhalf.sites.lab.state import Lab
+from tests.named_labs import remove_labs_of_killed_tests
 from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf, own_spaces, who_is_in
@@ -212,6 +213,18 @@ def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path
         env={**os.environ, "PYTHONPATH": str(SOURCES)},
     )
     assert (done.stdout, done.stderr, done.returncode) == ("n1\n", "", 0)
+
+
+def test_labs_of_killed_tests_are_removed_and_no_others(name: str) -> None:
+    with subprocess.Popen(["true"]) as killed:
+        killed.wait()
+    names = [name, f"test-{killed.pid}-1", f"{name}-mine"]
+    with state.locked():
+        for one in names:
+            state.folder_of(one).mkdir()
+    remove_labs_of_killed_tests()
+    assert [state.folder_of(one).exists() for one in names] == [True, False, True]
+    assert remove.remove_named(names[-1])
 
 
 def test_a_second_lab_of_that_name_is_refused_and_the_first_one_lives(name: str) -> None:
